@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { printJson, type CliContext } from '../context.js';
+import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { fileProblem, isFileProblem } from '../file-problem.js';
 import { nameOf } from '../init/metarank/draft.js';
@@ -56,7 +56,7 @@ async function initMetarank(context: CliContext, file: string, folder: string, f
     context.stderr.write(
       `${events.rejected.toLocaleString('en')} rows of ${flags.events ?? ''} are no events\n`,
     );
-  context.stdout.write(notesText(notes));
+  context.stdout.write(notesText(notes, styleOf(context, context.stdout).width));
 }
 
 async function readText(file: string): Promise<string> {

@@ -33,6 +33,8 @@ export class Draft {
   /** Numbers of a product that Metarank counted, and that a job has to push here. */
   readonly counters: string[] = [];
   readonly kinds: Set<string>;
+  /** Names that steps cannot have. */
+  readonly #taken = new Set(['product', 'user', 'query', 'request', 'item_counters', 'ltr', 'score']);
 
   constructor(events: MetarankEvents | undefined) {
     this.events = events;
@@ -43,6 +45,14 @@ export class Draft {
     this.sent = types(events?.sent.filter(({ name }) => name !== 'query'));
     this.carried = types(events?.carried.filter(({ name }) => !this.items.has(name)));
     this.kinds = new Set(events?.kinds);
+  }
+
+  /** A name for a step, as near to a name of Metarank as is free. */
+  step(text: string): string {
+    let name = nameOf(text);
+    while (this.#taken.has(name)) name += '_step';
+    this.#taken.add(name);
+    return name;
   }
 
   /**

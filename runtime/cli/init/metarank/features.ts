@@ -63,7 +63,7 @@ const string: Mapper = ({ name, options }, draft) => {
   const fits = isOneHot ? ['string', 'list(string)'] : ['string'];
   const field = draft.field(sourceOf(options), fits, isOfItem(options));
   if ('problem' in field) return field.problem;
-  const as = nameOf(name);
+  const as = draft.step(name);
   if (!isOneHot) {
     const step = { use: 'category_index', as, with: { of: field.path, categories: values } };
     const detail = `step \`category_index\`; codes begin at 0, not at 1, so train the model again`;
@@ -118,7 +118,7 @@ const interactedWith: Mapper = ({ name, options }, draft) => {
   for (const source of fields) {
     const field = draft.field(source, ['string', 'list(string)'], true);
     if ('problem' in field) return field.problem;
-    const as = `${nameOf(name)}_${nameOf(source.replace(/^\w+\./, ''))}`;
+    const as = draft.step(`${name}_${source.replace(/^\w+\./, '')}`);
     steps.push({
       use: 'interaction',
       as,
@@ -181,7 +181,7 @@ const fieldMatch: Mapper = ({ name, options }, draft) => {
   const query = draft.field(textIn(options, 'rankingField') ?? '', ['string'], false);
   if ('problem' in item) return item.problem;
   if ('problem' in query) return query.problem;
-  const as = nameOf(name);
+  const as = draft.step(name);
   const output = type === 'bm25' ? 'bm25' : 'overlap';
   const detail =
     type === 'bm25'
@@ -198,7 +198,7 @@ const relativeNumber: Mapper = ({ name, options }, draft) => {
     return `the method ${type ?? 'none'} has no equal; rank_within has minmax within the list`;
   const field = draft.field(sourceOf(options), ['float', 'int'], isOfItem(options));
   if ('problem' in field) return field.problem;
-  const as = nameOf(name);
+  const as = draft.step(name);
   const detail = 'step `rank_within`: between the least and the largest of the list, not given limits';
   const step = { use: 'rank_within', as, with: { value: field.path } };
   return carried([{ name, value: `${as}:min_max` }], detail, [step], 'changed');

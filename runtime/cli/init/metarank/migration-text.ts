@@ -1,3 +1,5 @@
+import { printable } from '../../../core/display-width.js';
+import { wrap } from '../../../core/wrap.js';
 import type { Note } from './draft.js';
 
 const HEADS: Readonly<Record<Note['state'], string>> = {
@@ -7,20 +9,26 @@ const HEADS: Readonly<Record<Note['state'], string>> = {
   carried: 'Carried over',
 };
 
+/** A pipeline, and the weights of interactions that its model was trained for: `click=1,order=5`. */
+export interface MigratedPipeline {
+  readonly name: string;
+  readonly labels: string | undefined;
+}
+
 /** The text of MIGRATION.md: what to run, what became of each part, and what is left to do. */
-export function migrationText(notes: readonly Note[], pipelines: readonly string[]): string {
+export function migrationText(notes: readonly Note[], pipelines: readonly MigratedPipeline[]): string {
   const [first] = pipelines;
-  const train = pipelines.map((name) => `millrace train ${name}:ltr --data data --out models/${name}.txt`);
-  const commands =
-    first === undefined
-      ? ['millrace validate']
-      : [
-          'millrace validate',
-          `millrace ledger import events.jsonl --map metarank --pipeline ${first}`,
-          'millrace dataset build --out data',
-          ...train,
-          'millrace serve',
-        ];
+  const commands = [
+    'millrace validate',
+    ...(first === undefined
+      ? []
+      : [`millrace ledger import events.jsonl --map metarank --pipeline ${first.name}`]),
+    ...pipelines.flatMap(({ name, labels }) => [
+      `millrace dataset build ${name}${labels === undefined ? '' : ` --label ${labels}`} --out data/${name}`,
+      `millrace train ${name}:ltr --data data/${name} --out models/${name}.txt`,
+    ]),
+    'millrace serve',
+  ];
   return [
     '# From Metarank',
     '',
@@ -30,7 +38,10 @@ export function migrationText(notes: readonly Note[], pipelines: readonly string
     ...commands,
     '```',
     '',
-    'A client sends its candidates to the route of the pipeline, and events to `POST /api/v1/feedback`; the bodies differ from',
+    ...(pipelines.length > 1
+      ? ['Rankings are imported for one pipeline. Import the events once for each model that you train.', '']
+      : []),
+    'A client sends its candidates to the route of the pipeline, and events to `POST /api/v1/feedback`. The bodies differ from',
     'those of Metarank (docs/from-metarank.md of Millrace).',
     '',
     ...(['to do', 'changed', 'left out', 'carried'] as const).flatMap((state) => section(notes, state)),
@@ -43,14 +54,19 @@ function section(notes: readonly Note[], state: Note['state']): string[] {
   return [`## ${HEADS[state]}`, '', ...own.map(({ what, detail }) => `- **${what}**: ${detail}`), ''];
 }
 
-/** The summary for the terminal. */
-export function notesText(notes: readonly Note[]): string {
+/** The summary for the terminal. @param width of the terminal */
+export function notesText(notes: readonly Note[], width: number): string {
   const count = (state: Note['state']): number => notes.filter((note) => note.state === state).length;
-  const lines = [
-    `${count('carried')} carried over, ${count('changed')} with a difference, ${count('to do')} to do, ${count('left out')} not carried over`,
+  const counts = [
+    `${count('carried')} carried over`,
+    `${count('changed')} with a difference`,
+    `${count('to do')} to do`,
+    `${count('left out')} not carried over`,
   ];
-  for (const state of ['to do', 'left out'] as const)
-    for (const { what, detail } of notes.filter((note) => note.state === state))
-      lines.push(`${state}: ${what}`, `    ${detail}`);
-  return `${lines.join('\n')}\n`;
+  const told = (['to do', 'left out'] as const).flatMap((state) =>
+    notes
+      .filter((note) => note.state === state)
+      .map(({ what, detail }) => `${state}: ${printable(what)}\n${wrap(detail, 4, width)}`),
+  );
+  return `${counts.join(', ')}; MIGRATION.md lists all\n${told.join('')}`;
 }

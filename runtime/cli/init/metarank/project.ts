@@ -4,8 +4,8 @@ import { emptyModel } from '../../ledger-import/empty-model.js';
 import { textIn, type MetarankConfig, type MetarankModel } from './config.js';
 import { Draft, nameOf, type Note } from './draft.js';
 import type { MetarankEvents } from './events.js';
-import { kindOf, mapFeature, type MappedFeature } from './features.js';
-import { migrationText } from './migration-text.js';
+import { kindOf, mapFeature, type Column, type MappedFeature } from './features.js';
+import { migrationText, type MigratedPipeline } from './migration-text.js';
 
 /** A new project, and what became of each part of the configuration. */
 export interface MetarankProject {
@@ -41,7 +41,7 @@ export function projectFromMetarank(
     }
   }
   const files: Record<string, string> = {};
-  const pipelines: string[] = [];
+  const pipelines: MigratedPipeline[] = [];
   for (const model of config.models) addModel(model, mapped, draft, files, pipelines);
   noteSections(config, draft);
   return {
@@ -68,7 +68,7 @@ function addModel(
   mapped: ReadonlyMap<string, MappedFeature>,
   draft: Draft,
   files: Record<string, string>,
-  pipelines: string[],
+  pipelines: MigratedPipeline[],
 ): void {
   const what = `models.${model.name}`;
   if (model.type !== 'lambdamart') {
@@ -85,13 +85,15 @@ function addModel(
         state: 'left out',
         detail: `no feature is called ${feature}`,
       });
-  const columns = own.flatMap((one) => one.columns);
+  const columns = columnsOf(own);
   files[`pipelines/${name}.yaml`] = pipelineText(name, own, draft);
-  if (columns.length > 0)
-    files[`models/${name}.txt`] = emptyModel(columns.map((one) => ({ name: columnName(one.name) })));
-  pipelines.push(name);
+  if (columns.length > 0) files[`models/${name}.txt`] = emptyModel(columns);
   const { backend, weights } = model.options;
   const library = isJsonObject(backend) ? textIn(backend, 'type') : undefined;
+  const labels = isJsonObject(weights)
+    ? Object.entries(weights).map(([kind, weight]) => `${kindOf(kind)}=${String(weight)}`)
+    : [];
+  pipelines.push({ name, labels: labels.length === 0 ? undefined : labels.join(',') });
   draft.notes.push({
     what,
     state: 'to do',
@@ -101,21 +103,29 @@ function addModel(
         ? '; for XGBoost, replace `use: lightgbm` by `use: xgboost`, and train with --lib xgboost'
         : ''),
   });
-  if (isJsonObject(weights))
+  if (labels.length > 0)
     draft.notes.push({
       what: `${what}.weights`,
-      state: 'to do',
-      detail: `choose the labels of the data set (docs/datasets.md); they were ${Object.entries(weights)
-        .map(([kind, weight]) => `${kindOf(kind)} ${String(weight)}`)
-        .join(', ')}`,
+      state: 'carried',
+      detail: `\`--label ${labels.join(',')}\` of \`millrace dataset build\``,
     });
 }
 
-/** LightGBM refuses spaces and quotes in names of columns. */
-const columnName = (name: string): string => name.replace(/[^\w.-]/g, '_');
+/** The columns of a model. LightGBM refuses spaces and quotes in their names, and two columns of one name. */
+function columnsOf(own: readonly MappedFeature[]): readonly Column[] {
+  const names = new Set<string>();
+  return own
+    .flatMap((one) => one.columns)
+    .map(({ name, value }) => {
+      let unique = name.replace(/[^\w.-]/g, '_');
+      while (names.has(unique)) unique += '_';
+      names.add(unique);
+      return { name: unique, value };
+    });
+}
 
 function pipelineText(name: string, own: readonly MappedFeature[], draft: Draft): string {
-  const columns = own.flatMap((one) => one.columns);
+  const columns = columnsOf(own);
   const steps = own.flatMap((one) => one.steps);
   const text = JSON.stringify([columns, steps]);
   const reads = (word: string): boolean => text.includes(word);
@@ -144,7 +154,7 @@ function pipelineText(name: string, own: readonly MappedFeature[], draft: Draft)
               as: 'ltr',
               with: {
                 model: `models/${name}.txt`,
-                inputs: Object.fromEntries(columns.map((one) => [columnName(one.name), one.value])),
+                inputs: Object.fromEntries(columns.map((one) => [one.name, one.value])),
               },
             },
             { use: 'score', with: { value: 'ltr:score' } },
