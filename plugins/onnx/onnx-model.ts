@@ -1,5 +1,6 @@
 import {
   isTensorType,
+  type ModelBinding,
   type ModelComponent,
   type ProjectFile,
   type StepInput,
@@ -16,6 +17,7 @@ import type { ClassScores } from './zip-map.js';
 export class OnnxModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version: string;
+  readonly bindings: readonly ModelBinding[];
   readonly #session: OnnxSession;
   readonly #inputs: TensorInputs;
   readonly #outputs: TensorOutputs;
@@ -35,6 +37,7 @@ export class OnnxModel implements ModelComponent {
     this.outputs = outputs.declared;
     this.#session = session;
     this.#inputs = inputs;
+    this.bindings = inputs.bindings;
     this.#outputs = outputs;
     this.#wanted = outputs.wanted ?? [];
     this.#maps = maps;

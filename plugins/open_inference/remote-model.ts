@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type {
+  ModelBinding,
   ModelComponent,
   ServerProbe,
   StepInput,
@@ -20,6 +21,7 @@ import { ServerNotReady, type ModelServer } from './server.js';
 export class RemoteModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version?: string;
+  readonly bindings: readonly ModelBinding[];
   readonly probe: ServerProbe;
   readonly #server: ModelServer;
   readonly #inputs: TensorInputs;
@@ -44,6 +46,7 @@ export class RemoteModel implements ModelComponent {
     };
     this.#server = server;
     this.#inputs = inputs;
+    this.bindings = inputs.bindings;
     this.#outputs = outputs;
     this.#check = check;
   }

@@ -200,8 +200,23 @@ export interface StepOutput {
   text(output: string): TextColumn;
 }
 
+/** What one column or input of a model reads. */
+export interface ModelBinding {
+  /** The model's name of the column; `features[2]` for a part of an input that takes several values. */
+  readonly column: string;
+  readonly input: Input;
+  /** The type that the model takes, e.g. `float32`; undefined for a number of a tree ensemble. */
+  readonly type?: string;
+  /** The number of categories that the model knows; undefined if the column has none. */
+  readonly categories?: number;
+  /** Replaces a value that is not known, in this model. */
+  readonly missing?: number | string;
+}
+
 /** A feature component whose outputs are predictions. Explain and events show them as such. */
 export interface ModelComponent extends FeatureComponent {
+  /** For `millrace plan`: what each column of the model reads, in the model's order. */
+  readonly bindings?: readonly ModelBinding[];
   /** The `ProjectFile.version` of the model file. */
   readonly version?: string;
 }

@@ -1,3 +1,4 @@
+import { nearest } from '../core/nearest.js';
 import { absentKinds } from './absent-kinds.js';
 import { AsOf } from './as-of.js';
 import { attributeLoose } from './attribute-loose.js';
@@ -80,6 +81,7 @@ export async function buildDataSet(
       join.join(part);
       progress((1 + (2 * (part + 1)) / count) / 3);
     }
+    checkDivided(counts, options, splitter);
     checkNotEmpty(counts, options, scanned);
     files.close();
     const manifest = manifestOf(scanned, options, splitter, summaries, leftOut, counts, files.names());
@@ -100,6 +102,24 @@ function featuresOf({ features: table, histories, candidateType }: ScannedLedger
     if (features.some((feature) => feature.name === name))
       throw new DataSetProblem(`${name} is in the rankings already`, `leave out --add ${name}`);
   return { features: [...features, ...added], leftOut };
+}
+
+/** @throws DataSetProblem if a split by hash names a type that no request has: most likely it is misspelt */
+function checkDivided(
+  { requests }: JoinCounts,
+  { split }: DataSetOptions,
+  { unnamed, otherTypes }: Splitter,
+): void {
+  const all = requests.train + requests.holdout;
+  if (split.by !== 'hash' || all === 0 || unnamed < all) return;
+  const share = `${(100 * split.train) / MILLION}%`;
+  const guess = nearest(split.type, otherTypes);
+  throw new DataSetProblem(
+    `no request has a ${split.type}, so --split cannot divide them by it`,
+    guess === undefined
+      ? `write --split hash:request:${share}, which divides the requests by their own ids`
+      : `did you mean --split hash:${guess}:${share}?`,
+  );
 }
 
 /** @throws DataSetProblem if no request is left */

@@ -248,6 +248,11 @@ export function entityOf(record: DecodedRecord, type: string): string | undefine
   return undefined;
 }
 
+/** The types of the entities of a request. */
+export function entityTypesOf(record: DecodedRecord): string[] {
+  return textsOf(record.field('entities')).map((entity) => entity.slice(0, entity.indexOf('=')));
+}
+
 /** A growing list of numbers, 8 bytes each. */
 class Numbers {
   #values = new Float64Array(1024);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DecodedRecord } from '../ledger/record-decoder.js';
 import { MILLION, type DataSetOptions } from './options.js';
-import { entityOf } from './scan-ledger.js';
+import { entityOf, entityTypesOf } from './scan-ledger.js';
 
 /** Where a request goes. `outside`: it is not in the asked range of time. */
 export type Part = 'train' | 'holdout' | 'gap' | 'censored' | 'outside';
@@ -20,6 +20,7 @@ export class Splitter {
   /** The time of the first request held out; undefined for a split by hash. */
   readonly at: number | undefined;
   #unnamed = 0;
+  readonly #types = new Set<string>();
 
   /**
    * @param times of the rankings that may be in the data set; they are sorted
@@ -53,12 +54,20 @@ export class Splitter {
     return this.#unnamed;
   }
 
+  /** The types of the entities of the requests that have none of the type that a split by hash names. */
+  get otherTypes(): ReadonlySet<string> {
+    return this.#types;
+  }
+
   /** A request without an entity of the type is divided by its own id. */
   #keyOf({ id, pages }: Splittable, type: string): string {
     if (type === 'request') return id;
     const [first] = pages;
     const key = first === undefined ? undefined : entityOf(first, type);
-    if (key === undefined) this.#unnamed++;
+    if (key === undefined) {
+      this.#unnamed++;
+      for (const other of first === undefined ? [] : entityTypesOf(first)) this.#types.add(other);
+    }
     return key ?? id;
   }
 }

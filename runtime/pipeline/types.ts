@@ -1,3 +1,4 @@
+import type { JsonValue } from '../api/types.js';
 import type { Deadline } from '../core/deadline.js';
 import type { StatusCounts } from '../index/status-counts.js';
 import type { Degradation } from './page/degraded.js';
@@ -81,6 +82,20 @@ export interface Pipeline {
   describe(): PlanDescription;
 }
 
+/** What one column of a model reads. */
+export interface BindingDescription {
+  /** The model's name of the column. */
+  readonly column: string;
+  /** The expression, feature or attribute, as written or as found by the column's name. */
+  readonly value: string;
+  /** The kind of the values, e.g. `number`; with the type of the model's input, if it has one. */
+  readonly type: string;
+  /** The number of categories that the model knows. */
+  readonly categories?: number;
+  /** Replaces a value that is not known: the default of the feature, or that of the step. */
+  readonly default?: JsonValue;
+}
+
 export interface PlanDescription {
   readonly pipeline: string;
   readonly route: string;
@@ -116,6 +131,8 @@ export interface PlanDescription {
     readonly version?: string;
     readonly when?: string;
     readonly top?: number;
+    /** For a model: what each of its columns reads, in the model's order. */
+    readonly bindings?: readonly BindingDescription[];
   }[];
   /** For a pipeline that scores: the answered values besides the score, name → expression. */
   readonly answer?: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { ColumnOf } from '../api/columns.js';
 import { nearest } from '../core/nearest.js';
-import { OptionError, tryEach, type BuildContext, type StepInput } from '../api/plugin.js';
+import { OptionError, tryEach, type BuildContext, type ModelBinding, type StepInput } from '../api/plugin.js';
 import type { Input } from '../api/input.js';
 import { isKnown } from '../api/status.js';
 import type { FeatureColumn } from '../api/tree-ensemble.js';
@@ -154,6 +154,8 @@ function joined(parts: readonly string[]): string {
 
 /** The bound columns of a model. `read` gives their values for a request; NaN stands for an unknown value. */
 export class ModelInputs {
+  /** What each column reads, in the model's order. */
+  readonly bindings: readonly ModelBinding[];
   readonly #columns: (FeatureColumn | undefined)[] = [];
   readonly #readers: readonly ((step: StepInput) => FeatureColumn)[];
 
@@ -181,6 +183,14 @@ export class ModelInputs {
           : undefined,
       );
     };
+    this.bindings = inputs.map((input, index) => {
+      const codes = categories?.get(index);
+      return {
+        column: names[index] ?? '',
+        input,
+        ...(codes === undefined ? {} : { categories: codes.size }),
+      };
+    });
     this.#readers = tryEach(inputs.map((input, index) => () => readerOf(input, index)));
   }
 

@@ -1,5 +1,5 @@
 import { nearest } from '../core/nearest.js';
-import { OptionError, tryEach, type BuildContext, type StepInput } from '../api/plugin.js';
+import { OptionError, tryEach, type BuildContext, type ModelBinding, type StepInput } from '../api/plugin.js';
 import type { Input } from '../api/input.js';
 import { Status, statusAt } from '../api/status.js';
 import { TensorPart, type Missing } from './tensor-part.js';
@@ -234,6 +234,18 @@ export class TensorInputs {
     readonly fixed: number | undefined,
     readonly rules: TensorRules,
   ) {}
+
+  /** What each element of a row reads, in the model's order. */
+  get bindings(): readonly ModelBinding[] {
+    return this.tensors.flatMap(({ name, type, parts }) =>
+      parts.map(({ input, at, size, missing }) => ({
+        column: parts.length === 1 ? name : `${name}[${size > 1 ? `${at}…${at + size - 1}` : at}]`,
+        input,
+        type,
+        ...(missing === undefined || Number.isNaN(missing) ? {} : { missing }),
+      })),
+    );
+  }
 
   /** Inputs in the shape of a request, all zeros or empty, for a first run. */
   blank(): TensorBatch {

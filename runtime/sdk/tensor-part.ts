@@ -18,7 +18,7 @@ export class TensorPart {
   /** The number of elements of each row. */
   readonly size: number;
   /** The replacement for an unknown value; undefined: rows with an unknown value cannot be scored. */
-  readonly #missing: number | string | undefined;
+  readonly missing: number | string | undefined;
   readonly #fits: (value: number) => boolean;
   readonly #whole: boolean;
 
@@ -42,8 +42,7 @@ export class TensorPart {
     this.size = input.kind === 'vector' ? (input.size ?? 0) : 1;
     this.#fits = numberFits(type);
     this.#whole = type === 'int64' || type === 'uint64';
-    this.#missing =
-      standIn(name, type, missing, this.#fits, path) ?? (nan && isFloat(type) ? NaN : undefined);
+    this.missing = standIn(name, type, missing, this.#fits, path) ?? (nan && isFloat(type) ? NaN : undefined);
   }
 
   /**
@@ -57,7 +56,7 @@ export class TensorPart {
       const cell = (step.rows[i] ?? 0) * column.stride;
       const state = statusAt(column.status, cell);
       if (!isKnown(state)) {
-        if (this.#missing === undefined) status[i] = state;
+        if (this.missing === undefined) status[i] = state;
       } else if (numbers !== undefined && !this.#fits(numbers[cell] ?? NaN)) {
         status[i] = Status.failed;
       }
@@ -68,7 +67,7 @@ export class TensorPart {
   write(step: StepInput, rows: Int32Array, data: TensorData, width: number): void {
     const column = step.column(this.input);
     const { stride, status } = column;
-    const missing = this.#missing;
+    const missing = this.missing;
     for (let i = 0; i < rows.length; i++) {
       const cell = (rows[i] ?? 0) * stride;
       const to = i * width + this.at;

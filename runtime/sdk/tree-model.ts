@@ -1,6 +1,13 @@
 import type { FileNotice } from './model-file.js';
 import type { ModelInputs } from './model-inputs.js';
-import type { ModelComponent, ProjectFile, StepInput, StepOutput, WarmNotices } from '../api/plugin.js';
+import type {
+  ModelBinding,
+  ModelComponent,
+  ProjectFile,
+  StepInput,
+  StepOutput,
+  WarmNotices,
+} from '../api/plugin.js';
 import { Status } from '../api/status.js';
 import type { TreeScorer } from '../api/tree-ensemble.js';
 
@@ -47,6 +54,7 @@ export function eachNumber(change: (sum: number) => number): Transform {
 export class TreeModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version: string;
+  readonly bindings: readonly ModelBinding[];
   readonly #inputs: ModelInputs;
   readonly #scorer: Pick<TreeScorer, 'score'>;
   readonly #transform: Transform | undefined;
@@ -70,6 +78,7 @@ export class TreeModel implements ModelComponent {
     this.#names = outputs === 1 ? ['score'] : Array.from({ length: outputs }, (_, i) => `class_${i}`);
     this.outputs = Object.fromEntries(this.#names.map((name) => [name, 'number']));
     this.#inputs = inputs;
+    this.bindings = inputs.bindings;
     this.#scorer = scorer;
     this.#transform = transform;
   }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import { compileProject, ProjectInvalidError } from '../../app/app.js';
 import { renderDiagnostics } from '../../config/diagnostics/render.js';
-import type { PlanDescription } from '../../pipeline/types.js';
+import type { BindingDescription, PlanDescription } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
@@ -90,5 +90,31 @@ function componentText(component: PlanDescription['components'][number], width: 
     top === undefined ? '' : `top: ${String(top)}`,
   ];
   const name = as === use ? use : `${use} as ${as}`;
-  return `${String(step).padStart(3)}. ${name} (${kind})\n${facts.map((fact) => wrap(fact, 5, width)).join('')}`;
+  const table = bindingsText(component.bindings, width);
+  return `${String(step).padStart(3)}. ${name} (${kind})\n${facts.map((fact) => wrap(fact, 5, width)).join('')}${table}`;
+}
+
+/** Of a model: a row for each column, below the facts of its step. */
+function bindingsText(bindings: readonly BindingDescription[] = [], width: number): string {
+  if (bindings.length === 0) return '';
+  const indent = '     ';
+  const rest = 30;
+  const max = Math.max(12, Math.floor((width - indent.length - rest) / 2));
+  const hasCategories = bindings.some(({ categories }) => categories !== undefined);
+  const hasDefaults = bindings.some((one) => one.default !== undefined);
+  const rows = bindings.map(({ column, value, type, categories, default: otherwise }) => [
+    column,
+    value,
+    type,
+    ...(hasCategories ? [categories === undefined ? '' : String(categories)] : []),
+    ...(hasDefaults ? [otherwise === undefined ? '' : JSON.stringify(otherwise)] : []),
+  ]);
+  const columns = [
+    { title: 'column', max },
+    { title: 'reads', max },
+    { title: 'type', max: 16 },
+    ...(hasCategories ? [{ title: 'cats', align: 'right' as const }] : []),
+    ...(hasDefaults ? [{ title: 'default', max: 8 }] : []),
+  ];
+  return renderTable(columns, rows).replace(/^(?=.)/gm, indent);
 }

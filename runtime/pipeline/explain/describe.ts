@@ -1,5 +1,6 @@
-import type { Plan } from '../../compile/plan.js';
-import type { PlanDescription } from '../types.js';
+import type { ModelComponent } from '../../api/plugin.js';
+import type { Plan, PlannedStep } from '../../compile/plan.js';
+import type { BindingDescription, PlanDescription } from '../types.js';
 
 /** The compiled plan as data, for `millrace plan`. */
 export function describePlan(plan: Plan): PlanDescription {
@@ -51,9 +52,38 @@ export function describePlan(plan: Plan): PlanDescription {
       ...(step.version === undefined ? {} : { version: step.version }),
       ...(step.when === undefined ? {} : { when: step.when.text }),
       ...(step.top === undefined ? {} : { top: step.top }),
+      ...bindingsOf(step, plan),
     })),
     ...(plan.definition.task === 'rank'
       ? {}
       : { answer: Object.fromEntries(plan.answer.values.map(({ name, text }) => [name, text])) }),
+  };
+}
+
+/** What the columns of a model read. */
+function bindingsOf(
+  { component }: PlannedStep,
+  plan: Plan,
+): { readonly bindings?: readonly BindingDescription[] } {
+  const { bindings } = component as Partial<ModelComponent>;
+  if (bindings === undefined) return {};
+  const defaults = new Map(
+    plan.levels.flatMap(({ features }) =>
+      features.flatMap(({ wants }) =>
+        wants.map(({ slot, feature }) => [slot, feature.feature.default] as const),
+      ),
+    ),
+  );
+  return {
+    bindings: bindings.map(({ column, input, type, categories, missing }) => {
+      const otherwise = defaults.get(input.slot) ?? missing;
+      return {
+        column,
+        value: input.text,
+        type: type === undefined ? input.kind : `${input.kind} as ${type}`,
+        ...(categories === undefined ? {} : { categories }),
+        ...(otherwise === undefined ? {} : { default: otherwise }),
+      };
+    }),
   };
 }

@@ -278,6 +278,24 @@ describe('buildDataSet', () => {
     expect(warnings).to.include('30 of 40 requests have no user: --split divides them by their own ids');
   });
 
+  it('refuses a split by an entity that no request has', async () => {
+    const rankings = ledger();
+    for (let at = 0; at < 4; at++)
+      rankings.ranking({
+        request: `r${at}`,
+        time: START + at,
+        candidates: [{ id: 'a' }],
+        entities: [`user=u${at}`],
+      });
+    const built = build(rankings, { split: { by: 'hash', type: 'usr', train: 0.9 * MILLION } });
+    const problem = await built.then(
+      () => undefined,
+      (error: unknown) => error as { readonly message: string; readonly help?: string },
+    );
+    expect(problem?.message).to.equal('no request has a usr, so --split cannot divide them by it');
+    expect(problem?.help).to.equal('did you mean --split hash:user:90%?');
+  });
+
   it('takes the rankings of one pipeline in a range of time', async () => {
     const rankings = (): MadeLedger =>
       ledger()

@@ -1,0 +1,189 @@
+import type { Log } from 'sarif';
+import { expect } from 'chai';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DIAGNOSTIC_CODES } from '../../../runtime/config/diagnostics/diagnostic-codes.js';
+import { startInferenceServer, type InferenceServer } from '../../support/inference-server.js';
+import { millrace } from '../../support/command-line.js';
+import { writeProject } from '../../support/project.js';
+import {
+  freePort,
+  needRedisServer,
+  startRedisServer,
+  type PrivateRedis,
+} from '../../support/redis-server.js';
+import { repositoryPath } from '../../support/repository.js';
+
+const FILES = {
+  'schemas/entities/product.yaml':
+    'entity: product\nattributes: { price: float, rating: float, brand: string }\n',
+  'pipelines/search.yaml':
+    'pipeline: search\nrank: product\ncomponents:\n  - { use: score, with: { value: product.price } }\n',
+};
+
+interface Row {
+  readonly of: string;
+  readonly state: string;
+  readonly detail: string;
+  readonly help?: string;
+}
+
+describe('millrace validate', () => {
+  let project: string;
+
+  afterEach(() => rm(project, { recursive: true, force: true }));
+
+  const validate = (argv: readonly string[], env: Record<string, string> = {}) =>
+    millrace(['validate', '--project', project, ...argv], { env });
+
+  describe('--sarif', () => {
+    it('writes each diagnostic as a result with its place, and its code as a rule', async () => {
+      project = await writeProject({
+        ...FILES,
+        'pipelines/search.yaml':
+          'pipeline: search\nrank: product\ncomponents:\n  - { use: score, with: { value: product.pirce } }\n  - { use: bury, with: { where: hour(now()) > 30 } }\n  - { use: boost, with: {} }\n',
+      });
+      const file = join(project, 'out', 'millrace.sarif');
+      const { code } = await validate(['--sarif', file]);
+      expect(code).to.equal(1);
+      const log = JSON.parse(await readFile(file, 'utf8')) as Log;
+      const [run] = log.runs;
+      expect(log.version).to.equal('2.1.0');
+      const rules = run?.tool.driver.rules ?? [];
+      expect(run?.results?.map(({ ruleId, level }) => [ruleId, level])).to.deep.include([
+        'unknown_attribute',
+        'error',
+      ]);
+      for (const { ruleId = '', ruleIndex = -1, locations, message } of run?.results ?? []) {
+        expect(DIAGNOSTIC_CODES).to.have.property(ruleId);
+        expect(rules[ruleIndex]?.id).to.equal(ruleId);
+        expect(message.text).to.match(/\.$/);
+        const place = locations?.[0]?.physicalLocation;
+        expect(place?.artifactLocation?.uri).to.match(/^file:.*pipelines\/search\.yaml$/);
+        expect(place?.region?.startLine).to.be.within(4, 6);
+        expect(place?.region?.endColumn).to.be.above(place?.region?.startColumn ?? Infinity);
+      }
+      expect(run?.results?.[0]?.message.text).to.contain('Help: did you mean `product.price`?');
+    });
+
+    it('names files relative to the working directory, for code hosts', async () => {
+      project = await writeProject({});
+      const inside = repositoryPath('test/unit/config/golden/misnamed-folders');
+      const { stdout } = await millrace(['validate', '--project', inside, '--sarif', '-']);
+      const uris = (JSON.parse(stdout) as Log).runs[0]?.results?.map(
+        ({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uri,
+      );
+      expect(uris).to.include('test/unit/config/golden/misnamed-folders/sink');
+    });
+
+    it('refuses two documents on standard output', async () => {
+      project = await writeProject(FILES);
+      const { code, stderr } = await validate(['--sarif', '-', '--json']);
+      expect(code).to.equal(2);
+      expect(stderr).to.contain('both write to standard output');
+    });
+  });
+
+  describe('--connect', () => {
+    let redis: PrivateRedis;
+    let model: InferenceServer;
+
+    before(async function () {
+      needRedisServer(this);
+      redis = await startRedisServer();
+      model = await startInferenceServer();
+    });
+
+    after(async () => {
+      await redis?.remove();
+      await model?.close();
+    });
+
+    async function rows(env: Record<string, string> = {}): Promise<{ code: number; rows: readonly Row[] }> {
+      const { code, stdout } = await validate(['--connect', '--json', '--timeout', '4s'], {
+        REDIS_URL: redis.url,
+        MILLRACE_MODEL_HOSTS: new URL(model.url).host,
+        ...env,
+      });
+      return { code, rows: (JSON.parse(stdout) as { connections: Row[] }).connections };
+    }
+
+    const withModel = (): Record<string, string> => ({
+      ...FILES,
+      'pipelines/search.yaml': `pipeline: search
+rank: product
+components:
+  - use: open_inference
+    as: deep
+    with: { url: '${model.url}', model: sum, inputs: { features: [product.price, product.rating] }, outputs: { score: sum } }
+  - { use: score, with: { value: deep:score } }
+`,
+    });
+
+    it('asks the store, the model server and the sinks', async () => {
+      const port = await freePort();
+      project = await writeProject({
+        ...withModel(),
+        'sinks/archive.yaml': 'sink: archive\nuse: file\ntake: [ranking]\n',
+        'sinks/stream.yaml': `sink: stream\nuse: redis_stream\ntake: [ranking]\nwith: { url: '${redis.url}', stream: rankings }\n`,
+        'sinks/topic.yaml': `sink: topic\nuse: kafka\ntake: [ranking]\nwith: { brokers: ['127.0.0.1:${port}'], topic: rankings }\n`,
+      });
+      const found = await rows();
+      expect(found.code).to.equal(1);
+      expect(Object.fromEntries(found.rows.map(({ of, state }) => [of, state]))).to.deep.equal({
+        store: 'ok',
+        'search: deep': 'ok',
+        archive: 'ok',
+        stream: 'ok',
+        topic: 'failed',
+      });
+      expect(found.rows.find(({ of }) => of === 'store')?.detail).to.match(/^(Redis|Valkey) \d.*no entities/);
+      expect(found.rows.find(({ of }) => of === 'search: deep')?.detail).to.equal('the model sum is ready');
+      expect(found.rows.find(({ of }) => of === 'topic')?.detail).to.contain('ECONNREFUSED');
+    });
+
+    it('says what is wrong with a store that cannot be reached, and gives 1', async () => {
+      project = await writeProject(FILES);
+      const port = await freePort();
+      const found = await rows({ REDIS_URL: `redis://user:secret@127.0.0.1:${port}` });
+      expect(found.code).to.equal(1);
+      expect(found.rows[0]?.state).to.equal('failed');
+      expect(found.rows[0]?.detail).to.contain('connection refused');
+      expect(JSON.stringify(found.rows)).not.to.contain('secret');
+    });
+
+    it('warns of entities that another project has stored', async () => {
+      project = await writeProject({
+        ...FILES,
+        'schemas/entities/product.yaml': 'entity: product\nattributes: { price: string }\n',
+        'pipelines/search.yaml':
+          'pipeline: search\nrank: product\ncomponents:\n  - { use: score, with: { value: length(product.price) } }\n',
+      });
+      const loaded = await millrace(['entities', 'load', 'product', '-', '--project', project], {
+        env: { REDIS_URL: redis.url, MILLRACE_PREFIX: 'fit' },
+        stdin: '{"product_id":"p1","price":"cheap"}\n',
+      });
+      expect(loaded.code, loaded.stderr).to.equal(0);
+      await rm(project, { recursive: true, force: true });
+      project = await writeProject(FILES);
+      const found = await rows({ MILLRACE_PREFIX: 'fit' });
+      expect(found.rows[0]?.state).to.equal('warning');
+      expect(found.rows[0]?.detail).to.contain('product.price is float in the schema');
+      expect(found.code).to.equal(0);
+    });
+
+    it('fails for a model server that does not run', async () => {
+      const port = await freePort();
+      project = await writeProject({
+        ...withModel(),
+        'pipelines/search.yaml': (withModel()['pipelines/search.yaml'] ?? '').replace(
+          model.url,
+          `http://127.0.0.1:${port}`,
+        ),
+      });
+      const found = await rows({ MILLRACE_MODEL_HOSTS: `127.0.0.1:${port}` });
+      expect(found.code).to.equal(1);
+      expect(found.rows.find(({ of }) => of === 'search: deep')?.state).to.equal('failed');
+    });
+  });
+});
