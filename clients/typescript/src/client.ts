@@ -54,6 +54,7 @@ export interface Ranking<A = RankAnswer> extends Run<A> {
 }
 
 type Json = Record<string, unknown>;
+type AnyRequest<Pipelines, N> = N extends Name<Pipelines> ? RequestOf<Pipelines[N]> : never;
 
 /**
  * A client of one service, with a method for each endpoint. Errors of the service are `Problem`; a service that does not
@@ -122,11 +123,7 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
   /** Why an answer of a pipeline is as it is: every value with its status, and what each step did. */
   async explain<N extends Name<P['rank']> | Name<P['score']>>(
     pipeline: N,
-    request: N extends Name<P['rank']>
-      ? RequestOf<P['rank'][N]>
-      : N extends Name<P['score']>
-        ? RequestOf<P['score'][N]>
-        : never,
+    request: AnyRequest<P['rank'], N> | AnyRequest<P['score'], N>,
     options: RunOptions = {},
   ): Promise<Json> {
     return (await this.#run<Json>(pipeline, '/explain', request as Json, options)).answer;

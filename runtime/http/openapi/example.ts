@@ -47,9 +47,11 @@ export function exampleOf(root: Schema): JsonValue {
   }
 
   function object({ properties, required, if: refused }: Schema, { index, depth }: Place): JsonObject {
-    // `if: { not: { allOf } }` contains the choices between required members.
-    const { allOf } = ((refused as Schema | undefined)?.not ?? {}) as Schema;
-    const others = Array.isArray(allOf) ? (allOf as Schema[]).map((one) => firstChoice(one)?.required) : [];
+    // `if: { not }` contains the choices between required members: one, or several in `allOf`.
+    const choices = ((refused as Schema | undefined)?.not ?? {}) as Schema;
+    const others = ((choices.allOf ?? [choices]) as Schema[]).map((one) =>
+      Array.isArray(one.anyOf) ? firstChoice(one)?.required : undefined,
+    );
     const wanted = new Set(
       [required, ...others].flatMap((names) => (Array.isArray(names) ? (names as string[]) : [])),
     );

@@ -80,11 +80,11 @@ export function requestSchema(
       };
     }
   }
-  const [first, ...others] = either;
+  const missing = { not: either.length === 1 ? either[0] : { allOf: either } };
   return {
     ...objectSchema(properties, context, required),
     // `if` rather than `allOf`: generators of clients make types of the members of `allOf`.
-    ...(first === undefined ? {} : { if: { not: { allOf: [first, ...others] } }, then: { not: {} } }),
+    ...(either.length === 0 ? {} : { if: missing, then: { not: {} } }),
     $defs: context.definitions,
   };
 }
