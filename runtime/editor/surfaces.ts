@@ -33,6 +33,7 @@ export const SURFACES: readonly Surface[] = [
   { name: 'entity', folder: 'schemas/entities', schema: ({ config }) => withTypes('entity', config) },
   { name: 'feature-view', folder: 'schemas/features', schema: viewSchema },
   { name: 'sink', folder: 'sinks', schema: sinkSchema },
+  { name: 'test', folder: 'tests', schema: testSchema },
 ];
 
 /** Replaces parts of a shipped schema; a path that the schema does not have is a mistake in this file. */
@@ -108,6 +109,20 @@ function sinkSchema({ sinks }: Registry): JsonObject {
     ],
   ]);
   return { ...unmarked(schema), allOf: optionsByUse(sinks, [], false) };
+}
+
+function testSchema({ config }: Registry): JsonObject {
+  const named = (names: Iterable<string>) => (schema: JsonObject) => ({
+    ...schema,
+    propertyNames: { enum: [...names] },
+  });
+  return unmarked(
+    edited('test', [
+      ['properties/pipeline', only(config.pipelines.map(({ name }) => name))],
+      ['$defs/given/properties/entities', named(config.entities.keys())],
+      ['$defs/given/properties/features', named(config.views.keys())],
+    ]),
+  );
 }
 
 function pipelineSchema({ config, plugins, outputs }: Registry): JsonObject {

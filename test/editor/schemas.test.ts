@@ -18,7 +18,7 @@ describe('the schemas for editors, in yaml-language-server', () => {
     needLanguageServer(this);
     this.timeout(20_000);
     project = await mkdtemp(join(tmpdir(), 'millrace-editor-'));
-    for (const name of ['pipelines', 'schemas', 'millrace.yaml'])
+    for (const name of ['pipelines', 'schemas', 'tests', 'millrace.yaml'])
       await cp(repositoryPath(name), join(project, name), { recursive: true });
     const { code, stderr } = await millrace(['schemas', '--write', '--project', project]);
     expect(code, stderr).to.equal(0);
@@ -122,6 +122,7 @@ describe('the schemas for editors, in yaml-language-server', () => {
     ],
     ['the key of a view', 'feature-view', 'view: shop_stats\nof:\n  - |\n', ['brand', 'user']],
     ['sinks', 'sink', 'sink: archive\nuse: |\n', ['file', 'kafka', 'redis_stream']],
+    ['pipelines of a test', 'test', 'test: first\npipeline: |\n', ['ranking']],
     ['settings', 'project', 'project: shop\nst|', ['store']],
   ];
   for (const [what, surface, text, wanted] of completions)

@@ -12,7 +12,7 @@ import { copySchemas } from '../init/editor-schemas.js';
 import { NEW_KINDS } from '../new/kinds.js';
 import { readSchemas } from '../project-types.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 
 export function newCommand(context: CliContext): Command {
   const kinds = Array.from(NEW_KINDS, ([kind, { summary }]) => `  ${kind.padEnd(10)} ${summary}`);
