@@ -140,7 +140,7 @@ describe('the schemas for editors, in yaml-language-server', () => {
       pipeline('  - use: linear\n    with:\n      weights:\n        product.ra|ting: 1'),
       /float, attribute of product/,
     ],
-    ['a setting', 'project', 'project: shop\nsto|re: embedded\n', /MILLRACE_STORE/],
+    ['a setting', 'project', 'project: shop\nsto|re: embedded\n', /MILLRACE\\?_STORE/],
     [
       'the key of a view',
       'feature-view',
