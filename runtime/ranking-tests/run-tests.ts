@@ -77,23 +77,27 @@ export async function runTests(
   if (files.length === 0 && !diagnostics.hasErrors) return undefined;
   const all = files.flatMap(({ cases }) => cases);
   const sound = all.filter((test) => checkNames(test, config, diagnostics));
-  if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
+  throwIfAny(diagnostics);
   const others = options.covers ? config.pipelines.map(({ name }) => name) : [];
   const compiled = await compileCases(settings, sound, others, diagnostics);
   try {
-    if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
+    throwIfAny(diagnostics);
     const pairs = sound.flatMap((test) => {
       const found = compiled.of(test);
       return found === undefined ? [] : [{ test, compiled: found }];
     });
     for (const one of pairs) checkCase(one.test, one.compiled, diagnostics);
-    if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
+    throwIfAny(diagnostics);
     const coverage = new Coverage();
     for (const plan of compiled.plans) coverage.addPipeline(plan);
     return await runCases(pairs, files, config, coverage, diagnostics, options);
   } finally {
     await compiled.close();
   }
+}
+
+function throwIfAny(diagnostics: Diagnostics): void {
+  if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
 }
 
 interface Runnable {
@@ -136,7 +140,7 @@ async function runCases(
     }
     results.push({ test: one.test, failures, outcome, expected, ms: performance.now() - began });
   }
-  if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
+  throwIfAny(diagnostics);
   const obsolete = grep === '' ? await snapshots.obsolete(updates) : [];
   await snapshots.save();
   return {
@@ -227,6 +231,7 @@ function dataOf(test: TestCase): string {
     text = JSON.stringify([
       pipeline.value,
       time,
+      rowTime,
       given === undefined ? null : plain(given),
       always.map(({ value }) => value),
     ]);

@@ -257,8 +257,8 @@ function checkValues(
       diagnostics.error(
         'wrong_type',
         at,
-        `there is no status \`${String(status)}\``,
-        suggestion(String(status), STATUS_NAMES, `the statuses are ${STATUS_NAMES.join(', ')}`),
+        `there is no status \`${status}\``,
+        suggestion(status, STATUS_NAMES, `the statuses are ${STATUS_NAMES.join(', ')}`),
       );
   const answered = plan.answer.values.map(({ name }) => name);
   for (const { name } of plan.definition.task === 'score' ? expected.answer : [])
