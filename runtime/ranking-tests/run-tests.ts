@@ -1,4 +1,4 @@
-import { ProjectInvalidError } from '../app/project/compile-project.js';
+import { ProjectInvalidError, storedHere } from '../app/project/compile-project.js';
 import type { Plan } from '../compile/plan.js';
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { loadProject } from '../config/project/load-project.js';
@@ -90,7 +90,7 @@ export async function runTests(
     throwIfAny(diagnostics);
     const coverage = new Coverage();
     for (const plan of compiled.plans) coverage.addPipeline(plan);
-    return await runCases(pairs, files, config, coverage, diagnostics, options);
+    return await runCases(pairs, files, storedHere(config), coverage, diagnostics, options);
   } finally {
     await compiled.close();
   }

@@ -148,7 +148,7 @@ export async function compileProject(
 }
 
 /** The project as if Millrace stored the rows of all its views. */
-function storedHere<T extends ProjectConfig | undefined>(config: T): T {
+export function storedHere<T extends ProjectConfig | undefined>(config: T): T {
   if (config === undefined) return config;
   const views = Array.from(config.views, ([name, view]) => {
     const { source, ...stored } = view;
