@@ -48,6 +48,8 @@ export interface CaseResult {
 
 export interface TestRun {
   readonly files: number;
+  /** The files that options of the pipelines name, by path. */
+  readonly optionFiles: readonly string[];
   readonly results: readonly CaseResult[];
   /** Cases that `grep` left out. */
   readonly skipped: number;
@@ -90,7 +92,8 @@ export async function runTests(
     throwIfAny(diagnostics);
     const coverage = new Coverage();
     for (const plan of compiled.plans) coverage.addPipeline(plan);
-    return await runCases(pairs, files, storedHere(config), coverage, diagnostics, options);
+    const run = await runCases(pairs, files, storedHere(config), coverage, diagnostics, options);
+    return { ...run, optionFiles: compiled.files };
   } finally {
     await compiled.close();
   }
@@ -112,7 +115,7 @@ async function runCases(
   coverage: Coverage,
   diagnostics: Diagnostics,
   options: RunOptions,
-): Promise<TestRun> {
+): Promise<Omit<TestRun, 'optionFiles'>> {
   const { grep = '', updates } = options;
   const chosen = all.filter(({ test }) => test.name.includes(grep));
   const snapshots = new SnapshotFiles(config.root, options.write);

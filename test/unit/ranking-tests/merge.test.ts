@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { parseDocument, type Node } from 'yaml';
-import type { JsonObject, JsonValue } from '../../../runtime/api/types.js';
+import type { JsonValue } from '../../../runtime/api/types.js';
+import { isObject } from '../../../runtime/config/project/marks.js';
 import { SourceFile } from '../../../runtime/config/yaml/source.js';
 import { mergeExpect, mergeGiven, mergeOver } from '../../../runtime/ranking-tests/files/merge.js';
 import { placeAt, placed, plain, type Placed } from '../../../runtime/ranking-tests/files/placed.js';
@@ -13,16 +14,13 @@ function read(text: string): Placed {
 
 /** JSON Merge Patch, as RFC 7386 has it in section 2. */
 function patch(target: JsonValue | undefined, over: JsonValue): JsonValue {
-  if (typeof over !== 'object' || over === null || Array.isArray(over)) return over;
-  const result: Record<string, JsonValue> =
-    typeof target === 'object' && target !== null && !Array.isArray(target)
-      ? { ...(target as JsonObject) }
-      : {};
+  if (!isObject(over)) return over;
+  const result = new Map(Object.entries(target !== undefined && isObject(target) ? target : {}));
   for (const [key, value] of Object.entries(over)) {
-    if (value === null) delete result[key];
-    else result[key] = patch(result[key], value);
+    if (value === null) result.delete(key);
+    else result.set(key, patch(result.get(key), value));
   }
-  return result;
+  return Object.fromEntries(result);
 }
 
 /** Without nulls, which a patch cannot add. */
