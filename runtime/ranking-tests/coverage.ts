@@ -41,7 +41,15 @@ export class Coverage {
 
   /** In the order of the pipelines and their steps. */
   get parts(): CoveredPart[] {
-    return [...this.#parts.values()].flat().map(({ isFired: _, ...part }) => part);
+    return [...this.#parts.values()].flat().map(({ pipeline, step, as, use, what, at, fired }) => ({
+      pipeline,
+      step,
+      as,
+      use,
+      what,
+      at,
+      fired,
+    }));
   }
 
   /** Variants of a pipeline with other stubs have the same parts. */

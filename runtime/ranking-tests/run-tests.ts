@@ -1,4 +1,4 @@
-import { ProjectInvalidError } from '../app/project/compile-project.js';
+import { ProjectInvalidError, storedHere } from '../app/project/compile-project.js';
 import type { Plan } from '../compile/plan.js';
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { loadProject } from '../config/project/load-project.js';
@@ -48,6 +48,8 @@ export interface CaseResult {
 
 export interface TestRun {
   readonly files: number;
+  /** The files that options of the pipelines name, by path. */
+  readonly optionFiles: readonly string[];
   readonly results: readonly CaseResult[];
   /** Cases that `grep` left out. */
   readonly skipped: number;
@@ -77,23 +79,28 @@ export async function runTests(
   if (files.length === 0 && !diagnostics.hasErrors) return undefined;
   const all = files.flatMap(({ cases }) => cases);
   const sound = all.filter((test) => checkNames(test, config, diagnostics));
-  if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
+  throwIfAny(diagnostics);
   const others = options.covers ? config.pipelines.map(({ name }) => name) : [];
   const compiled = await compileCases(settings, sound, others, diagnostics);
   try {
-    if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
+    throwIfAny(diagnostics);
     const pairs = sound.flatMap((test) => {
       const found = compiled.of(test);
       return found === undefined ? [] : [{ test, compiled: found }];
     });
     for (const one of pairs) checkCase(one.test, one.compiled, diagnostics);
-    if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
+    throwIfAny(diagnostics);
     const coverage = new Coverage();
     for (const plan of compiled.plans) coverage.addPipeline(plan);
-    return await runCases(pairs, files, config, coverage, diagnostics, options);
+    const run = await runCases(pairs, files, storedHere(config), coverage, diagnostics, options);
+    return { ...run, optionFiles: compiled.files };
   } finally {
     await compiled.close();
   }
+}
+
+function throwIfAny(diagnostics: Diagnostics): void {
+  if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
 }
 
 interface Runnable {
@@ -108,7 +115,7 @@ async function runCases(
   coverage: Coverage,
   diagnostics: Diagnostics,
   options: RunOptions,
-): Promise<TestRun> {
+): Promise<Omit<TestRun, 'optionFiles'>> {
   const { grep = '', updates } = options;
   const chosen = all.filter(({ test }) => test.name.includes(grep));
   const snapshots = new SnapshotFiles(config.root, options.write);
@@ -136,7 +143,7 @@ async function runCases(
     }
     results.push({ test: one.test, failures, outcome, expected, ms: performance.now() - began });
   }
-  if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
+  throwIfAny(diagnostics);
   const obsolete = grep === '' ? await snapshots.obsolete(updates) : [];
   await snapshots.save();
   return {
@@ -227,6 +234,7 @@ function dataOf(test: TestCase): string {
     text = JSON.stringify([
       pipeline.value,
       time,
+      rowTime,
       given === undefined ? null : plain(given),
       always.map(({ value }) => value),
     ]);

@@ -14,10 +14,12 @@ export async function millrace(
     readonly env?: Readonly<Record<string, string>>;
     readonly stdin?: string;
     readonly stop?: AbortSignal;
+    /** Called with each text that the command prints on either stream. */
+    readonly onOutput?: (text: string) => void;
   } = {},
 ): Promise<CommandResult> {
-  const stdout = new Collector();
-  const stderr = new Collector();
+  const stdout = new Collector(more.onOutput);
+  const stderr = new Collector(more.onOutput);
   const env = { LOG_LEVEL: 'silent', ...more.env };
   const stdin = Readable.from([Buffer.from(more.stdin ?? '')]);
   const stopSignal = (): AbortSignal => more.stop ?? new AbortController().signal;
@@ -28,8 +30,13 @@ export async function millrace(
 class Collector extends Writable {
   text = '';
 
+  constructor(private readonly onText: (text: string) => void = () => undefined) {
+    super();
+  }
+
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.text += chunk.toString('utf8');
+    this.onText(chunk.toString('utf8'));
     done();
   }
 }

@@ -201,9 +201,12 @@ export async function compileProject(
 }
 
 /** The project as if Millrace stored the rows of all its views. */
-function storedHere<T extends ProjectConfig | undefined>(config: T): T {
+export function storedHere<T extends ProjectConfig | undefined>(config: T): T {
   if (config === undefined) return config;
-  const views = Array.from(config.views, ([name, { source: _, ...view }]) => [name, view] as const);
+  const views = Array.from(config.views, ([name, view]) => {
+    const { source, ...stored } = view;
+    return [name, source === undefined ? view : stored] as const;
+  });
   return { ...config, views: new Map(views) };
 }
 

@@ -49,14 +49,22 @@ async function test(context: CliContext, flags: Flags): Promise<void> {
   const settings = await settingsOf(context, flags);
   tellStrayErrors(context, settings);
   if (flags.watch === true) {
-    await watchTests(context, settings, () => testOnce(context, settings, flags));
+    await watchTests(context, settings, (named) => testOnce(context, settings, flags, named));
     return;
   }
   await testOnce(context, settings, flags);
 }
 
-/** @throws CommandFailure if a case failed, or there is none */
-async function testOnce(context: CliContext, settings: Settings, flags: Flags): Promise<void> {
+/**
+ * @param named takes the files that options name
+ * @throws CommandFailure if a case failed, or there is none
+ */
+async function testOnce(
+  context: CliContext,
+  settings: Settings,
+  flags: Flags,
+  named: (files: readonly string[]) => void = () => undefined,
+): Promise<void> {
   const run = await runTests(settings, context.env, {
     grep: flags.grep,
     updates: flags.update === true,
@@ -71,6 +79,7 @@ async function testOnce(context: CliContext, settings: Settings, flags: Flags): 
     throw new CommandFailure('');
   });
   if (run === undefined) throw await noTests(settings.project);
+  named(run.optionFiles);
   if (flags.grep !== undefined && run.results.length === 0)
     throw new CommandFailure(
       `no case has "${flags.grep}" in its name`,

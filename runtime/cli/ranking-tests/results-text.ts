@@ -49,8 +49,8 @@ function failureLines({ at, what, message, details = [] }: Failure, { width }: S
   const text = message.startsWith(what) ? message : `${what}: ${message}`;
   return [
     ...(excerpt === undefined ? [] : [` ${line} | ${excerpt.text}`, `${gutter} | ${excerpt.underline}`]),
-    ...wrapAfter(`${gutter}`, text, gutter.length + 4, width),
-    ...details.flatMap((detail) => wrapAfter(`${gutter}`, detail, gutter.length + 4, width)),
+    ...wrapAfter(gutter, text, gutter.length + 4, width),
+    ...details.flatMap((detail) => wrapAfter(gutter, detail, gutter.length + 4, width)),
   ];
 }
 

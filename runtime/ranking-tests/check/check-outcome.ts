@@ -1,6 +1,6 @@
 import type { FeatureValue } from '../../api/plugin.js';
 import type { JsonValue } from '../../api/types.js';
-import { isStep } from '../files/check-case.js';
+import { isStep } from '../files/check-expectations.js';
 import type { Expectations, LocatedList, OfValue } from '../files/expectations.js';
 import type { Edit, Outcome, RankedCase, StepRef } from '../run/outcome.js';
 import type { Failure } from './failure.js';

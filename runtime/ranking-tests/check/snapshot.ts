@@ -1,4 +1,4 @@
-import { Document, parse } from 'yaml';
+import { Document, isScalar, parse, visit } from 'yaml';
 import { rankedOf } from '../properties/properties.js';
 import type { Outcome } from '../run/outcome.js';
 import { isNear } from './words.js';
@@ -73,6 +73,12 @@ export function snapshotText(snapshots: Snapshots): string {
   const sorted = [...snapshots].sort(([a], [b]) => (a < b ? -1 : 1));
   const document = new Document(Object.fromEntries(sorted));
   document.commentBefore = HEAD;
+  // One line for each candidate, so that a diff shows what moved.
+  visit(document, {
+    Seq: (_, node) => {
+      node.flow = node.items.every(isScalar);
+    },
+  });
   return document.toString({ lineWidth: 0, flowCollectionPadding: false, collectionStyle: 'any' });
 }
 
@@ -84,8 +90,15 @@ export function readSnapshots(text: string): Map<string, SnapshotEntry> {
   return new Map(
     Object.entries(content as Record<string, unknown>).map(([name, entry]) => {
       const { ranked } = (entry ?? {}) as Partial<SnapshotEntry>;
-      if (!Array.isArray(ranked)) throw new Error(`the entry \`${name}\` has no list \`ranked\``);
+      if (!Array.isArray(ranked) || !ranked.every(isRanked))
+        throw new Error(`the entry \`${name}\` has no list \`ranked\` of ids with scores`);
       return [name, entry as SnapshotEntry];
     }),
   );
+}
+
+function isRanked(one: unknown): boolean {
+  if (!Array.isArray(one)) return false;
+  const [id, score] = one as readonly unknown[];
+  return typeof id === 'string' && (score === null || typeof score === 'number');
 }

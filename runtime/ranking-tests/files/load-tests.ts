@@ -90,7 +90,7 @@ function caseOf(
   const pipeline = part('pipeline');
   const request = mergeOver(part('request'), own('request'));
   const expect = expectOf(part('expect'), own('expect'));
-  const always = (own('always') ?? part('always')) as Placed | undefined;
+  const always = own('always') ?? part('always');
   // Without a request of the file, the cases that have one of their own are still sound.
   if (
     request === undefined &&

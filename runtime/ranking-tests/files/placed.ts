@@ -101,13 +101,14 @@ export function numberIn(value: Placed | undefined): number | undefined {
 export function placeAt(value: Placed, pointer: string): { readonly at: Span; readonly keyAt: Span } {
   let at = value.at;
   let keyAt = value.at;
-  let here: Placed | undefined = value;
+  let here = value;
   for (const part of pointer.split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    const entry: PlacedEntry | undefined = here?.kind === 'map' ? here.entries.get(key) : undefined;
-    const item: Placed | undefined = here?.kind === 'list' ? here.items[Number(key)] : undefined;
-    here = entry?.value ?? item;
-    if (here === undefined) break;
+    const entry = here.kind === 'map' ? here.entries.get(key) : undefined;
+    const item: Placed | undefined = here.kind === 'list' ? here.items[Number(key)] : undefined;
+    const next: Placed | undefined = entry?.value ?? item;
+    if (next === undefined) break;
+    here = next;
     at = here.at;
     keyAt = entry?.keyAt ?? here.at;
   }

@@ -2,6 +2,7 @@ import type * as FastCheck from 'fast-check';
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
 import type { Plan } from '../../compile/plan.js';
 import type { AttributeDefinition, RequestField } from '../../config/project/model.js';
+import { idText } from '../../core/ids.js';
 import { itemsIn, member, plain } from '../files/placed.js';
 import type { TestCase } from '../files/test-case.js';
 
@@ -36,7 +37,7 @@ export function requestsFor(
       .tuple(bodies, fc.constantFrom(...atLeast(ids, 'none')), carried)
       .map(([body, id, more]) => ({ ...body, [name]: { ...more, [key]: id } }));
   const own = new Map(
-    sent.flatMap((body) => listOf(body['candidates'])).map((one) => [String(one[key]), one]),
+    sent.flatMap((body) => listOf(body['candidates'])).map((one) => [idText(one[key]) ?? '', one]),
   );
   const candidates = fc
     .shuffledSubarray(ids, {

@@ -19,6 +19,8 @@ export interface CompiledCases {
   /** Undefined if the pipeline of the case has errors, or does not exist. */
   of(test: TestCase): CompiledCase | undefined;
   readonly plans: readonly Plan[];
+  /** The files that options name, by path. */
+  readonly files: readonly string[];
   close(): Promise<void>;
 }
 
@@ -65,6 +67,7 @@ export async function compileCases(
   return {
     of: (test) => compiled.get(keyOf(test)),
     plans: [...compiled.values()].map(({ plan }) => plan),
+    files: projects.flatMap(({ files }) => [...files.keys()]),
     close: async () => {
       for (const project of projects) await project.close();
     },

@@ -134,9 +134,7 @@ function editsOf({ trace, steps }: FinishedRun): Map<number, Edit[]> {
           : ({ step, sets: false, kind: 'pin', position } as const),
     })),
   ];
-  all.sort(
-    (a, b) => (order.get(a.edit.step as PlannedStep) ?? 0) - (order.get(b.edit.step as PlannedStep) ?? 0),
-  );
+  all.sort((a, b) => (order.get(a.edit.step) ?? 0) - (order.get(b.edit.step) ?? 0));
   const edits = new Map<number, Edit[]>();
   for (const { row, edit } of all) edits.set(row, [...(edits.get(row) ?? []), edit]);
   return edits;

@@ -1,4 +1,3 @@
-import type { Column } from '../../api/columns.js';
 import type { FeatureComponent, OutputKind, StepInput, StepOutput } from '../../api/plugin.js';
 import { Status } from '../../api/status.js';
 import type { StubOf } from '../../compile/step-tools.js';
@@ -50,12 +49,12 @@ function fill(
   kind: OutputKind,
   values: StubbedOutput,
 ): void {
-  const column: Column = kind === 'text' ? output.text(name) : output.number(name);
+  const column = kind === 'text' ? output.text(name) : output.number(name);
   for (const row of input.rows) {
-    const value = values instanceof Map ? values.get(input.candidate(row).id) : values;
+    const value = typeof values === 'object' ? values.get(input.candidate(row).id) : values;
     if (value === undefined) continue;
     if (column.kind === 'text') column.values[row] = String(value);
-    else if (column.kind === 'number') column.values[row] = Number(value);
+    else column.values[row] = Number(value);
     column.status[row] = Status.present;
   }
 }

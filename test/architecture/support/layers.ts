@@ -3,7 +3,7 @@ import type { Import } from './imports.js';
 /** Returns the layers that the section "Layers" of docs/architecture.md lists, lowest first. */
 export function layersOf(page: string): string[] {
   const [, section = ''] = /^## Layers\n([\s\S]*?)^## /m.exec(page) ?? [];
-  return [...section.matchAll(/^\| `([a-z]+)` /gm)].map(([, name = '']) => name);
+  return [...section.matchAll(/^\| `([a-z-]+)` /gm)].map(([, name = '']) => name);
 }
 
 /** Returns imports of a layer by a lower layer, and imports of a file without a layer, as `file → import`. */
