@@ -13,6 +13,7 @@ import { ERROR_CODES } from '../runtime/api/error-codes.js';
 import type { SinkPlugin } from '../runtime/api/ledger.js';
 import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
+import { takes } from '../runtime/app/plugins/list-plugins.js';
 import { REJECT_REASONS } from '../runtime/dataset/import/foreign-event.js';
 import { functionTable } from '../runtime/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
@@ -192,27 +193,6 @@ function optionTable({ options }: Pick<Plugin, 'options'>): string {
       return [`\`${name}\``, takes(option), otherwise, text(option.description)];
     }),
   );
-}
-
-/** Describes in a few words what an option takes. */
-function takes(schema: JsonObject): string {
-  const { millrace } = schema;
-  if (typeof millrace === 'string') {
-    if (millrace === 'id' || millrace === 'file') return millrace;
-    return `expression: ${millrace}`;
-  }
-  if (typeof millrace === 'object' && millrace !== null) {
-    const { expression, scope } = millrace as JsonObject;
-    return `expression: ${text(expression)}${scope === 'request' ? ', of the request' : ''}`;
-  }
-  if (Array.isArray(schema.enum))
-    return (schema.enum as JsonValue[]).map((one) => `\`${text(one)}\``).join(', ');
-  if (schema.const !== undefined) return `\`${text(schema.const)}\``;
-  if (schema.items !== undefined) return `list of ${takes(schema.items as JsonObject)}`;
-  for (const several of [schema.oneOf, schema.anyOf]) {
-    if (Array.isArray(several)) return several.map((one) => takes(one as JsonObject)).join(', or ');
-  }
-  return text(schema.type);
 }
 
 function text(value: JsonValue | undefined): string {

@@ -7,7 +7,9 @@ import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
 import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
+import { newCommand } from './commands/new.js';
 import { planCommand } from './commands/plan.js';
+import { pluginsCommand } from './commands/plugins.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
@@ -48,6 +50,8 @@ function makeProgram(context: CliContext, version: string): Command {
     validateCommand(context),
     settingsCommand(context),
     planCommand(context),
+    pluginsCommand(context),
+    newCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
     storeCommand(context),
