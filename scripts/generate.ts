@@ -13,7 +13,7 @@ import { ERROR_CODES } from '../runtime/api/error-codes.js';
 import type { SinkPlugin } from '../runtime/api/ledger.js';
 import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
-import { takes } from '../runtime/app/plugins/list-plugins.js';
+import { takes } from '../runtime/app/plugins/option-words.js';
 import { REJECT_REASONS } from '../runtime/dataset/import/foreign-event.js';
 import { functionTable } from '../runtime/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
@@ -26,6 +26,7 @@ import { STAGES } from '../runtime/pipeline/stages.js';
 import { SPANS } from '../runtime/tracing/spans.js';
 import { keyOf, type SettingRow } from '../runtime/settings/setting-row.js';
 import { SETTINGS } from '../runtime/settings/settings.js';
+import { apiReference } from './api-reference.js';
 import { productionPackages, readLockFile } from './lock-file.js';
 import { registeredMetrics } from './metric-registry.js';
 import { ruleFile } from './observe/alerts.js';
@@ -260,6 +261,7 @@ for (const name of pluginNames) {
   await update(`${folder}/options.generated.ts`, optionTypes(schema), 'typescript');
 }
 
+await update('docs/plugin-api.md', apiReference(join(ROOT, 'dist')), 'markdown');
 await update('schemas/project.schema.json', JSON.stringify(projectSchema()), 'json');
 
 const { plugins, sinks } = await loadPlugins();

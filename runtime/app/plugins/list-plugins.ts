@@ -4,6 +4,7 @@ import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnosti
 import { loadPackages } from '../../config/project/load-packages.js';
 import type { Settings } from '../../settings/settings.js';
 import { version as millraceVersion } from '../../settings/version.js';
+import { takes } from './option-words.js';
 import { registerPlugins, type RegisteredPlugin } from './register-plugins.js';
 
 /** An option, for people. The JSON Schema of all options has the rest. */
@@ -65,26 +66,4 @@ function optionsOf({ properties, required }: JsonObject): ListedOption[] {
       ...(typeof option.description === 'string' ? { description: option.description } : {}),
     };
   });
-}
-
-/** Says in a few words what an option takes. */
-export function takes(schema: JsonObject): string {
-  const { millrace } = schema;
-  if (typeof millrace === 'string')
-    return millrace === 'id' || millrace === 'file' ? millrace : `expression: ${millrace}`;
-  if (typeof millrace === 'object' && millrace !== null) {
-    const { expression, scope } = millrace as JsonObject;
-    return `expression: ${text(expression)}${scope === 'request' ? ', of the request' : ''}`;
-  }
-  if (Array.isArray(schema.enum))
-    return (schema.enum as JsonValue[]).map((one) => `\`${text(one)}\``).join(', ');
-  if (schema.const !== undefined) return `\`${text(schema.const)}\``;
-  if (schema.items !== undefined) return `list of ${takes(schema.items as JsonObject)}`;
-  for (const several of [schema.oneOf, schema.anyOf])
-    if (Array.isArray(several)) return several.map((one) => takes(one as JsonObject)).join(', or ');
-  return text(schema.type);
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 }
