@@ -109,7 +109,11 @@ export async function runPipeline(
     );
 
     const { span } = stages;
-    const answered = { requestId: request.requestId, start: Math.max(0, pageStart(request.paging)), rows: page };
+    const answered = {
+      requestId: request.requestId,
+      start: Math.max(0, pageStart(request.paging)),
+      rows: page,
+    };
     const steps = trace?.isRehearsal
       ? ranked.steps
       : runServed(plan, frame, ranked, answered, { deadline, onEffectError, span });

@@ -49,10 +49,10 @@ function isOwn({ from }: ListedPlugin): boolean {
 function optionTable(options: ListedPlugin['options']): string {
   return renderTable(
     [
-      { title: '  option', max: 22 },
+      { title: 'option', max: 20 },
       { title: 'takes', max: 24 },
       { title: 'meaning', max: 30 },
     ],
-    options.map(({ name, takes, description = '' }) => [`  ${name}`, takes, description]),
+    options.map(({ name, takes, description = '' }) => [name, takes, description]),
   );
 }

@@ -33,7 +33,7 @@ describe('millrace plugins', () => {
     );
     expect(stdout)
       .to.match(/^memory +store +@acme\/millrace-geo/m)
-      .and.match(/^ {2}to +expression: text +The place\.$/m);
+      .and.match(/^to +expression: text +The place\.$/m);
     expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
   });
 
