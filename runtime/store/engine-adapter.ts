@@ -48,10 +48,8 @@ export class EngineAdapter implements Store {
 
   async read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
     const found = await this.#answer(() => this.engine.read(keys, signal), signal);
-    if (found.length !== keys.length)
-      throw unavailable(
-        new Error(`the engine answered ${keys.length} keys with ${String(found.length)} values`),
-      );
+    if ((found as typeof found | undefined)?.length !== keys.length)
+      throw unavailable(new Error(`the engine answered ${keys.length} keys with other values`));
     return found.map((value, i) => this.#current(keys[i] ?? '', value));
   }
 

@@ -109,7 +109,7 @@ export function sinkTests(plugin: SinkPlugin, example: SinkExample): Conformance
       run: async () => {
         const sink = createSink(plugin, example);
         const aborted = AbortSignal.abort(new Error('too late'));
-        await assert.rejects(sink.write(fakeBatch([{ event: 'late' }]), aborted));
+        await assert.rejects(async () => sink.write(fakeBatch([{ event: 'late' }]), aborted));
         await sink.close?.();
       },
     },
