@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', '.build', '.millrace', 'coverage', 'node_modules'] },
+  { ignores: ['dist', '.build', '.millrace', 'coverage', 'node_modules', 'examples'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -13,6 +13,7 @@ import { ERROR_CODES } from '../runtime/api/error-codes.js';
 import type { SinkPlugin } from '../runtime/api/ledger.js';
 import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
+import { takes } from '../runtime/app/plugins/option-words.js';
 import { REJECT_REASONS } from '../runtime/dataset/import/foreign-event.js';
 import { functionTable } from '../runtime/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
@@ -26,6 +27,7 @@ import { STAGES } from '../runtime/pipeline/stages.js';
 import { SPANS } from '../runtime/tracing/spans.js';
 import { keyOf, type SettingRow } from '../runtime/settings/setting-row.js';
 import { SETTINGS } from '../runtime/settings/settings.js';
+import { apiReference } from './api-reference.js';
 import { productionPackages, readLockFile } from './lock-file.js';
 import { registeredMetrics } from './metric-registry.js';
 import { ruleFile } from './observe/alerts.js';
@@ -202,27 +204,6 @@ function optionTable({ options }: Pick<Plugin, 'options'>): string {
   );
 }
 
-/** Describes in a few words what an option takes. */
-function takes(schema: JsonObject): string {
-  const { millrace } = schema;
-  if (typeof millrace === 'string') {
-    if (millrace === 'id' || millrace === 'file') return millrace;
-    return `expression: ${millrace}`;
-  }
-  if (typeof millrace === 'object' && millrace !== null) {
-    const { expression, scope } = millrace as JsonObject;
-    return `expression: ${text(expression)}${scope === 'request' ? ', of the request' : ''}`;
-  }
-  if (Array.isArray(schema.enum))
-    return (schema.enum as JsonValue[]).map((one) => `\`${text(one)}\``).join(', ');
-  if (schema.const !== undefined) return `\`${text(schema.const)}\``;
-  if (schema.items !== undefined) return `list of ${takes(schema.items as JsonObject)}`;
-  for (const several of [schema.oneOf, schema.anyOf]) {
-    if (Array.isArray(several)) return several.map((one) => takes(one as JsonObject)).join(', or ');
-  }
-  return text(schema.type);
-}
-
 function text(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 }
@@ -288,6 +269,7 @@ for (const name of pluginNames) {
   await update(`${folder}/options.generated.ts`, optionTypes(schema), 'typescript');
 }
 
+await update('docs/plugin-api.md', apiReference(join(ROOT, 'dist')), 'markdown');
 await update('schemas/project.schema.json', JSON.stringify(projectSchema()), 'json');
 
 const { plugins, sinks } = await loadPlugins();

@@ -11,6 +11,7 @@ import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
 import { newCommand } from './commands/new.js';
 import { planCommand } from './commands/plan.js';
+import { pluginsCommand } from './commands/plugins.js';
 import { rankCommand } from './commands/rank.js';
 import { schemasCommand } from './commands/schemas.js';
 import { serveCommand } from './commands/serve.js';
@@ -59,6 +60,7 @@ function makeProgram(context: CliContext, version: string): Command {
     planCommand(context),
     schemasCommand(context),
     typesCommand(context),
+    pluginsCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
     storeCommand(context),

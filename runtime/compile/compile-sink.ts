@@ -48,9 +48,12 @@ export async function compileSink(
   if (checked === undefined || hasSecrets) return undefined;
   const bound = await bindOptions(checked, files, noExpression, diagnostics);
   if (bound === undefined) return undefined;
-  const { store: _, ...own } = ofPlugin(plugin.name, name);
+  const { logger, metrics, now, cache } = ofPlugin(plugin.name, name);
   const context: SinkContext = {
-    ...own,
+    logger,
+    metrics,
+    now,
+    cache,
     ...services,
     name,
     format,

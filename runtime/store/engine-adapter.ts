@@ -48,10 +48,8 @@ export class EngineAdapter implements Store {
 
   async read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
     const found = await this.#answer(() => this.engine.read(keys, signal), signal);
-    if (!Array.isArray(found) || found.length !== keys.length)
-      throw unavailable(
-        new Error(`the engine answered ${keys.length} keys with ${String(found.length)} values`),
-      );
+    if ((found as typeof found | undefined)?.length !== keys.length)
+      throw unavailable(new Error(`the engine answered ${keys.length} keys with other values`));
     return found.map((value, i) => this.#current(keys[i] ?? '', value));
   }
 
@@ -88,7 +86,7 @@ export class EngineAdapter implements Store {
   }
 
   mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    return this.#each(segments, ({ key, segment }, before) => {
+    return this.#each(segments, ({ segment }, before) => {
       const { record, outcome } = mergeSegment(before, segment, Date.now());
       return { after: record, outcome };
     });

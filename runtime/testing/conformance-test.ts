@@ -3,6 +3,6 @@
  */
 export interface ConformanceTest {
   readonly name: string;
-  /** Rejects with an AssertionError if the test fails. */
-  readonly run: () => Promise<void>;
+  /** Throws an AssertionError, or rejects with one, if the test fails. */
+  readonly run: () => void | Promise<void>;
 }

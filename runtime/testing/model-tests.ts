@@ -48,9 +48,10 @@ export function modelTests(
         const predicted = await predict();
         for (const [row, wanted] of expected.entries()) {
           const list = typeof wanted === 'number' ? [wanted] : wanted;
-          assert.equal(predicted[row]?.length, list.length, `row ${row}: the number of outputs`);
+          const cells = predicted[row] ?? [];
+          assert.equal(cells.length, list.length, `row ${row}: the number of outputs`);
           for (const [i, value] of list.entries()) {
-            const found = predicted[row]?.[i];
+            const found = cells[i];
             const isClose = typeof found === 'number' && Math.abs(found - value) <= tolerance;
             assert.ok(isClose, `row ${row}: expected ${value}, found ${JSON.stringify(found)}`);
           }

@@ -45,9 +45,12 @@ export function createSink(plugin: SinkPlugin, { with: given, format = 'events',
   const diagnostics = new Diagnostics();
   const checked = optionsOf(plugin, given, diagnostics);
   if (checked === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { store: _, ...services } = new FakeServices().services;
+  const { logger, metrics, now, cache } = new FakeServices();
   return plugin.create(structuredClone(checked.value) as never, {
-    ...services,
+    logger,
+    metrics,
+    now,
+    cache,
     name: 'test',
     format,
     instance: '00000000-0000-0000-0000-000000000000',
@@ -69,7 +72,7 @@ export function sinkTests(plugin: SinkPlugin, example: SinkExample): Conformance
   return [
     {
       name: 'has an options schema that is valid and refuses unknown options',
-      run: async () => {
+      run: () => {
         assert.deepEqual(schemaFaults(plugin.options), []);
         const diagnostics = new Diagnostics();
         optionsOf(plugin, { ...example.with, no_such_option: 1 }, diagnostics);
@@ -106,7 +109,7 @@ export function sinkTests(plugin: SinkPlugin, example: SinkExample): Conformance
       run: async () => {
         const sink = createSink(plugin, example);
         const aborted = AbortSignal.abort(new Error('too late'));
-        await assert.rejects(sink.write(fakeBatch([{ event: 'late' }]), aborted));
+        await assert.rejects(async () => sink.write(fakeBatch([{ event: 'late' }]), aborted));
         await sink.close?.();
       },
     },

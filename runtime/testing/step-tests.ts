@@ -31,7 +31,7 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
   return [
     {
       name: 'has a name, a kind and a summary',
-      run: async () => {
+      run: () => {
         assert.match(plugin.name, NAME_PATTERN);
         assert.ok(KINDS.includes(plugin.kind), `kind: ${plugin.kind}`);
         assert.match(plugin.summary, /^[A-Z].*\.$/, 'the summary is one sentence');
@@ -39,7 +39,7 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
     },
     {
       name: 'has an options schema that is valid, describes each option and refuses unknown ones',
-      run: async () => {
+      run: () => {
         assert.deepEqual(schemaFaults(plugin.options), []);
         assert.deepEqual(undescribedOptions(plugin.options), []);
         const diagnostics = new Diagnostics();
@@ -49,7 +49,7 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
     },
     {
       name: 'accepts its examples',
-      run: async () => {
+      run: () => {
         assert.ok(examples.length > 0, 'the suite needs an example');
         for (const example of examples) {
           const diagnostics = new Diagnostics();

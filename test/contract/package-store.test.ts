@@ -13,7 +13,7 @@ storeContract('an engine of a package', {
 });
 
 describe('the conformance suite of store engines', () => {
-  let values = new Map();
+  let values = new Map<string, Buffer>();
   const tests = storeTests((again) => {
     if (!again) values = new Map();
     return Promise.resolve(new ToyEngine(values));
@@ -33,7 +33,7 @@ describe('the conformance suite of store engines', () => {
       const found = storeTests(() => Promise.resolve(Object.assign(new ToyEngine(), members)), {
         keeps: false,
       }).find((one) => one.name.includes(name));
-      const error: unknown = await found?.run().then(
+      const error: unknown = await Promise.resolve(found?.run()).then(
         () => undefined,
         (one: unknown) => one,
       );

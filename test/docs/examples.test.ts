@@ -60,6 +60,26 @@ describe('examples in the docs', () => {
     expect(pipelines.map(({ name }) => name)).to.deep.equal(['search']);
   });
 
+  it('the package of docs/plugin-packages.md is used by its project', async () => {
+    const files = blocksOf('docs/plugin-packages.md').flatMap(({ tag, text }) => {
+      const [, path] = /file=(\S+)$/.exec(tag) ?? [];
+      return path === undefined ? [] : [[path, text] as const];
+    });
+    expect(files).to.have.length(4);
+    root = await writeProject(Object.fromEntries(files));
+    const app = await createApp(
+      loadSettings({ LOG_LEVEL: 'silent', MILLRACE_STORE: 'embedded' }, { project: root }),
+    );
+    try {
+      const [pipeline] = app.pipelines;
+      const body = { candidates: [{ product_id: 'p1' }] };
+      const run = await pipeline?.run(body, { requestId: 'r1' });
+      expect(run?.answer.ranked_candidates?.map((one) => one.ranked_score)).to.deep.equal([2]);
+    } finally {
+      await app.close();
+    }
+  });
+
   it('the sinks of docs/ledger.md have no errors', async () => {
     const files = blocksOf('docs/ledger.md').flatMap(({ tag, text }) => {
       const [, path] = /file=(sinks\/\S+)$/.exec(tag) ?? [];

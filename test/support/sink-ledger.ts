@@ -129,9 +129,12 @@ export async function createSink(
   const files = new OptionFiles(repositoryPath());
   const bound = checked && (await bindOptions(checked, files, () => undefined, diagnostics));
   if (bound === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { store: _, ...services } = new FakeServices().services;
+  const { logger, metrics, now, cache } = new FakeServices();
   return plugin.create(bound as never, {
-    ...services,
+    logger,
+    metrics,
+    now,
+    cache,
     name: 'test',
     format: 'columns',
     instance: '00000000-0000-0000-0000-000000000000',

@@ -5,7 +5,7 @@ import { NAME_PATTERN } from '../../api/types.js';
 import { plainName } from '../../dataset/import/name-fit.js';
 import { styleOf, printJson, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
-import { copySchemas } from '../init/editor-schemas.js';
+import { writeOwnSchemas } from '../init/editor-schemas.js';
 import { exampleShop } from '../init/example-shop.js';
 import { importEvents } from '../init/import-events.js';
 import { firstCommit } from '../init/first-commit.js';
@@ -95,7 +95,6 @@ async function writeProject(
       `no id of ${flags.judgments ?? ''} is a ${guess.key.from} of ${from}; for example ${split.notFound ?? ''}`,
       'name the column of the products that the judgments mean: --key COLUMN',
     );
-  const schemas = await copySchemas(work);
   const name = plainName(basename(path)).replace(/^[^a-z]+/, '');
   const project: NewProject = {
     name: NAME_PATTERN.test(name) ? name : 'shop',
@@ -103,13 +102,13 @@ async function writeProject(
     longest: split?.longest ?? 0,
     query: split?.example,
     examples: read.examples,
-    schemas,
   };
   const files = projectFiles(project);
   for (const [file, text] of files) await writeWhole(join(work, file), text);
   const statistics = await writeStatistics(context, work, guess);
   const judgments = split === undefined ? [] : await writeSplit(work, split, guess);
   await loadData(context, work, guess);
+  await writeOwnSchemas(work);
   const events = flags.events === undefined ? undefined : await importEvents(context, flags.events, work);
   const imported = events === undefined ? 0 : 1;
   return {

@@ -3,36 +3,36 @@ import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import { NAME_PATTERN } from '../../api/types.js';
-import { nearest } from '../../core/nearest.js';
 import { plainName } from '../../dataset/import/name-fit.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
-import { copySchemas } from '../init/editor-schemas.js';
+import { writeOwnSchemas } from '../init/editor-schemas.js';
 import { NEW_KINDS } from '../new/kinds.js';
+import type { NewKind } from '../new/new-kind.js';
+import { newPluginCommand } from '../new/plugin/new-plugin.js';
 import { readSchemas } from '../project-types.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { writeWhole } from '../../core/write-whole.js';
 
 export function newCommand(context: CliContext): Command {
-  const kinds = Array.from(NEW_KINDS, ([kind, { summary }]) => `  ${kind.padEnd(10)} ${summary}`);
-  const command = new Command('new')
-    .description('write a first file of a kind, which is valid at once')
-    .argument('<KIND>', [...NEW_KINDS.keys()].join(', '))
-    .argument('<NAME>', 'its name: lowercase letters, digits and _')
-    .addHelpText('after', `\nKinds:\n${kinds.join('\n')}`)
-    .action((kind: string, name: string, flags: SettingFlags) => writeNew(context, kind, name, flags));
-  return addSettingFlags(command, ['project']);
+  const command = new Command('new').description('write a first file of a kind, or a package with a plugin');
+  for (const [word, kind] of NEW_KINDS) {
+    const own = new Command(word)
+      .description(kind.summary)
+      .argument('<NAME>', 'its name: lowercase letters, digits and _')
+      .action((name: string, flags: SettingFlags) => writeNew(context, kind, name, flags));
+    command.addCommand(addSettingFlags(own, ['project']));
+  }
+  return command.addCommand(newPluginCommand(context));
 }
 
-async function writeNew(context: CliContext, word: string, name: string, flags: SettingFlags): Promise<void> {
-  const kind = NEW_KINDS.get(word);
-  if (kind === undefined) {
-    const near = nearest(word, NEW_KINDS.keys());
-    throw new UsageError(
-      `new makes ${[...NEW_KINDS.keys()].join(', ')}, but no ${word}${near === undefined ? '' : `; did you mean ${near}?`}`,
-    );
-  }
+async function writeNew(
+  context: CliContext,
+  kind: NewKind,
+  name: string,
+  flags: SettingFlags,
+): Promise<void> {
   if (!NAME_PATTERN.test(name)) {
     const plain = plainName(name).replace(/^[^a-z]+/, '');
     throw new UsageError(
@@ -51,11 +51,11 @@ async function writeNew(context: CliContext, word: string, name: string, flags: 
         `${relative('.', join(project, path))} exists already; nothing is written`,
         'choose another name',
       );
-  await copySchemas(project);
   for (const [path, text] of files) {
     await writeWhole(join(project, path), text);
     context.stdout.write(`wrote ${relative('.', join(project, path))}\n`);
   }
+  await writeOwnSchemas(project);
 }
 
 async function pipelinesOf(project: string): Promise<readonly string[]> {

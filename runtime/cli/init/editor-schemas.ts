@@ -1,20 +1,11 @@
-import { existsSync } from 'node:fs';
-import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { COMPILED } from '../../core/locations.js';
-import { SCHEMAS } from './project-files.js';
+import { compileProject } from '../../app/app.js';
+import { writeEditorSchemas } from '../../app/project/editor-schemas.js';
+import { SCHEMA_FOLDER } from '../../editor/write-schemas.js';
 
-/**
- * Copies the JSON Schemas of this version into a project, where the first lines of its files name them. A schema that is
- * there stays.
- * @returns their names, such as `pipeline`
- */
-export async function copySchemas(project: string): Promise<readonly string[]> {
-  const shipped = join(COMPILED, 'schemas');
-  const files = (await readdir(shipped)).filter((file) => file.endsWith('.schema.json'));
-  for (const file of files) {
-    const path = join(project, SCHEMAS, file);
-    if (!existsSync(path)) await cp(join(shipped, file), path);
-  }
-  return files.map((file) => file.replace('.schema.json', ''));
+/** Writes the JSON Schemas of a project, which the first lines of its files name. */
+export async function writeOwnSchemas(project: string): Promise<void> {
+  const compiled = await compileProject(project);
+  await compiled.close();
+  await writeEditorSchemas(compiled, join(project, SCHEMA_FOLDER));
 }

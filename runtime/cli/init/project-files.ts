@@ -1,3 +1,4 @@
+import { SCHEMA_FOLDER } from '../../editor/write-schemas.js';
 import { version } from '../../settings/version.js';
 import { typeText } from './column-type.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
@@ -6,8 +7,6 @@ import { referredTypes, type GuessedAttribute, type ProductGuess } from './produ
 import { readmeText } from './readme-text.js';
 import { testText } from './test-text.js';
 
-/** The folder of the JSON Schemas in a project, which modelines name. */
-export const SCHEMAS = '.millrace/schemas';
 /** The rows of the file as entities; `millrace entities load` reads it. */
 export const DATA = { products: 'data/product.jsonl', statistics: `data/${STATISTICS_VIEW}.jsonl` } as const;
 
@@ -22,8 +21,6 @@ export interface NewProject {
   readonly query: string | undefined;
   /** Two products with different titles, for a test. */
   readonly examples: readonly Example[];
-  /** The names of the JSON Schemas that this version has, such as `pipeline`. */
-  readonly schemas: readonly string[];
 }
 
 export interface Example {
@@ -51,21 +48,14 @@ export function projectFiles(project: NewProject): ReadonlyMap<string, string> {
           [`schemas/features/${STATISTICS_VIEW}.yaml`, modeline('feature-view', 2) + viewText(guess)],
         ] as const)),
     [`pipelines/${PIPELINE}.yaml`, modeline('pipeline', 1) + pipelineText(guess, project.longest)],
-    ...(test === undefined
-      ? []
-      : ([
-          [
-            `tests/${test.name}.yaml`,
-            (project.schemas.includes('test') ? modeline('test', 1) : '') + test.text,
-          ],
-        ] as const)),
+    ...(test === undefined ? [] : ([[`tests/${test.name}.yaml`, modeline('test', 1) + test.text]] as const)),
   ].map(([path = '', text = '']): [string, string] => [path, text]);
   return new Map(files);
 }
 
 /** The line by which an editor finds the schema of a file. */
 export function modeline(schema: string, depth: number): string {
-  return `# yaml-language-server: $schema=${'../'.repeat(depth)}${SCHEMAS}/${schema}.schema.json\n`;
+  return `# yaml-language-server: $schema=${'../'.repeat(depth)}${SCHEMA_FOLDER}/${schema}.schema.json\n`;
 }
 
 function packageText(name: string): string {

@@ -36,7 +36,7 @@ describe('millrace new', () => {
     const kind = await millrace(['new', 'pipelin', 'x']);
     expect(kind).to.include({
       code: 2,
-      stderr: `error: new makes ${[...NEW_KINDS.keys()].join(', ')}, but no pipelin; did you mean pipeline?\n`,
+      stderr: "error: unknown command 'pipelin'\n(Did you mean pipeline?)\nhelp: millrace new --help\n",
     });
     const name = await millrace(['new', 'view', 'My View']);
     expect(name).to.include({

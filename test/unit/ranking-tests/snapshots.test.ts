@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeWhole } from '../../../runtime/cli/write-whole.js';
+import { writeWhole } from '../../../runtime/core/write-whole.js';
 import { failuresOf, runAt, SHOP } from '../../support/ranking-tests.js';
 import { withFiles } from '../../support/temporary-files.js';
 

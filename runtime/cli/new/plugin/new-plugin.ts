@@ -1,0 +1,54 @@
+import { Command } from 'commander';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { NAME_PATTERN } from '../../../api/types.js';
+import { nameHelp } from '../../../config/project/marks.js';
+import type { CliContext } from '../../context.js';
+import { CommandFailure, UsageError } from '../../failure.js';
+import { fileProblem } from '../../file-problem.js';
+import { writeWhole } from '../../../core/write-whole.js';
+import { pluginPackage } from './plugin-package.js';
+
+interface Flags {
+  readonly dir?: string;
+}
+
+export function newPluginCommand(context: CliContext): Command {
+  return new Command('plugin')
+    .description('write a package with a plugin in TypeScript, its tests and a README')
+    .argument('<name>', 'the name of the plugin, as `use:` gives it')
+    .option('--dir <dir>', 'the folder of the package; by default the name, with dashes')
+    .action((name: string, flags: Flags) => writePackage(context, name, flags));
+}
+
+async function writePackage(context: CliContext, name: string, { dir }: Flags): Promise<void> {
+  if (!NAME_PATTERN.test(name))
+    throw new UsageError(`\`${name}\` cannot be the name of a plugin: ${nameHelp(name)}`);
+  const shown = dir ?? name.replaceAll('_', '-');
+  const folder = resolve(shown);
+  const found = await stat(folder).catch(() => undefined);
+  if (found !== undefined)
+    throw new CommandFailure(`${shown} exists already`, 'choose another folder with --dir');
+  const files = pluginPackage(name, basename(folder));
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const [path, text] of Object.entries(files)) await writeWhole(join(folder, path), text);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw new CommandFailure(`${shown} cannot be written: ${fileProblem(error)}`, undefined, {
+      cause: error,
+    });
+  }
+  context.stdout.write(
+    [
+      `wrote ${Object.keys(files).length} files to ${shown}`,
+      '',
+      `  cd ${shown}`,
+      '  npm install',
+      '  npm test',
+      '',
+      'README.md says how a project uses it.',
+      '',
+    ].join('\n'),
+  );
+}
