@@ -2,7 +2,9 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', '.build', '.millrace', 'coverage', 'node_modules'] },
+  {
+    ignores: ['dist', '.build', '.millrace', 'coverage', 'node_modules', 'clients/*/dist', 'test/wire/types'],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
