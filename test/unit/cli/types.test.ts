@@ -76,16 +76,16 @@ describe('millrace types', () => {
   });
 
   it('is kept current in a project that has the file', async () => {
-    const { app, close } = await startProject(FILES);
+    const project = await startProject(FILES);
     try {
       const logger = pino({ level: 'silent' });
-      await keepTypes(root, app, logger);
+      await keepTypes(root, project.app, logger);
       expect(await written().catch(() => 'nothing')).to.equal('nothing');
       await writeFile(join(root, TYPES_FILE), '// old');
-      await keepTypes(root, app, logger);
+      await keepTypes(root, project.app, logger);
       expect(await written()).to.equal((await types()).stdout);
     } finally {
-      await close();
+      await project.close();
     }
   });
 });
