@@ -2,7 +2,9 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', '.build', '.millrace', 'coverage', 'node_modules', 'examples'] },
+  {
+    ignores: ['dist', '.build', '.millrace', 'coverage', 'node_modules', 'examples', 'clients/*/dist', 'test/wire/types'],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -31,7 +33,20 @@ export default tseslint.config(
     rules: { '@typescript-eslint/no-unused-expressions': 'off' },
   },
   {
+    // `describe` and `it` of node:test return promises that the runner awaits.
+    files: ['clients/typescript/test/**/*.ts'],
+    rules: { '@typescript-eslint/no-floating-promises': 'off' },
+  },
+  {
     files: ['**/*.js', '**/*.mjs'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        URL: 'readonly',
+        fetch: 'readonly',
+        performance: 'readonly',
+      },
+    },
   },
 );

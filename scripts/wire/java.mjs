@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BUILD, run } from './run.mjs';
 import { ROOT, WIRE_PROJECT, withService } from './service.mjs';
 
-const GENERATOR = 'org.openapitools:openapi-generator-cli:7.14.0';
-/** docs/clients.md has the same options. */
+const GENERATOR = 'org.openapitools:openapi-generator-cli:7.25.0';
+// Version 7.14 writes models that lose their members (`extends HashMap`). docs/clients.md has the same options.
 const OPTIONS = [
   ...['-g', 'java', '--library', 'native'],
   ...['--type-mappings', 'integer=Long'],

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,8 +26,6 @@ export async function run(command, args, { cwd = ROOT, env = {}, quiet = true } 
   if (code === 0) return printed;
   throw new Error(`${[command, ...args].join(' ')}: ${code ?? signal}\n${printed}`);
 }
-
-export const has = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
 /** Installs the packages of a lock file, unless they are there. */
 export async function install(folder) {

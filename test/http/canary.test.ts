@@ -296,6 +296,7 @@ describe('canaries', function () {
     const lines: readonly (readonly string[])[] = [
       ['validate'],
       ['plan', 'search'],
+      ['types'],
       ['entities', 'load', 'user', users],
       ['entities', 'load', 'user', csv],
       ['features', 'load', 'user_stats', rows],

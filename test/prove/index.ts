@@ -9,8 +9,8 @@ import { PROOFS } from './proofs.js';
 const USAGE = `usage: npm run prove -- NAME … | all | nightly [--short] [--write]
 
 all      every proof
-nightly  every proof and torture script in the full form, and the tests on Node 22 and 24; a failure does
-         not stop the others
+nightly  every proof and torture script in the full form, the tests on Node 22 and 24, and generated clients
+         on the wire; a failure does not stop the others
 
 --short  a run of at most a minute for each, as in CI
 --data=DIR  real products and judgments, for the proofs that can use them
@@ -64,6 +64,7 @@ async function main(args: readonly string[]): Promise<void> {
     outcomes.push(await timed(proof.name, () => prove(proof, { short, data }, flags.has('--write'))));
   if (isNightly) {
     for (const name of TORTURE) outcomes.push(await timed(name, () => torture(name)));
+    outcomes.push(await timed('wire', testWire));
     for (const version of ['22', '24']) outcomes.push(await timed(`Node ${version}`, () => testOn(version)));
   }
   if (outcomes.length > 1) console.log(summaryOf(outcomes));
@@ -97,6 +98,12 @@ function torture(name: string): Promise<readonly string[]> {
 function testOn(version: string): Promise<readonly string[]> {
   console.log(`--- npm run test:node -- ${version}`);
   return script(`Node ${version}`, [repositoryPath('scripts', 'test-on-node.mjs'), version]);
+}
+
+/** CI runs the linters and the TypeScript client; each night also generated clients and breaking changes. */
+function testWire(): Promise<readonly string[]> {
+  console.log('--- npm run test:wire -- --nightly');
+  return script('wire', [repositoryPath('scripts', 'test-wire.mjs'), '--nightly']);
 }
 
 async function script(name: string, args: readonly string[]): Promise<readonly string[]> {

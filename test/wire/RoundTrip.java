@@ -66,8 +66,8 @@ public class RoundTrip {
     check(risk.getScore().intValue() == 30 && risk.getLarge(), risk);
 
     SendFeedbackRequest feedback = new SendFeedbackRequest()
-        .requestId(new SendFeedbackRequestRequestId(new Id("r-1")))
-        .user(new SendFeedbackRequestUser(new FeedbackUser().userId(new Id("u1"))))
+        .requestId(new Id("r-1"))
+        .user(new FeedbackUser().userId(new Id("u1")))
         .addEventsItem(new SendFeedbackRequestEventsInner(new InteractionClick()
             .type(InteractionClick.TypeEnum.CLICK).product(new FeedbackProduct().productId(new Id("p1")))))
         .addEventsItem(new SendFeedbackRequestEventsInner(new InteractionOrder()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -186,16 +187,33 @@ def test_gives_up_after_its_tries_or_if_the_wait_is_too_long(monkeypatch: pytest
     assert len(seen) == 1
 
 
-def test_does_not_send_again_what_may_have_arrived(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_does_not_send_again_what_ran_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     transport, seen = _answers(httpx.ReadTimeout("late"))
     with Millrace("http://service", transport=transport) as client, pytest.raises(ConnectionFailed):
         client.rank([])
     assert len(seen) == 1
-    transport, seen = _answers(httpx.ConnectError("refused"), httpx.Response(200, json={"status": "OK"}))
+
+
+@pytest.mark.parametrize("error", [httpx.ConnectError("refused"), httpx.ReadError("reset"), httpx.RemoteProtocolError("")])
+def test_sends_again_if_the_connection_fails(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    transport, seen = _answers(error, httpx.Response(200, json={"ranked_candidates": []}))
     with Millrace("http://service", transport=transport) as client:
-        assert client.healthz()
-    assert len(seen) == 2
+        client.rank([], run_id="run-1")
+    # The same request: the ledger has it once.
+    assert len(seen) == 2 and seen[0].content == seen[1].content
+    assert json.loads(seen[0].content)["request_id"]
+    assert seen[1].headers["X-Millrace-Run-Id"] == "run-1"
+
+
+def test_does_not_wait_longer_than_the_time_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    busy = {"code": "overloaded", "status": 503, "detail": "full"}
+    transport, seen = _answers(httpx.Response(503, json=busy, headers={"Retry-After": "20"}))
+    with Millrace("http://service", timeout=10, transport=transport) as client, pytest.raises(Problem):
+        client.rank([])
+    assert len(seen) == 1
 
 
 def test_reports_what_is_not_a_problem_document() -> None:

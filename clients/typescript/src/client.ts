@@ -247,7 +247,8 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
 
   /** Whether the process answers. */
   async healthz(options: CallOptions = {}): Promise<boolean> {
-    return JSON.parse((await this.#get('/healthz', options)).text).status === 'OK';
+    const { status } = JSON.parse((await this.#get('/healthz', options)).text) as { status: string };
+    return status === 'OK';
   }
 
   /** Whether this instance takes traffic, and otherwise why not. */

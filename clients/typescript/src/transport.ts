@@ -92,7 +92,7 @@ async function tryOnce(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   const abort = new AbortController();
-  let isLate = false;
+  let isLate = false as boolean;
   const timer = setTimeout(() => {
     isLate = true;
     abort.abort();

@@ -47,7 +47,7 @@ describe('the client, against the service,', () => {
     });
     const online = await client.getOnlineFeatures(['stats:ctr'], { product_id: ['f1', 'f9'] });
     assert.deepEqual(online.results[1]?.values, [0.1, null]);
-    assert.deepEqual(online.results[1]?.statuses, ['PRESENT', 'NOT_FOUND']);
+    assert.deepEqual(online.results[1].statuses, ['PRESENT', 'NOT_FOUND']);
     const full = await client.getOnlineFeatures(
       ['stats:ctr'],
       { product_id: ['f1'] },

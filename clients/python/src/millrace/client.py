@@ -5,6 +5,7 @@ from __future__ import annotations
 import email.utils
 import random
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast, overload
@@ -15,8 +16,8 @@ from .errors import ConnectionFailed, MillraceError, Problem
 
 Json = dict[str, Any]
 
-# Statuses of a service that is overloaded, starting or draining. All routes may be sent again: uploads replace, and the
-# same feedback is not counted twice.
+# Statuses of a service that is overloaded, starting or draining. All requests may be sent again: uploads replace, and the
+# service recognizes an event of feedback that it has stored, and refuses one that it could not recognize.
 _TRIED_AGAIN = frozenset({429, 503})
 _FIRST_WAIT = 0.1
 _DEFAULT_PIPELINE = "ranking"
@@ -90,8 +91,9 @@ class Millrace:
     """A client of one service. It keeps connections open: use it as a context manager, or close it.
 
     Errors of the service are `Problem`; a service that does not answer is `ConnectionFailed`. A request is sent
-    again, at most `retries` times, if the service says 429 or 503, after the time in its `Retry-After`, or if no
-    connection can be made. `api_key` is sent as a bearer token.
+    again, at most `retries` times, if the service says 429 or 503, after the time in its `Retry-After`, or if the
+    connection fails. `timeout` limits a whole call in seconds, with its tries and waits. `api_key` is sent as a bearer
+    token.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class Millrace:
         self._http = httpx.Client(
             base_url=url, timeout=timeout, headers={**key, **(headers or {})}, transport=transport
         )
+        self._timeout = timeout
         self._retries = retries
         self._max_wait = max_wait
         self._pipelines: dict[str, _Pipeline] | None = None
@@ -131,6 +134,7 @@ class Millrace:
         pipeline: str = ...,
         *,
         request_id: str | None = ...,
+        run_id: str | None = ...,
         page: int | None = ...,
         page_size: int | None = ...,
         include_events: bool = ...,
@@ -138,7 +142,15 @@ class Millrace:
     ) -> Ranking: ...
 
     @overload
-    def rank(self, candidates: Frame, pipeline: str = ..., *, request_id: str | None = ..., **fields: Any) -> Any: ...
+    def rank(
+        self,
+        candidates: Frame,
+        pipeline: str = ...,
+        *,
+        request_id: str | None = ...,
+        run_id: str | None = ...,
+        **fields: Any,
+    ) -> Any: ...
 
     @_endpoint("POST", "{route}")
     def rank(
@@ -147,13 +159,14 @@ class Millrace:
         pipeline: str = _DEFAULT_PIPELINE,
         *,
         request_id: str | None = None,
+        run_id: str | None = None,
         page: int | None = None,
         page_size: int | None = None,
         include_events: bool = False,
         **fields: Any,
     ) -> Any:
         """Ranks candidates with a pipeline. `fields` are the other fields of the request, e.g.
-        `query={"query": "shoe"}`.
+        `query={"query": "shoe"}`. `run_id` becomes the `run_id` of the events.
 
         `candidates` is a list of objects with the key of the type, e.g. `{"product_id": "p1"}`; the answer is a
         `Ranking`, one page. Or it is a data frame of pandas with a column of that name; the answer then is the whole
@@ -161,7 +174,7 @@ class Millrace:
         value are not sent.
         """
         if _is_frame(candidates):
-            return self._rank_frame(candidates, pipeline, request_id, fields)
+            return self._rank_frame(candidates, pipeline, request_id, run_id, fields)
         sent = cast("Iterable[Mapping[str, Any]]", candidates)
         body: Json = {"candidates": list(sent), **fields}
         if request_id is not None:
@@ -172,7 +185,7 @@ class Millrace:
             body["user_page_size"] = page_size
         if include_events:
             body["include_events"] = True
-        response = self._to_pipeline(pipeline, "", body)
+        response = self._to_pipeline(pipeline, "", body, run_id)
         answer = cast(Json, response.json())
         return Ranking(
             tuple(
@@ -184,9 +197,9 @@ class Millrace:
             answer,
         )
 
-    def score(self, pipeline: str, **fields: Any) -> Json:
+    def score(self, pipeline: str, *, run_id: str | None = None, **fields: Any) -> Json:
         """Scores one entity with a pipeline that has `score:`; e.g. `score("fraud", order={"order_id": "o1"})`."""
-        return cast(Json, self._to_pipeline(pipeline, "", fields).json())
+        return cast(Json, self._to_pipeline(pipeline, "", fields, run_id).json())
 
     @_endpoint("POST", "{route}/explain")
     def explain(
@@ -301,11 +314,17 @@ class Millrace:
 
     # How requests are made
 
-    def _to_pipeline(self, pipeline: str, suffix: str, body: Mapping[str, Any]) -> httpx.Response:
+    def _to_pipeline(
+        self, pipeline: str, suffix: str, body: Mapping[str, Any], run_id: str | None = None
+    ) -> httpx.Response:
         known = (self._pipelines or {}).get(pipeline)
         route = f"/api/v1/{pipeline}" if known is None else known.route
+        headers = {} if run_id is None else {"X-Millrace-Run-Id": run_id}
+        if body.get("request_id") is None:
+            # A request that is sent again keeps its id, so that it is one request in the ledger.
+            body = {**body, "request_id": uuid.uuid4().hex}
         try:
-            return self._request("POST", route + suffix, body)
+            return self._request("POST", route + suffix, body, headers=headers)
         except Problem as problem:
             # A pipeline can have another route, which the OpenAPI document tells.
             if known is not None or problem.code != "unknown_route":
@@ -313,14 +332,16 @@ class Millrace:
             found = self._described(pipeline)
             if found is None or found.route == route:
                 raise
-            return self._request("POST", found.route + suffix, body)
+            return self._request("POST", found.route + suffix, body, headers=headers)
 
     def _described(self, pipeline: str) -> _Pipeline | None:
         if self._pipelines is None or pipeline not in self._pipelines:
             self._pipelines = _pipelines_of(self.openapi())
         return self._pipelines.get(pipeline)
 
-    def _rank_frame(self, frame: Any, pipeline: str, request_id: str | None, fields: Mapping[str, Any]) -> Any:
+    def _rank_frame(
+        self, frame: Any, pipeline: str, request_id: str | None, run_id: str | None, fields: Mapping[str, Any]
+    ) -> Any:
         described = self._described(pipeline)
         if described is None or described.candidate_key is None:
             raise MillraceError(f"the service has no pipeline {pipeline} that ranks candidates")
@@ -331,7 +352,9 @@ class Millrace:
         size = max(1, min(described.max_page, len(candidates)))
         places: dict[str, tuple[int, float]] = {}
         for page in range((len(candidates) + size - 1) // size):
-            ranking = self.rank(candidates, pipeline, request_id=request_id, page=page, page_size=size, **fields)
+            ranking = self.rank(
+                candidates, pipeline, request_id=request_id, run_id=run_id, page=page, page_size=size, **fields
+            )
             # All pages have one request id, so that they are one request in the ledger.
             request_id = request_id or ranking.request_id
             for one in ranking:
@@ -373,31 +396,38 @@ class Millrace:
         *,
         tries: int | None = None,
         accepted: Sequence[int] = (),
+        headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         left = self._retries + 1 if tries is None else tries
-        wait = _FIRST_WAIT
+        end = time.monotonic() + self._timeout
+        pause = _FIRST_WAIT
+        failure: MillraceError
         while True:
             left -= 1
+            wait = pause * (0.5 + random.random())
             try:
-                response = self._http.request(method, path, json=body)
-            except httpx.ConnectError as error:
-                if left <= 0:
-                    raise ConnectionFailed(f"{method} {path}: {error}") from error
-                time.sleep(min(self._max_wait, wait * (0.5 + random.random())))
+                response = self._http.request(
+                    method, path, json=body, headers=headers, timeout=max(0.001, end - time.monotonic())
+                )
+            except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+                failure = ConnectionFailed(f"{method} {path}: {error}")
+                failure.__cause__ = error
             except httpx.TransportError as error:
                 raise ConnectionFailed(f"{method} {path}: {type(error).__name__}: {error}") from error
             else:
                 if response.is_success or response.status_code in accepted:
                     return response
+                failure = _problem(response)
                 asked = _retry_after(response)
-                late = asked is not None and asked > self._max_wait
-                if response.status_code not in _TRIED_AGAIN or left <= 0 or late:
-                    raise _problem(response)
+                if response.status_code not in _TRIED_AGAIN or (asked or 0) > self._max_wait:
+                    raise failure
                 # Clients that were refused at once should not come back at once.
-                time.sleep(
-                    asked + random.random() * _FIRST_WAIT if asked is not None else wait * (0.5 + random.random())
-                )
-            wait = min(self._max_wait, wait * 2)
+                if asked is not None:
+                    wait = asked + random.random() * _FIRST_WAIT
+            if left <= 0 or time.monotonic() + wait >= end:
+                raise failure
+            time.sleep(wait)
+            pause = min(self._max_wait, pause * 2)
 
 
 def _problem(response: httpx.Response) -> Problem:
