@@ -98,9 +98,9 @@ export interface PluginServices {
   readonly logger: PluginLogger;
   readonly metrics: PluginMetrics;
   /** The time of the service in epoch milliseconds. In a request, `input.now` is the time of the whole request. */
-  now(): number;
+  readonly now: () => number;
   /** Makes a cache of this component. It is dropped with the component. */
-  cache<V>(options: CacheOptions): PluginCache<V>;
+  readonly cache: <V>(options: CacheOptions) => PluginCache<V>;
   /** The store. It opens after `create` and `warm`: read it while a request runs. */
   readonly store: StoreReader;
 }

@@ -365,6 +365,7 @@ describe('millrace.yaml', () => {
       expect(Object.keys(schema.properties as JsonObject)).to.deep.equal([
         'project',
         'events',
+        'plugins',
         ...[...FILE_SETTINGS.keys()].filter((key) => !key.includes('.')),
         'ledger',
       ]);
@@ -384,7 +385,7 @@ describe('millrace.yaml', () => {
       const accepts = await editor();
       for (const line of [
         'prot: 1',
-        'store: embeded',
+        'store: Embedded',
         'port: 70000',
         'queue_ms: 2 s',
         'sync: sometimes',
