@@ -62,7 +62,7 @@ const featureNames = (views: ReadonlyMap<string, FeatureView>): string[] =>
     Array.from(features.keys(), (feature) => `${name}:${feature}`),
   );
 
-/** The names that Feast's clients may use besides those of the project. */
+/** The names that Feast's clients use. */
 const feastNames = (views: ReadonlyMap<string, FeatureView>): string[] =>
   [...views.values()].flatMap((view) =>
     Array.from(
@@ -82,10 +82,7 @@ const feastBodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => {
     required: [name, 'entities'],
     properties: { [name]: schema, entities: ENTITIES, full_feature_names: FULL_NAMES },
   });
-  const byFeature = asked(
-    'features',
-    featuresSchema([...new Set([...featureNames(views), ...feastNames(views)])]),
-  );
+  const byFeature = asked('features', featuresSchema(feastNames(views)));
   if (services.length === 0) return byFeature;
   const byService = asked('feature_service', { type: 'string', enum: services });
   return { anyOf: [byFeature, byService] };
