@@ -23,7 +23,9 @@ import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';
 
 /** A value in the notation of feast_values.py: null, or its type and the value. */
-type Spelt = null | { readonly [type: string]: string | number | boolean | readonly Spelt[] };
+type Spelt = null | {
+  readonly [type: string]: string | number | boolean | readonly Spelt[] | { readonly [name: string]: Spelt };
+};
 
 interface Case {
   readonly view: string;
@@ -88,11 +90,41 @@ function expected(spelt: Spelt, declared: Declared, hasRow: boolean): Cell {
   }
 }
 
-/** Returns a string unchanged, or an integer in decimal digits. */
+/** Returns a string unchanged, bytes in base64, and any other value as JSON. */
 function textOf(spelt: Spelt): string {
-  const text = spelt?.['text'] ?? spelt?.['int'];
-  if (typeof text !== 'string') throw new Error(`not a string: ${JSON.stringify(spelt)}`);
-  return text;
+  if (typeof spelt?.['text'] === 'string') return spelt['text'];
+  return typeof spelt?.['bytes'] === 'string' ? base64(spelt['bytes']) : jsonOf(spelt);
+}
+
+const base64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
+
+function jsonOf(spelt: Spelt): string {
+  if (spelt === null) return 'null';
+  const [[type, value] = ['', '']] = Object.entries(spelt);
+  switch (type) {
+    case 'int':
+    case 'bool':
+      return String(value);
+    case 'text':
+      return JSON.stringify(value);
+    case 'bytes':
+      return JSON.stringify(base64(String(value)));
+    case 'time':
+      return String(Number(value) / 1000);
+    case 'float': {
+      const number = value === 'nan' ? NaN : numberOf(spelt);
+      return JSON.stringify(Number.isFinite(number) ? number : String(number));
+    }
+    case 'list':
+    case 'set':
+      return `[${elementsOf(spelt).map(jsonOf).join(',')}]`;
+    case 'map':
+      return `{${Object.entries(value as { readonly [name: string]: Spelt })
+        .map(([name, one]) => `${JSON.stringify(name)}:${jsonOf(one)}`)
+        .join(',')}}`;
+    default:
+      throw new Error(`not a value: ${JSON.stringify(spelt)}`);
+  }
 }
 
 function numberOf(spelt: Spelt): number {
@@ -113,11 +145,16 @@ function idOf(spelt: Spelt): string | number {
   return spelt?.['int'] !== undefined && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }
 
-/** Sorts the elements of sets, which have no order. */
-const sorted = (cell: Cell, type: string): Cell =>
-  type.endsWith('_SET') && Array.isArray(cell.value)
-    ? { ...cell, value: (cell.value as unknown[]).toSorted() }
+/** Sorts the elements of sets and the members of maps, which have no order. */
+function sorted(cell: Cell, type: string): Cell {
+  const { value } = cell;
+  if (/MAP|STRUCT/.test(type) && value !== null) return { ...cell, value: [value].flat().map(parsed) };
+  return type.endsWith('_SET') && Array.isArray(value)
+    ? { ...cell, value: (value as unknown[]).toSorted() }
     : cell;
+}
+
+const parsed = (text: unknown): unknown => (typeof text === 'string' ? JSON.parse(text) : text);
 
 class Comparison {
   compared = 0;

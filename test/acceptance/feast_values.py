@@ -109,6 +109,8 @@ def spelt(value):
         return {"bytes": value.hex()}
     if isinstance(value, datetime.datetime):
         return {"time": round(value.timestamp() * 1000)}
+    if isinstance(value, dict) and "error" not in value:
+        return {"map": {str(key): spelt(one) for key, one in value.items()}}
     if isinstance(value, (set, frozenset)):
         return {"set": [spelt(one) for one in value]}
     if isinstance(value, (list, tuple)):

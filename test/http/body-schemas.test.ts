@@ -162,8 +162,8 @@ const CASES: readonly Case[] = [
   { path: '/api/v1/features/delete', overrides: { event_time: PAST } },
   { path: '/feature/get-online-features', ...ONLINE },
   { path: '/get-online-features', ...ONLINE },
-  { path: '/write-to-online-store', overrides: { df: DF }, changesMembers: false },
-  { path: '/push', overrides: { df: DF }, changesMembers: false },
+  { path: '/write-to-online-store', overrides: { df: DF }, noise: SCALARS, changesMembers: false },
+  { path: '/push', overrides: { df: DF }, noise: SCALARS, changesMembers: false },
   { path: '/api/v1/feedback', overrides: { time: PAST } },
   { path: '/api/v1/privacy/forget', ...SCAN },
 ];

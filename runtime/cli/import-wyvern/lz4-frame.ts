@@ -144,9 +144,10 @@ const NONE = Buffer.alloc(0);
 /** @param floor the place in the output before which nothing may be copied */
 function readBlock(input: Input, output: Output, floor: number, blockBytes: number): void {
   const start = output.length;
-  while (!input.isAtEnd) {
+  for (;;) {
     const token = input.byte();
     output.append(input.take(readLength(input, token >>> 4)));
+    // The last sequence has no match.
     if (input.isAtEnd) break;
     const offset = input.take(2).readUInt16LE();
     if (offset === 0 || offset > WINDOW || offset > output.length - floor)

@@ -58,7 +58,7 @@ const featureNames = (views: ReadonlyMap<string, FeatureView>): string[] =>
     Array.from(features.keys(), (feature) => `${name}:${feature}`),
   );
 
-/** The names that Feast's clients may use besides those of the project. */
+/** The names that Feast's clients use. */
 const feastNames = (views: ReadonlyMap<string, FeatureView>): string[] =>
   [...views.values()].flatMap((view) =>
     Array.from(
@@ -78,7 +78,7 @@ const feastBodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => {
     required: [name, 'entities'],
     properties: { [name]: schema, entities: ENTITIES, full_feature_names: FULL_NAMES },
   });
-  const names = [...new Set([...featureNames(views), ...feastNames(views)])];
+  const names = feastNames(views);
   const byFeature = asked(
     'features',
     featuresSchema({

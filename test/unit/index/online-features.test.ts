@@ -57,7 +57,8 @@ describe('OnlineFeatures', () => {
       types: TYPES,
       clock: () => NOW,
     };
-    online = new OnlineFeatures({ ...parts, sources: NO_SOURCES });
+    // The machine may be slow; one test sets a short limit.
+    online = new OnlineFeatures({ ...parts, sources: NO_SOURCES, limitMs: 60_000 });
     const features = new FeatureStore({ ...parts, eventTimes: ANY_EVENT_TIME });
     const push = (view: string, ...rows: object[]): Promise<unknown> => features.push({ view, rows });
     const whole = { clicks: 2, ctr: 0.5, hot: false, label: '', seen: 5, tags: ['a', 'b'], taste: [1, 2] };

@@ -91,7 +91,7 @@ function addModel(
   const { backend, weights } = model.options;
   const library = isJsonObject(backend) ? textIn(backend, 'type') : undefined;
   const labels = isJsonObject(weights)
-    ? Object.entries(weights).map(([kind, weight]) => `${kindOf(kind)}=${String(weight)}`)
+    ? Object.keys(weights).map((kind) => `${kindOf(kind)}=${textIn(weights, kind) ?? '1'}`)
     : [];
   pipelines.push({ name, labels: labels.length === 0 ? undefined : labels.join(',') });
   draft.notes.push({
