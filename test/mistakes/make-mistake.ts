@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { serveProject } from '../http/serve-project.js';
-import { repositoryPath } from '../support/repository.js';
+import { millrace } from '../support/command-line.js';
 import { BASE } from './base-project.js';
 import type { Mistake } from './mistake.js';
 
@@ -68,24 +66,21 @@ function wrongLines({ edit, files = {} }: Mistake, all: Readonly<Record<string, 
   return first === undefined ? undefined : { file: first[0], lines: first[1].trimEnd() };
 }
 
-/** Runs the command in the folder of the project, as a user does; a pipe is 80 columns wide. */
+/** Runs the command in the folder of the project, as a user does. A run of mocha has a process for each file. */
 async function command(
   argv: readonly string[],
-  cwd: string,
+  root: string,
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const bin = repositoryPath('dist', 'runtime', 'cli', 'bin.js');
-  const child = spawn(process.execPath, [bin, ...argv], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [out, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  await once(child, 'close');
-  const streams = [out, errors].map((text) => text.trimEnd()).filter((text) => text !== '');
-  return streams.join('\n');
+  const before = process.cwd();
+  process.chdir(root);
+  try {
+    const { stdout, stderr } = await millrace(argv, { env });
+    const streams = [stdout, stderr].map((text) => text.trimEnd()).filter((text) => text !== '');
+    return streams.join('\n');
+  } finally {
+    process.chdir(before);
+  }
 }
 
 type Request = NonNullable<Mistake['request']>;
