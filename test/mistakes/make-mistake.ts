@@ -37,10 +37,19 @@ export async function makeMistake(mistake: Mistake): Promise<Seen> {
         ? { made: `${variables.join('')}millrace ${run}`, printed: await command(run.split(' '), root, env) }
         : { made: requestText(request), printed: await answerOf(request, root) };
     const wrong = wrongLines(mistake, all);
-    return { ...seen, printed: seen.printed.replaceAll(root, '/shop').trimEnd(), ...(wrong && { wrong }) };
+    return {
+      ...seen,
+      printed: steady(seen.printed.replaceAll(root, '/shop')).trimEnd(),
+      ...(wrong && { wrong }),
+    };
   } finally {
     await rm(root, { recursive: true, force: true });
   }
+}
+
+/** Replaces the times and rates of a run. */
+function steady(printed: string): string {
+  return printed.replaceAll(/in \d+\.\d s \([\d,]+\/s\)/g, 'in 0.0 s (0/s)');
 }
 
 /** The whole lines that the edit changed, or the whole file that was added. */

@@ -11,10 +11,10 @@ export const COMMANDS: Surface = {
     { what: 'The plan of a pipeline that does not exist', run: 'plan serach' },
     {
       what: 'A port in the environment that is not a number',
-      run: 'settings',
-      env: { MILLRACE_PORT: 'http' },
+      run: 'validate',
+      env: { PORT: 'http' },
     },
-    { what: 'A misspelt variable', run: 'settings --json', env: { MILLRACE_STOR: 'redis' } },
+    { what: 'A misspelt variable', run: 'validate', env: { MILLRACE_STOR: 'redis' } },
     { what: 'Entities of an unknown type', run: 'entities load prodct products.jsonl' },
     { what: 'Entities of a file that does not exist', run: 'entities load product catalogue.jsonl' },
     {

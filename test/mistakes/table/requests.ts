@@ -41,7 +41,7 @@ export const REQUESTS: Surface = {
       what: 'Feedback of an unknown kind',
       request: {
         path: '/api/v1/feedback',
-        body: '{ "events": [{ "type": "purchase", "request_id": "r1", "product_id": "p1" }] }',
+        body: '{ "user": { "user_id": "u1" }, "events": [{ "type": "purchase", "event_id": "e1", "product": { "product_id": "p1" } }] }',
       },
     },
   ],
