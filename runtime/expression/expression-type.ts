@@ -20,4 +20,3 @@ export type ExpressionType =
 
 /** A computation on whole columns. Its slots are fixed when the plan is made. */
 export type Kernel = (frame: Frame) => void;
-
