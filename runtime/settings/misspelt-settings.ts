@@ -13,7 +13,7 @@ export function misspeltSettings(
   const prefixed = settings
     .filter((name) => !name.includes('_') || name === 'LOG_LEVEL')
     .map((near) => ({ name: `MILLRACE_${near}`, near }))
-    .filter(({ name }) => env[name] !== undefined && env[name]?.includes('://') !== true);
+    .filter(({ name }) => !(env[name] ?? '://').includes('://'));
   const misspelt = ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
     const namesOf = (list: readonly string[]): string[] =>
       list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));

@@ -109,10 +109,13 @@ async function answerOf(
       method,
       ...(body === undefined ? {} : { body, headers: { 'content-type': type } }),
     });
-    const problem = (await response.json()) as Record<string, unknown>;
+    const answer = Object.entries((await response.json()) as Record<string, unknown>);
     // Each request has another id.
-    for (const name of ['instance', 'request_id', 'type']) delete problem[name];
+    const problem = Object.fromEntries(answer.filter(([name]) => !CHANGING.includes(name)));
     printed = `${response.status}\n${JSON.stringify(problem, null, 2)}`;
   });
   return printed;
 }
+
+/** Members of a problem that are not of the mistake. */
+const CHANGING: readonly string[] = ['instance', 'request_id', 'type'];
