@@ -1,4 +1,4 @@
-import type { Connection } from '../app/connect/check-connections.js';
+import type { Connection } from '../app/connect/connection.js';
 import { printable } from '../core/display-width.js';
 import { wrap } from '../core/wrap.js';
 import { renderTable } from './table.js';

@@ -9,7 +9,12 @@ export function misspeltSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly { readonly name: string; readonly near: string }[] {
   const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, PYTHON, CLIENT_KEY];
-  return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
+  // PORT, HOST and LOG_LEVEL have no prefix. Kubernetes gives MILLRACE_PORT an address, and not a number.
+  const prefixed = settings
+    .filter((name) => !name.includes('_') || name === 'LOG_LEVEL')
+    .map((near) => ({ name: `MILLRACE_${near}`, near }))
+    .filter(({ name }) => !(env[name] ?? '://').includes('://'));
+  const misspelt = ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
     const namesOf = (list: readonly string[]): string[] =>
       list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
     const known = namesOf(settings);
@@ -18,4 +23,5 @@ export function misspeltSettings(
       return near === undefined ? [] : [{ name: prefix + name, near: prefix + near }];
     });
   });
+  return [...prefixed, ...misspelt.filter(({ name }) => !prefixed.some((one) => one.name === name))];
 }

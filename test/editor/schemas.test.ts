@@ -11,6 +11,8 @@ import { LanguageServer, needLanguageServer, type Problem } from './language-ser
 describe('the schemas for editors, in yaml-language-server', () => {
   let project: string;
   let server: LanguageServer;
+  /** What was started before the tests, in the order to end it. */
+  const ends: (() => Promise<unknown>)[] = [];
   let opened: string[] = [];
   let number = 0;
 
@@ -18,11 +20,13 @@ describe('the schemas for editors, in yaml-language-server', () => {
     needLanguageServer(this);
     this.timeout(20_000);
     project = await mkdtemp(join(tmpdir(), 'millrace-editor-'));
+    ends.push(() => rm(project, { recursive: true, force: true }));
     for (const name of ['pipelines', 'schemas', 'tests', 'millrace.yaml'])
       await cp(repositoryPath(name), join(project, name), { recursive: true });
     const { code, stderr } = await millrace(['schemas', '--write', '--project', project]);
     expect(code, stderr).to.equal(0);
     server = await LanguageServer.start(project);
+    ends.push(() => server.stop());
   });
 
   afterEach(() => {
@@ -31,8 +35,7 @@ describe('the schemas for editors, in yaml-language-server', () => {
   });
 
   after(async () => {
-    await server?.stop();
-    if (project !== undefined) await rm(project, { recursive: true, force: true });
+    for (const end of ends.reverse()) await end();
   });
 
   /** Opens a file of a surface. `|` marks the cursor, and is removed. */

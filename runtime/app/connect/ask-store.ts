@@ -9,7 +9,7 @@ import { LayoutRegistry } from '../../store/layout-registry.js';
 import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
 import { openEngine } from '../container/store-engines.js';
-import type { Answer } from './check-connections.js';
+import type { Answer } from './connection.js';
 
 interface StoreProbe {
   readonly server: string;

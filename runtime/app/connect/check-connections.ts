@@ -3,23 +3,7 @@ import { MillraceError } from '../../api/errors.js';
 import type { Settings } from '../../settings/settings.js';
 import type { CompiledProject } from '../project/compile-project.js';
 import { askStore } from './ask-store.js';
-
-/** What a server that the project needs answered. */
-export interface Connection {
-  /** What needs the server, e.g. `store` or `ranking: ltr`. */
-  readonly of: string;
-  readonly kind: 'store' | 'model' | 'sink' | 'component';
-  /** Without passwords. */
-  readonly server: string;
-  /** `warning`: it can be used, but something should be changed. */
-  readonly state: 'ok' | 'warning' | 'failed';
-  readonly detail: string;
-  /** What to do about it. */
-  readonly help?: string;
-}
-
-/** What a probe of the store finds. */
-export type Answer = Pick<Connection, 'state' | 'detail' | 'help'>;
+import type { Answer, Connection } from './connection.js';
 
 /**
  * Asks every server that the project needs, at the same time. Nothing is changed there.

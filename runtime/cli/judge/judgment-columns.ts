@@ -41,8 +41,10 @@ export function rolesOf(
     const usual = role === 'id' ? [candidateKey, ...USUAL_NAMES.id] : USUAL_NAMES[role];
     const found = usual.find((name) => names.includes(name));
     if (found !== undefined) return found;
+    const taken = [candidateKey, ...Object.values(USUAL_NAMES).flat()];
+    const free = names.find((name) => !taken.includes(name));
     throw new InputError(`${path} has no column ${usual.join(' or ')}; it has ${names.join(', ')}`, {
-      help: `name the column of the ${role}: --columns ${role}=${names[0] ?? 'NAME'}`,
+      help: `name the column of the ${role}: --columns ${role}=${free ?? 'NAME'}`,
     });
   };
   return { query: roleOf('query'), id: roleOf('id'), grade: roleOf('grade') };

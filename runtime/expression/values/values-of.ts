@@ -145,7 +145,7 @@ function membershipValues(node: InNode, { args }: OperationOperand, values: read
 }
 
 function literalValue(node: ExpressionNode): number | string {
-  if (node.kind === 'unary') return -literalValue(node.operand);
+  if (node.kind === 'unary') return -Number(literalValue(node.operand));
   if (node.kind === 'bool') return node.value ? 1 : 0;
   return node.kind === 'text' || node.kind === 'number' ? node.value : NaN;
 }

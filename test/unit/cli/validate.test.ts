@@ -85,8 +85,8 @@ describe('millrace validate', () => {
   });
 
   describe('--connect', () => {
-    let redis: PrivateRedis;
-    let model: InferenceServer;
+    let redis!: PrivateRedis;
+    let model!: InferenceServer;
 
     before(async function () {
       needRedisServer(this);
@@ -95,8 +95,8 @@ describe('millrace validate', () => {
     });
 
     after(async () => {
-      await redis?.remove();
-      await model?.close();
+      await redis.remove();
+      await model.close();
     });
 
     async function rows(env: Record<string, string> = {}): Promise<{ code: number; rows: readonly Row[] }> {

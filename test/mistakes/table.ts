@@ -1,0 +1,22 @@
+import type { Surface } from './mistake.js';
+import { COMMANDS } from './table/commands.js';
+import { EXPRESSIONS } from './table/expressions.js';
+import { MEANING } from './table/meaning.js';
+import { PIPELINES } from './table/pipelines.js';
+import { PROJECT_FILE } from './table/project-file.js';
+import { REQUESTS } from './table/requests.js';
+import { ENTITIES, LOG_AND_PARAMS, SINKS, VIEWS } from './table/schemas.js';
+
+/** Mistakes on every surface. docs/mistakes.md shows the message of each. */
+export const SURFACES: readonly Surface[] = [
+  PROJECT_FILE,
+  PIPELINES,
+  EXPRESSIONS,
+  MEANING,
+  ENTITIES,
+  VIEWS,
+  SINKS,
+  LOG_AND_PARAMS,
+  REQUESTS,
+  COMMANDS,
+];
