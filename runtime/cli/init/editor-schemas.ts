@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { COMPILED } from '../../core/locations.js';
-import { SCHEMAS } from './project-files.js';
+import { SCHEMAS } from './new-project.js';
 
 /**
  * Copies the JSON Schemas of this version into a project, where the first lines of its files name them. A schema that is
