@@ -6,7 +6,6 @@ import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
 import { initCommand } from './commands/init.js';
-import { initMetarankCommand } from './commands/init-metarank.js';
 import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
 import { newCommand } from './commands/new.js';
@@ -74,7 +73,6 @@ function makeProgram(context: CliContext, version: string): Command {
     diffCommand(context),
     dataSetCommand(context),
     demoCommand(context),
-    initMetarankCommand(context),
   ])
     program.addCommand(command);
   speakThrough(program, context, program.name());

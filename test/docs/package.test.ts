@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { repositoryPath } from '../support/repository.js';
 
@@ -12,7 +12,7 @@ describe('the npm package', () => {
     files = packedFiles();
   });
 
-  it('holds the licence, the changelog, the docs, the code and its sources', () => {
+  it('holds the licence, the changelog, the docs, the code and its declarations, but no sources', () => {
     expect([...files]).to.include.members([
       'LICENSE',
       'CHANGELOG.md',
@@ -21,8 +21,9 @@ describe('the npm package', () => {
       'docs/architecture.md',
       'dist/runtime/cli/bin.js',
       'dist/runtime/sdk/index.d.ts',
-      'runtime/main.ts',
+      'plugins/boost/README.md',
     ]);
+    expect([...files].filter((file) => /\.map$|(?<!\.d)\.ts$/.test(file))).to.deep.equal([]);
   });
 
   it('holds nothing of the tests, benchmarks and tools', () => {
@@ -61,6 +62,8 @@ function brokenLinks(page: string, files: ReadonlySet<string>): readonly string[
 function isThere(page: string, link: string, files: ReadonlySet<string>): boolean {
   const [path = '', heading] = link.split('#');
   const target = path === '' ? page : posix.join(posix.dirname(page), path).replace(/\/$/, '');
+  // The map of the code leads to its sources, which are in the repository.
+  if (/^runtime(\/|$)/.test(target)) return existsSync(repositoryPath(target));
   if (!files.has(target)) return [...files].some((file) => file.startsWith(`${target}/`));
   return heading === undefined || headingsOf(target).has(heading);
 }

@@ -301,7 +301,7 @@ describe('canaries', function () {
       ['entities', 'load', 'user', csv],
       ['entities', 'import-wyvern', '--redis', `redis://:${PASSWORD}@127.0.0.1:${redis.port}`, '--dry-run'],
       ['entities', 'import-wyvern', '--redis', `redis://:${PASSWORD}x@127.0.0.1:${redis.port}`],
-      ['init-metarank', wrong, join(root, 'new'), '--events', users],
+      ['init', join(root, 'new'), '--metarank', wrong, '--events', users],
       ['features', 'load', 'user_stats', rows],
       ['features', 'delete', 'user_stats', '--key', 'user_id=user-1'],
       ['rank', 'search', '--explain', body],

@@ -4,14 +4,16 @@ import { Command } from 'commander';
 import { NAME_PATTERN } from '../../api/types.js';
 import { plainName } from '../../dataset/import/name-fit.js';
 import { styleOf, printJson, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure, UsageError } from '../failure.js';
 import { writeOwnSchemas } from '../init/editor-schemas.js';
 import { exampleShop } from '../init/example-shop.js';
 import { importEvents } from '../init/import-events.js';
 import { firstCommit } from '../init/first-commit.js';
 import { guessProducts } from '../init/guess-products.js';
 import { loadData, writeStatistics } from '../init/load-data.js';
-import { projectFiles, type NewProject } from '../init/project-files.js';
+import { makeMetarankProject } from '../init/metarank/make-project.js';
+import type { NewProject } from '../init/new-project.js';
+import { projectFiles } from '../init/project-files.js';
 import { convertProducts, takeCensus, type ReadProducts } from '../init/read-products.js';
 import { readSplit, writeSplit, type SplitJudgments } from '../init/split-judgments.js';
 import { openTargetFolder, type TargetFolder } from '../init/target-folder.js';
@@ -22,6 +24,7 @@ import { writeWhole } from '../../core/write-whole.js';
 interface Flags {
   readonly from?: string;
   readonly key?: string;
+  readonly metarank?: string;
   readonly judgments?: string;
   readonly events?: string;
   readonly git: boolean;
@@ -36,6 +39,7 @@ export function initCommand(context: CliContext): Command {
     .option('--key <COLUMN>', 'column with the id of a product [default: the likeliest]')
     .option('--events <FILE>', 'lists that were shown and the clicks on them; imported into the ledger')
     .option('--judgments <FILE>', 'graded candidates by query; split into judgments/train.csv and test.csv')
+    .option('--metarank <CONFIG>', 'a configuration of Metarank instead of products; --events are its events')
     .option('--no-git', 'do not commit the files to a new git repository')
     .option('--json', 'print what was guessed as JSON')
     .action((folder: string, flags: Flags) => makeProject(context, folder, flags));
@@ -52,6 +56,12 @@ interface Made {
 }
 
 async function makeProject(context: CliContext, folder: string, flags: Flags): Promise<void> {
+  if (flags.metarank !== undefined) {
+    const other = (['from', 'key', 'judgments'] as const).find((name) => flags[name] !== undefined);
+    if (other !== undefined) throw new UsageError(`--metarank cannot be used with --${other}`);
+    await makeMetarankProject(context, flags.metarank, folder, flags);
+    return;
+  }
   const inputs = [flags.from, flags.judgments, flags.events].filter((file) => file !== undefined);
   for (const file of inputs)
     if (file !== '-' && !existsSync(file))

@@ -19,7 +19,7 @@ import { writeWhole } from '../../core/write-whole.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
 import { textSteps } from './pipeline-text.js';
 import type { ProductGuess } from './product-guess.js';
-import { DATA } from './project-files.js';
+import { DATA } from './new-project.js';
 
 /**
  * Loads the files under `data/` into the store of a project.

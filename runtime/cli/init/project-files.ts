@@ -3,30 +3,10 @@ import { version } from '../../settings/version.js';
 import { typeText } from './column-type.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
 import { PIPELINE, pipelineText } from './pipeline-text.js';
+import { modeline, type NewProject } from './new-project.js';
 import { referredTypes, type GuessedAttribute, type ProductGuess } from './product-guess.js';
 import { readmeText } from './readme-text.js';
 import { testText } from './test-text.js';
-
-/** The rows of the file as entities; `millrace entities load` reads it. */
-export const DATA = { products: 'data/product.jsonl', statistics: `data/${STATISTICS_VIEW}.jsonl` } as const;
-
-/** What is known of a new project before its files are written. */
-export interface NewProject {
-  /** The name of the project. */
-  readonly name: string;
-  readonly guess: ProductGuess;
-  /** The most candidates of a judged query; 0 without judgments. */
-  readonly longest: number;
-  /** A judged query, for the README. */
-  readonly query: string | undefined;
-  /** Two products with different titles, for a test. */
-  readonly examples: readonly Example[];
-}
-
-export interface Example {
-  readonly id: string;
-  readonly title: string;
-}
 
 /** The files that a person reads and changes, by path. */
 export function projectFiles(project: NewProject): ReadonlyMap<string, string> {
@@ -51,11 +31,6 @@ export function projectFiles(project: NewProject): ReadonlyMap<string, string> {
     ...(test === undefined ? [] : ([[`tests/${test.name}.yaml`, modeline('test', 1) + test.text]] as const)),
   ].map(([path = '', text = '']): [string, string] => [path, text]);
   return new Map(files);
-}
-
-/** The line by which an editor finds the schema of a file. */
-export function modeline(schema: string, depth: number): string {
-  return `# yaml-language-server: $schema=${'../'.repeat(depth)}${SCHEMA_FOLDER}/${schema}.schema.json\n`;
 }
 
 function packageText(name: string): string {

@@ -14,7 +14,7 @@ import { startProgress } from '../load/progress.js';
 import { Census } from './census.js';
 import { convert } from './column-type.js';
 import type { GuessedAttribute, ProductGuess } from './product-guess.js';
-import { DATA, type Example } from './project-files.js';
+import { DATA, type Example } from './new-project.js';
 
 /** What came of the rows of a file. */
 export interface ReadProducts {

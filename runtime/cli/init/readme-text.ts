@@ -1,6 +1,6 @@
 import { SETTINGS } from '../../settings/settings.js';
 import { PIPELINE, textSteps } from './pipeline-text.js';
-import { DATA, type NewProject } from './project-files.js';
+import { DATA, type NewProject } from './new-project.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
 
 /** The README of a new project: what each file is, and the commands for it. */

@@ -1,5 +1,5 @@
 import { PIPELINE } from './pipeline-text.js';
-import type { Example, NewProject } from './project-files.js';
+import type { Example, NewProject } from './new-project.js';
 
 const NAME = 'title_first';
 

@@ -1,4 +1,4 @@
-import { modeline } from '../init/project-files.js';
+import { modeline } from '../init/new-project.js';
 import { rankedType, type NewContext, type NewKind } from './new-kind.js';
 import { TITLES } from '../init/column-words.js';
 

@@ -1,4 +1,4 @@
-import { modeline } from '../init/project-files.js';
+import { modeline } from '../init/new-project.js';
 import type { NewKind } from './new-kind.js';
 
 export const newSink: NewKind = {

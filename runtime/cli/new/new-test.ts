@@ -1,4 +1,4 @@
-import { modeline } from '../init/project-files.js';
+import { modeline } from '../init/new-project.js';
 import { CommandFailure } from '../failure.js';
 import { rankedType, type NewKind } from './new-kind.js';
 

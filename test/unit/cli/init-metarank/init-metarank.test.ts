@@ -20,7 +20,7 @@ function golden(name: string, told: string): void {
 
 /** Runs the command, and replaces the path of the folder. */
 async function init(root: string, config: string, ...more: string[]): Promise<CommandResult> {
-  const result = await millrace(['init-metarank', config, join(root, 'shop'), ...more]);
+  const result = await millrace(['init', join(root, 'shop'), '--metarank', config, ...more]);
   const clean = (text: string): string => text.replaceAll(root, '').replaceAll(repositoryPath(HERE), '');
   return { ...result, stdout: clean(result.stdout), stderr: clean(result.stderr) };
 }
@@ -37,7 +37,7 @@ async function filesOf(folder: string): Promise<string> {
   return texts.join('\n');
 }
 
-describe('init-metarank', () => {
+describe('init --metarank', () => {
   it('makes a project that compiles, and says what became of each part', () =>
     withFiles({}, async (root) => {
       const { code, stdout, stderr } = await init(root, CONFIG, '--events', EVENTS);
@@ -118,7 +118,7 @@ describe('init-metarank', () => {
           told.push(`${name}\n${(await init(root, join(root, name))).stderr}`);
         told.push(`rows\n${(await init(root, CONFIG, '--events', join(root, 'rows.jsonl'))).stderr}`);
         told.push(`none\n${(await init(root, CONFIG, '--events', join(root, 'none.jsonl'))).stderr}`);
-        const full = await millrace(['init-metarank', CONFIG, join(root, 'full')]);
+        const full = await millrace(['init', join(root, 'full'), '--metarank', CONFIG]);
         told.push(`full ${full.code}\n${full.stderr.replaceAll(root, '')}`);
         golden('mistakes', told.join(''));
         expect(await readdir(root)).not.to.include('shop');

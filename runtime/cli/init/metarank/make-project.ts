@@ -1,36 +1,30 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { Command } from 'commander';
-import { printJson, styleOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
-import { fileProblem, isFileProblem } from '../file-problem.js';
-import { nameOf } from '../init/metarank/draft.js';
-import { readMetarankConfig } from '../init/metarank/config.js';
-import { readMetarankEvents } from '../init/metarank/events.js';
-import { notesText } from '../init/metarank/migration-text.js';
-import { projectFromMetarank } from '../init/metarank/project.js';
-import { checkNewFolder, writeFiles } from '../ledger-import/new-project.js';
+import { printJson, styleOf, type CliContext } from '../../context.js';
+import { CommandFailure } from '../../failure.js';
+import { fileProblem, isFileProblem } from '../../file-problem.js';
+import { nameOf } from './draft.js';
+import { readMetarankConfig } from './config.js';
+import { readMetarankEvents } from './events.js';
+import { notesText } from './migration-text.js';
+import { projectFromMetarank } from './project.js';
+import { checkNewFolder, writeFiles } from '../../ledger-import/new-project.js';
 
 interface Flags {
   readonly events?: string;
-  readonly json?: true;
+  readonly json?: boolean;
 }
 
-/** The part of `init` that makes a project of a configuration of Metarank. */
-export function initMetarankCommand(context: CliContext): Command {
-  return new Command('init-metarank')
-    .description('make a project of a configuration of Metarank, and list what cannot be carried over')
-    .argument('<CONFIG>', 'the configuration, often config.yml')
-    .argument('<DIR>', 'the folder of the new project')
-    .option(
-      '--events <FILE>',
-      'events of Metarank as JSON lines, perhaps with .gz; they show the types of fields',
-    )
-    .option('--json', 'print the files and the notes as JSON')
-    .action((config: string, folder: string, flags: Flags) => initMetarank(context, config, folder, flags));
-}
-
-async function initMetarank(context: CliContext, file: string, folder: string, flags: Flags): Promise<void> {
+/**
+ * Makes a project of a configuration of Metarank, and lists what cannot be carried over.
+ * @param file the configuration, often config.yml
+ */
+export async function makeMetarankProject(
+  context: CliContext,
+  file: string,
+  folder: string,
+  flags: Flags,
+): Promise<void> {
   await checkNewFolder(folder, folder);
   const config = readMetarankConfig(await readText(file), file);
   const events =
