@@ -73,11 +73,12 @@ await step('packages of the tools and of clients/typescript', async () => {
   await install(TOOLS);
   await install(TYPESCRIPT);
 });
-const documents = {
-  shop: await documentOf(ROOT),
-  wire: await documentOf(WIRE_PROJECT),
-  keys: await documentOf(WIRE_PROJECT, { keys: true }),
-};
+const [shop, wire, keys] = await Promise.all([
+  documentOf(ROOT),
+  documentOf(WIRE_PROJECT),
+  documentOf(WIRE_PROJECT, { keys: true }),
+]);
+const documents = { shop, wire, keys };
 const paths = Object.fromEntries(
   Object.entries(documents).map(([name, document]) => [
     name,
