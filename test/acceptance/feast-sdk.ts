@@ -104,11 +104,11 @@ function jsonOf(spelt: Spelt): string {
   switch (type) {
     case 'int':
     case 'bool':
-      return String(value);
+      return `${value as number}`;
     case 'text':
       return JSON.stringify(value);
     case 'bytes':
-      return JSON.stringify(base64(String(value)));
+      return JSON.stringify(base64(value as string));
     case 'time':
       return String(Number(value) / 1000);
     case 'float': {

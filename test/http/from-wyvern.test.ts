@@ -230,7 +230,9 @@ const CHECKS: Readonly<Record<string, (client: Client, url: string) => Promise<v
   '`include_events`: features that are 0, "" or []': async (client) => {
     await push(client, 'product_stats', { product_id: 'p1', heat: 0, tags: [], note: '' });
     const found = await client.events(request(products(1)), 'FEATURE');
-    const values = Object.fromEntries(found.map((one) => [one['feature_name'], one]));
+    const values: Record<string, unknown> = Object.fromEntries(
+      found.map((one) => [String(one['feature_name']), one]),
+    );
     for (const [name, value] of [
       ['heat', 0],
       ['tags', []],

@@ -276,7 +276,7 @@ describe('the log of a pipeline', () => {
         ledger.add(...args);
       },
     };
-    const project = await startProject(pipeline('{}'), { now: () => NOW, ledger: watched });
+    const project = await startProject(pipeline('log: {}\n'), { now: () => NOW, ledger: watched });
     // A route awaits the answer through several functions before it writes it.
     const route = async (): Promise<unknown> => await (async () => await project.run(body()))();
     await route().then(() => order.push('answer'));

@@ -56,7 +56,7 @@ async function importWyvern(context: CliContext, { prefix: start, ...flags }: Fl
   const file = isDry ? undefined : new ImportStateFile(dataDir, place);
   let counts = noCounts();
   let failure: unknown;
-  let targetName = '';
+  let targetName: string;
   try {
     await old.open();
     const run = await old.run();

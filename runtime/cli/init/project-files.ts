@@ -1,4 +1,3 @@
-import { SCHEMA_FOLDER } from '../../editor/write-schemas.js';
 import { version } from '../../settings/version.js';
 import { typeText } from './column-type.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';

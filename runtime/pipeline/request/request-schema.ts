@@ -146,6 +146,7 @@ function fromIndexSchema(entity: string, most: number): Schema {
       from: { const: 'index' },
       where: {
         type: ['string', 'null'],
+        pattern: '\\S',
         maxLength: LONGEST_WHERE,
         description: `A condition on a ${entity}, as an expression; by default all. One that is not known is left out.`,
       },

@@ -439,7 +439,7 @@ describe('millrace', () => {
       ['nonsense'],
       ['serve', '--nonsense'],
       ['serve', '--port', 'http'],
-      ['serve', '--store', 'mysql'],
+      ['serve', '--store', 'MySQL'],
       ['plan'],
       ['rank', 'cheap', 'request.json', '--url', '127.0.0.1:5001'],
       ['rank', 'cheap', 'request.json', '--url', 'ftp://127.0.0.1'],

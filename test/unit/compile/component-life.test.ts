@@ -55,7 +55,7 @@ describe('warming up and closing components', () => {
       },
       {},
       { close: () => void closed.push('last') },
-    ] as unknown as Component[]);
+    ]);
     expect(errors.map(String)).to.deep.equal(['Error: still busy', 'Error: at once']);
     expect(closed).to.deep.equal(['last']);
   });

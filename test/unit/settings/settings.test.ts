@@ -33,11 +33,19 @@ describe('settings', () => {
   });
 
   it('report variables with a misspelt name', () => {
-    const kubernetes = { MILLRACE_PORT: '1', MILLRACE_SERVICE_HOST: 'h', REDIS_PORT: '1', REDIS_HOST: 'h' };
+    const kubernetes = {
+      MILLRACE_PORT: 'tcp://10.0.0.1:80',
+      MILLRACE_SERVICE_HOST: 'h',
+      REDIS_PORT: '1',
+      REDIS_HOST: 'h',
+    };
     const env = { ...kubernetes, MILLRACE_STOER: 'embedded', REDIS_ULR: 'x', MILLRACE_STORE: 'redis' };
     expect(misspeltSettings(env)).to.deep.equal([
       { name: 'MILLRACE_STOER', near: 'MILLRACE_STORE' },
       { name: 'REDIS_ULR', near: 'REDIS_URL' },
+    ]);
+    expect(misspeltSettings({ MILLRACE_PORT: '5001' })).to.deep.equal([
+      { name: 'MILLRACE_PORT', near: 'PORT' },
     ]);
     const known = Object.values(SETTINGS).map((setting) => [setting.env, ''] as const);
     const ofCommands = ['MILLRACE_STREAM_URL', 'MILLRACE_KEY'].map((name) => [name, ''] as const);

@@ -11,9 +11,6 @@ export interface Note {
   readonly detail: string;
 }
 
-/** Where a field of Metarank's events is. */
-export type Owner = 'item' | 'user' | 'ranking';
-
 /** A step of a pipeline, as YAML. */
 export interface Step {
   readonly use: string;

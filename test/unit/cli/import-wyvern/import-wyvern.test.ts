@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -68,7 +68,7 @@ describe('entities import-wyvern', () => {
   async function fill(): Promise<void> {
     await put('shop:product:1', { product_id: '1', title: 'Road Runner', price: 12.5, brand_id: '1' });
     await put('shop:brand:1', { brand_id: '1', name: 'Lumen' });
-    await put('shop:product:a:b', { product_id: 'a:b', big: 12345678901234567890 });
+    await put('shop:product:a:b', { product_id: 'a:b', big: 2 ** 63 });
     await put('shop:brand:acme', { sku: 'acme', name: 'Acme' });
     await put('shop:product:9', { product_id: '9', price: 'free' });
     await put('shop:product:8', { product_id: '7' });

@@ -244,7 +244,7 @@ describe('commands on a ledger', () => {
       const both = await run('rank', 'shop', 'request.json', '--logged', 'r1');
       expect([
         both.code,
-        both.stderr.includes('either a file with the request, or --logged ID'),
+        both.stderr.includes('either files with requests, or --judged QUERY, --logged ID or --all WHERE'),
       ]).to.deep.equal([2, true]);
       expect((await run('rank', 'shp', '--logged', 'r1')).stderr).to.contain('did you mean shop?');
     });
