@@ -3,7 +3,16 @@ import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
   {
-    ignores: ['dist', '.build', '.millrace', 'coverage', 'node_modules', 'examples', 'clients/*/dist', 'test/wire/types'],
+    ignores: [
+      'dist',
+      '.build',
+      '.millrace',
+      'coverage',
+      'node_modules',
+      'examples',
+      'clients/*/dist',
+      'test/wire/types',
+    ],
   },
   js.configs.recommended,
   {

@@ -7,7 +7,7 @@ import { entryOf, itemsOf, locatedText, spanOf } from '../yaml/tree.js';
 import { PLUGINS_KEY, readProjectFile } from './load-project-file.js';
 import { foundWords } from './shape-words.js';
 
-/** The names that npm accepts for packages: https://docs.npmjs.com/cli/configuring-npm/package-json#name */
+/** The names that npm accepts for packages, as its documentation of package.json gives them. */
 export const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
 const EXAMPLE = '`plugins: ["@acme/millrace-geo"]`';
