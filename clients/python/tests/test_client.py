@@ -19,6 +19,8 @@ def test_has_a_method_for_each_endpoint_of_the_service(client: Millrace) -> None
     for path, operations in client.openapi()["paths"].items():
         for method, operation in operations.items():
             task, _, name = operation["operationId"].partition("_")
+            if task == "feast":
+                continue  # Feast's own client calls these.
             if task in ("rank", "score"):
                 pipelines[path] = name
             served.add((method.upper(), path))

@@ -1,5 +1,5 @@
-import { existsSync, rmSync, rmdirSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
@@ -31,8 +31,9 @@ export async function openTargetFolder(
 ): Promise<TargetFolder> {
   const path = resolve(folder);
   await checkEmpty(path, folder, inputs);
-  const first = await mkdir(path, { recursive: true });
-  const work = await mkdtemp(join(path, '.millrace-init-'));
+  // Nothing is awaited before `beforeSignal`, so that a signal always finds what to remove.
+  const first = mkdirSync(path, { recursive: true });
+  const work = mkdtempSync(join(path, '.millrace-init-'));
   const release =
     context.beforeSignal?.(() => {
       rmSync(work, { recursive: true, force: true });

@@ -131,8 +131,13 @@ function membershipValues(node: InNode, { args }: OperationOperand, values: read
   if (x.known === 'never') return NEVER;
   if (args[1]?.type.kind === 'list') return EITHER;
   if (choices.length > 0) {
-    const isPossible = choices.some((choice) => canBeEqual(x, choice));
-    return truth(isPossible, true, knownOfAll(values));
+    // A choice without a value leaves the result open, unless another choice is equal.
+    const usable = choices.filter(({ known }) => known !== 'never');
+    if (usable.length === 0) return NEVER;
+    const isPossible = usable.some((choice) => canBeEqual(x, choice));
+    const isFalsePossible = usable.length === choices.length;
+    if (!isPossible && !isFalsePossible) return NEVER;
+    return truth(isPossible, isFalsePossible, knownOfAll(values) === 'always' ? 'always' : 'sometimes');
   }
   // The choices are literals or params. The kernel has them; here the text of the expression does.
   if (!node.choices.every(isLiteral)) return EITHER;

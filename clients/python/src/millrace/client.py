@@ -465,11 +465,17 @@ def _pipelines_of(document: Json) -> dict[str, _Pipeline]:
             continue
         schema = _resolve(document, post["requestBody"]["content"]["application/json"]["schema"])
         properties = schema.get("properties", {})
-        item = _resolve(document, properties.get("candidates", {}).get("items", {}))
+        item = _resolve(document, _listed(document, properties.get("candidates", {})).get("items", {}))
         required = item.get("required", [])
         size = _resolve(document, properties.get("user_page_size", {}))
         found[name] = _Pipeline(route, required[0] if required else None, int(size.get("maximum", 24)))
     return found
+
+
+def _listed(document: Json, schema: Json) -> Json:
+    """The form of a schema that is a list; the candidates can also be a condition on the index."""
+    forms = [_resolve(document, one) for one in schema.get("anyOf", [schema])]
+    return next((one for one in forms if one.get("type") == "array"), {})
 
 
 def _resolve(document: Json, schema: Json) -> Json:
