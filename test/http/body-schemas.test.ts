@@ -230,9 +230,9 @@ describe('the schema of a body says what the service accepts:', () => {
           const fits = validate(JSON.parse(text));
           const told = `${text} ${answer.text} ${JSON.stringify(validate.errors)}`;
           expect(answer.status, told).to.be.oneOf([200, 404, 422]);
-          // A schema cannot say whether the text of `where` is an expression.
-          const isAccepted = answer.status === 200 || answer.text.includes('"invalid_expression"');
-          expect(fits, told).to.equal(isAccepted);
+          // A schema cannot say whether the text of `where` is an expression. It is checked before the rest.
+          if (answer.text.includes('"invalid_expression"')) return;
+          expect(fits, told).to.equal(answer.status === 200);
           seen[fits ? 'accepted' : 'refused']++;
         }),
         { numRuns: 600 },
