@@ -62,7 +62,7 @@ describe('the client sends a request again', () => {
       assert.equal(bodies.length, 2);
     }));
 
-  it('as often as it is told', () =>
+  it('retries as often as `retries` says', () =>
     answering(
       [
         { status: 503, headers: NOW },

@@ -31,7 +31,7 @@ export function parseTextPath(path: string, entities: ProjectConfig['entities'])
     const isLast = index === names.length - 1;
     isList ||= type.kind === 'list';
     const element = type.kind === 'list' ? type.of : type;
-    // Of a reference, text_match searches the id.
+    // text_match searches the id of a reference.
     if (isLast && (element.kind === 'string' || element.kind === 'ref')) break;
     if (isLast) throw new UsageError(`${path} is not text; its type is ${wordFor(type)}`);
     if (element.kind === 'ref')

@@ -16,7 +16,7 @@ export function keyOf(operand: Operand, scoreSlot: number): string | undefined {
       const { node } = operand;
       const args = operand.args.map((arg) => keyOf(arg, scoreSlot));
       if (args.includes(undefined)) return undefined;
-      // The choices of `in` are not among the operands; two operations of one node are told apart by their operands.
+      // The choices of `in` are not among the operands; the operands distinguish two operations of one node.
       if (node.kind === 'in' || (node.kind !== 'call' && node.kind !== 'binary' && node.kind !== 'unary'))
         return undefined;
       return `${node.kind === 'call' ? node.name : node.op}(${args.join()})`;

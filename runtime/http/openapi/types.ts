@@ -54,7 +54,7 @@ export const TIME = schemaRef('time');
 export const ID_OR_NULL: Schema = { anyOf: [ID, { type: 'null' }] };
 
 /**
- * The schema of a body that is one of several, told apart by the constant value of a property.
+ * The schema of a body that is one of several. The constant value of a property says which one it is.
  * @param components the name of the component for each value
  */
 export function choiceOf(property: string, components: ReadonlyMap<string, string>): Schema {

@@ -50,7 +50,7 @@ const nameOf = (type: EventType): string => `event_${type.toLowerCase()}`;
 
 const TYPES = Object.keys(EVENT_TYPES) as EventType[];
 
-/** The schemas of all events by name; `event` is any of them, told apart by `event_type`. */
+/** The schemas of all events by name; `event` is any of them; `event_type` says which one. */
 export const EVENT_DEFINITIONS: Readonly<Record<string, Schema>> = {
   event: {
     oneOf: TYPES.map((type) => reference(nameOf(type))),

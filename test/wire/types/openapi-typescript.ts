@@ -46,7 +46,7 @@ export const wrongEvent: Body<'/api/v1/feedback'> = {
   events: [{ type: 'click', product: { product_id: 'p1' }, revenue: 2.5 }],
 };
 
-/** Events are told apart by their type. */
+/** The type of an event says which fields it has. */
 export function tell(event: Schemas['event']): string | number | null {
   switch (event.event_type) {
     case 'FEATURE':

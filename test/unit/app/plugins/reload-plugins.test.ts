@@ -20,7 +20,7 @@ describe('a reload', () => {
   const write = (path: string, text: string): Promise<void> => writeFile(join(project.root, path), text);
   const reload = async (): Promise<string> => (await project.app.reload()).outcome;
 
-  it('takes up the changed code of a package, and of the files that it imports', async () => {
+  it('loads the changed code of a package, and of the files that it imports', async () => {
     project = await startProject({
       'millrace.yaml': `project: shop\nplugins: [${NAME}]\n`,
       'pipelines/ranking.yaml': PIPELINE,
@@ -43,7 +43,7 @@ describe('a reload', () => {
     expect(await score()).to.equal(1);
   });
 
-  it("takes up the changed code of the project's own plugins, ES modules and CommonJS", async () => {
+  it("loads the changed code of the project's own plugins, ES modules and CommonJS", async () => {
     for (const [type, text] of [
       ['module', `export const plugin = ${RULE};`],
       ['commonjs', `exports.plugin = ${RULE};`],
@@ -61,7 +61,7 @@ describe('a reload', () => {
     }
   });
 
-  it('takes up a package that millrace.yaml lists now, and drops one that it does not list any more', async () => {
+  it('loads a package that millrace.yaml lists now, and drops one that it no longer lists', async () => {
     project = await startProject({
       'millrace.yaml': 'project: shop\n',
       'pipelines/ranking.yaml': PIPELINE.replace('near', 'score\n    with: { value: 3 }'),
