@@ -78,7 +78,11 @@ describe('millrace dev and its page /inspect', () => {
 
   /** The column of the page of candidates. */
   const column = (number: number): Promise<string[]> =>
-    page.locator(`#answer table >> nth=0 >> css=tbody > tr > td:nth-child(${number})`).allInnerTexts();
+    page
+      .locator(
+        `#answer > div > div.scroll >> nth=0 >> css=:scope > table > tbody > tr > td:nth-child(${number})`,
+      )
+      .allInnerTexts();
 
   it('explains a ranking, and shows the moves when a file changes', async function () {
     this.timeout(30_000);
@@ -139,7 +143,7 @@ describe('millrace dev and its page /inspect', () => {
     await upload(url, text);
     await page.goto(url);
     await page.locator('#key').waitFor();
-    expect(await page.locator('body').innerText()).not.to.contain('plain');
+    expect(await page.locator('body').innerText()).not.to.contain('/api/v1');
     expect((await fetch(new URL('/inspect/project', url))).status).to.equal(401);
     await page.locator('#key').fill(text);
     await page.locator('#key').press('Tab');
