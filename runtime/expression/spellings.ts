@@ -16,7 +16,6 @@ export const FOREIGN_SYMBOLS: readonly (readonly [symbol: string, help: string])
   ['&', 'write `and`'],
   ['|', 'write `or`'],
   ['^', 'write `pow(x, y)`'],
-  ['[', 'write a list of choices in parentheses: `x in (a, b)`'],
   ['{', 'group with parentheses'],
   [':', 'write a feature without spaces: `view:feature`'],
   ['.', 'write a path without spaces: `product.price`'],

@@ -7,7 +7,7 @@ import { describeType, elementOf } from '../types.js';
 /** A function of the expression language. */
 export interface FunctionEntry {
   readonly name: string;
-  readonly group: 'choice' | 'math' | 'lists' | 'text' | 'time';
+  readonly group: 'choice' | 'math' | 'lists' | 'text' | 'time' | 'category' | 'request';
   /** The form of a call, e.g. `clamp(x, low, high)`. */
   readonly signature: string;
   /** One sentence, for the docs. */
