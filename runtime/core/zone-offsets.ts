@@ -90,7 +90,9 @@ export class ZoneOffsets {
   }
 
   #ask(time: number): number {
-    const whole = 1000 * Math.floor(Math.max(-FARTHEST, Math.min(FARTHEST, time)) / 1000);
+    // A local time must not lie beyond the last day that Date has.
+    const most = FARTHEST - 2 * DAY;
+    const whole = 1000 * Math.floor(Math.max(-most, Math.min(most, time)) / 1000);
     let [year, month, day, hour, minute, second, isBefore] = [0, 0, 0, 0, 0, 0, false];
     for (const { type, value } of this.#format.formatToParts(whole)) {
       if (type === 'year') year = Number(value);

@@ -4,7 +4,7 @@ import { bucketOf, crossed, hashed, piecewiseLinear } from '../kernels/categorie
 import type { Operand } from '../operand.js';
 import { operation } from '../operation.js';
 import { NUMBER, TEXT } from '../types.js';
-import { areAll, isKind, wrongArgument, type Call, type FunctionEntry } from './function-entry.js';
+import { areAll, isKind, wrongNumber, type Call, type FunctionEntry } from './function-entry.js';
 
 const MAX_BUCKETS = 2 ** 31;
 const WHOLE: ExpressionType = { kind: 'number', whole: true };
@@ -21,7 +21,7 @@ export const CATEGORY_FUNCTIONS: readonly FunctionEntry[] = [
       const isText = isKind(call, 0, 'text');
       const buckets = constantNumber(call.args[1]);
       if (!Number.isInteger(buckets) || buckets < 1 || buckets > MAX_BUCKETS) {
-        wrongArgument(call, 1, 'a number of buckets from 1 to 2^31', undefined, 'for example `hash(text, 1000)`');
+        wrongNumber(call, 1, 'a number of buckets from 1 to 2^31', 'for example `hash(text, 1000)`');
         return undefined;
       }
       return isText ? operation(call.node, WHOLE, call.args, hashed(buckets)) : undefined;

@@ -53,6 +53,15 @@ export function wrongArgument(call: Call, index: number, wanted: string, kind?: 
   );
 }
 
+/** Reports an argument that must be written as a number of some range. */
+export function wrongNumber(call: Call, index: number, wanted: string, remedy: string): void {
+  const { checker, node, args } = call;
+  const arg = args[index];
+  if (arg === undefined) return;
+  const message = `\`${node.name}\` takes ${wanted}, not ${checker.label(arg)}`;
+  checker.problem('expression_arguments', arg.node, message, remedy);
+}
+
 /** Checks that every argument is one value of the kind. */
 export function areAll(call: Call, kind: Kind): boolean {
   return call.args.map((_, index) => isKind(call, index, kind)).every(Boolean);

@@ -6,7 +6,7 @@ import type { ElementType } from '../environment.js';
 import type { BuildKernel, Operand } from '../operand.js';
 import { operation } from '../operation.js';
 import { BOOL, countsAsNumber, isTextual, NUMBER } from '../types.js';
-import { areAll, isKind, wrongArgument, type Call, type FunctionEntry } from './function-entry.js';
+import { areAll, isKind, wrongArgument, wrongNumber, type Call, type FunctionEntry } from './function-entry.js';
 
 export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
   {
@@ -115,14 +115,14 @@ function toVector(call: Call): Operand | undefined {
   const [list, length] = call.args;
   const size = length?.tag === 'constant' && typeof length.value === 'number' ? length.value : NaN;
   const isSize = Number.isInteger(size) && size >= 1 && size <= MAX_VECTOR;
-  if (!isSize) wrongArgument(call, 1, `a size from 1 to ${MAX_VECTOR}`, undefined, 'for example `vector(list, 64)`');
+  if (!isSize) wrongNumber(call, 1, `a size from 1 to ${MAX_VECTOR}`, 'for example `vector(list, 64)`');
   if (list?.type.kind !== 'list' || list.type.of.kind !== 'number') {
     const isVector = list?.type.kind === 'vector';
     wrongArgument(call, 0, 'a list of numbers', undefined, isVector ? 'a vector needs no conversion' : undefined);
     return undefined;
   }
   if (!isSize) return undefined;
-  return operation(call.node, { kind: 'vector', size }, [list], elements.listToVector(size));
+  return operation(call.node, { kind: 'vector', size }, call.args, elements.listToVector(size));
 }
 
 function reduceBools(call: Call, reduce: reductions.Reduction): Operand | undefined {

@@ -1,6 +1,6 @@
 import { constant } from '../operand.js';
 import { NUMBER } from '../types.js';
-import { wrongArgument, type FunctionEntry } from './function-entry.js';
+import { wrongNumber, type FunctionEntry } from './function-entry.js';
 
 /**
  * The place of a candidate, for a model that learns how much a place alone is clicked. A place depends on the score, so it
@@ -18,7 +18,7 @@ export const POSITION: FunctionEntry = {
     const [served] = args;
     const place = served?.tag === 'constant' && served.type.kind === 'number' ? Number(served.value) : NaN;
     if (!Number.isInteger(place) || place < 1) {
-      wrongArgument(call, 0, 'a place: a whole number from 1', undefined, 'for example `position(1)`');
+      wrongNumber(call, 0, 'a whole number from 1', 'for example `position(1)`');
       return undefined;
     }
     const position = checker.position();

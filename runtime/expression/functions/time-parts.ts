@@ -4,7 +4,7 @@ import { partInZone, partOfTime, type TimePart } from '../kernels/time-parts.js'
 import type { Operand } from '../operand.js';
 import { operation } from '../operation.js';
 import { BOOL, NUMBER } from '../types.js';
-import { isKind, type Call, type FunctionEntry } from './function-entry.js';
+import { isKind, wrongArgument, type Call, type FunctionEntry } from './function-entry.js';
 
 function part(name: string, summary: string, f: TimePart, type: typeof NUMBER | typeof BOOL = NUMBER): FunctionEntry {
   return {
@@ -22,17 +22,22 @@ function part(name: string, summary: string, f: TimePart, type: typeof NUMBER | 
   };
 }
 
+const NAME_HELP = 'write an IANA name, such as "Europe/Berlin" or "UTC"';
+
 /** A zone is an IANA name. One that stands in the expression is checked when the pipeline is loaded. */
 function checkZone(call: Call, zone: Operand | undefined): boolean {
   if (zone === undefined) return true;
-  if (!isKind(call, 1, 'text')) return false;
+  if (zone.type.kind !== 'text') {
+    wrongArgument(call, 1, 'the name of a time zone', undefined, NAME_HELP);
+    return false;
+  }
   if (zone.tag !== 'constant' || isZone(String(zone.value))) return true;
   const guess = nearestZone(String(zone.value));
   call.checker.problem(
     'expression_arguments',
     zone.node,
     `there is no time zone ${call.checker.label(zone)}`,
-    guess === undefined ? 'write an IANA name, such as "Europe/Berlin" or "UTC"' : `did you mean "${guess}"?`,
+    guess === undefined ? NAME_HELP : `did you mean "${guess}"?`,
   );
   return false;
 }
