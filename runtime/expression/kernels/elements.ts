@@ -1,6 +1,8 @@
 /** Single elements and reductions of vectors and lists. */
 import type { NumbersColumn, VectorColumn } from '../../api/columns.js';
 import { isKnown, Status } from '../../api/status.js';
+import { MAX_FLOAT32 } from '../../core/value-fit.js';
+import { widenVectors } from '../../frame/frame.js';
 import type { BuildKernel } from '../operand.js';
 import type { Reduction } from './lists.js';
 import { causeAt, rowsOf, settle } from './rows.js';
@@ -117,14 +119,19 @@ export function listToVector(size: number): BuildKernel {
   };
 }
 
-/** False if the list has another length, or an element that is not known or beyond float32. */
+/**
+ * Writes a vector without rounding. False if the list has another length, or an element that is not known or beyond
+ * float32.
+ */
 function writeVector(to: VectorColumn, row: number, list: NumbersColumn, size: number): boolean {
   const start = list.offsets[row * list.stride] as number;
   if ((list.offsets[row * list.stride + 1] as number) - start !== size) return false;
+  let { values } = to;
   for (let i = 0; i < size; i++) {
-    const element = Math.fround(list.values[start + i] as number);
-    if (!Number.isFinite(element)) return false;
-    to.values[row * size + i] = element;
+    const element = list.values[start + i] as number;
+    if (!(Math.abs(element) <= MAX_FLOAT32)) return false;
+    if (values instanceof Float32Array && Math.fround(element) !== element) values = widenVectors(to);
+    values[row * size + i] = element;
   }
   return true;
 }
