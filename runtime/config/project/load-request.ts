@@ -97,7 +97,7 @@ function readField(
     `\`${name}\` is an entity, and \`private\` is a mark of one value`,
     `mark its attributes in schemas/entities/${field.entity}.yaml`,
   );
-  return undefined;
+  return field;
 }
 
 function readTypedField(
