@@ -11,9 +11,19 @@ import {
 } from 'millrace/api';
 import type { Among, Order } from './options.generated.js';
 
+const OUTPUTS = {
+  rank: 'number',
+  percentile: 'number',
+  share: 'number',
+  z_score: 'number',
+  min_max: 'number',
+  median: 'number',
+} as const;
+const WITH_QUANTILE = { ...OUTPUTS, quantile: 'number' } as const;
+
 /** Compares each candidate's number with those of the others. Candidates without a number do not count. */
 export class RankWithin implements FeatureComponent {
-  readonly outputs: Readonly<Record<string, 'number'>>;
+  readonly outputs: typeof OUTPUTS;
   readonly #value: Input<'number'>;
   readonly #order: Order;
   readonly #among: Among;
@@ -21,14 +31,12 @@ export class RankWithin implements FeatureComponent {
   /** Scratch memory that all requests share. It is filled and read without an await between. */
   #known = new Float64Array(0);
 
-  constructor(value: Input<'number'>, order: Order, among: Among, quantile: number | undefined) {
+  constructor(value: Input<'number'>, order: Order, among: Among, quantile?: number) {
     this.#value = value;
     this.#order = order;
     this.#among = among;
     this.#quantile = quantile;
-    const names = ['rank', 'percentile', 'share', 'z_score', 'min_max', 'median'];
-    if (quantile !== undefined) names.push('quantile');
-    this.outputs = Object.fromEntries(names.map((name) => [name, 'number']));
+    this.outputs = quantile === undefined ? OUTPUTS : WITH_QUANTILE;
   }
 
   compute(input: StepInput, output: StepOutput): void {
