@@ -79,7 +79,7 @@ function only(
   });
 }
 
-const PLAIN_TYPES = ['int', 'float', 'bool', 'string', 'timestamp', 'list(string)'];
+const PLAIN_TYPES = ['int', 'float', 'bool', 'string', 'timestamp', 'list(string)', 'list(float)'];
 
 function typesOf({ entities }: ProjectConfig): string[] {
   const names = [...entities.keys()];

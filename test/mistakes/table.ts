@@ -1,6 +1,7 @@
 import type { Surface } from './mistake.js';
 import { COMMANDS } from './table/commands.js';
 import { EXPRESSIONS } from './table/expressions.js';
+import { FEATURES } from './table/features.js';
 import { MEANING } from './table/meaning.js';
 import { PIPELINES } from './table/pipelines.js';
 import { PROJECT_FILE } from './table/project-file.js';
@@ -12,6 +13,7 @@ export const SURFACES: readonly Surface[] = [
   PROJECT_FILE,
   PIPELINES,
   EXPRESSIONS,
+  FEATURES,
   MEANING,
   ENTITIES,
   VIEWS,

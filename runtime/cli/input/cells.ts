@@ -1,4 +1,4 @@
-import type { JsonValue, ValueType } from '../../api/types.js';
+import type { JsonValue, ListElementType, ValueType } from '../../api/types.js';
 
 /** Separates the elements of a list in one cell. */
 const LIST_SEPARATOR = '|';
@@ -19,12 +19,18 @@ export function cellValue(text: string, type: ValueType | undefined): JsonValue 
     case 'vector':
       return json(text, '[') ?? text.split(LIST_SEPARATOR).map(number);
     case 'list':
-      return json(text, '[') ?? text.split(LIST_SEPARATOR);
+      return json(text, '[') ?? listOf(text, type.of.kind);
     case 'record':
       return json(text, '{') ?? text;
     default:
       return text;
   }
+}
+
+/** The elements between separators. An empty cell of a list of numbers is the empty list. */
+function listOf(text: string, of: ListElementType['kind']): JsonValue {
+  if (of !== 'float') return text.split(LIST_SEPARATOR);
+  return text.trim() === '' ? [] : text.split(LIST_SEPARATOR).map(number);
 }
 
 function number(text: string): number | string {

@@ -173,6 +173,8 @@ export type RequestField =
       readonly name: string;
       readonly type: ValueType;
       readonly optional: boolean;
+      /** True if the values must not be shown. */
+      readonly isPrivate?: true;
       readonly at: Span;
     };
 

@@ -241,7 +241,7 @@ function readScalars(
   const declared = new Map(
     [...fields.values()].flatMap((field) =>
       field.kind === 'scalar'
-        ? [[field.name, { name: field.name, type: field.type, at: field.at }] as const]
+        ? [[field.name, field] as const]
         : [],
     ),
   );
