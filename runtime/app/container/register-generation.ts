@@ -9,6 +9,7 @@ import { Scans } from '../../index/export/scans.js';
 import { FeatureStore } from '../../index/feature-store.js';
 import { FeastWrites } from '../../index/feast-writes.js';
 import { OnlineFeatures } from '../../index/online-features.js';
+import { EventCounts } from '../../feedback/count-events.js';
 import { Feedback } from '../../feedback/feedback.js';
 import { Forget } from '../../privacy/forget.js';
 import { historyNeedsOf } from '../../feedback/history-needs.js';
@@ -116,11 +117,11 @@ export function registerData(
 
 function registerReaders(
   container: DependencyContainer,
-  { entities: types, views, pipelines, events }: ProjectConfig,
+  { entities: types, views, pipelines, events, counters }: ProjectConfig,
   plans: readonly Plan[],
 ): void {
   const settings = container.resolve(TOKENS.settings);
-  const { prefix, oldestEventTime, onlineMs, historyRetention } = settings;
+  const { prefix, oldestEventTime, onlineMs, historyRetention, counterHorizon } = settings;
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -151,6 +152,18 @@ function registerReaders(
           ledger: c.resolve(TOKENS.ledger),
           hasher: hasherOf(settings, pipelines),
           clock: c.resolve(TOKENS.clock),
+          ...(counters.size === 0
+            ? {}
+            : {
+                counts: new EventCounts({
+                  counters,
+                  types,
+                  prefix,
+                  layouts: c.resolve(TOKENS.layouts),
+                  horizon: counterHorizon,
+                  clock: c.resolve(TOKENS.clock),
+                }),
+              }),
         }),
     ),
   });
