@@ -37,7 +37,8 @@ const ranking = (features: string, value: string): Record<string, string> => ({
   'pipelines/ranking.yaml': `pipeline: ranking
 rank: product
 request: { user: optional(user) }
-features: ${features}
+features:
+  - ${features}
 components:
   - use: score
     with: { value: "${value}" }
@@ -85,7 +86,7 @@ describe('counters in a pipeline', () => {
   });
 
   it('count what feedback acknowledges, for the very next ranking', async () => {
-    await start('[brand_now: brand_live(product.brand)]', 'brand_now:clicks');
+    await start('brand_now: brand_live(product.brand)', 'brand_now:clicks');
     expect(await scores()).to.deep.equal({ a: 0, b: 0, c: 0 });
     expect(await send([about('click', 'a'), about('click', 'c'), about('impression', 'b')])).to.deep.include({
       stored: 3,
@@ -97,7 +98,7 @@ describe('counters in a pipeline', () => {
   });
 
   it('count feedback that is sent again once', async () => {
-    await start('[brand_now: brand_live(product.brand)]', 'brand_now:clicks');
+    await start('brand_now: brand_live(product.brand)', 'brand_now:clicks');
     const events = [about('click', 'a', { event_id: 'e1' }), about('click', 'a', { event_id: 'e2' })];
     expect(await send(events)).to.deep.include({ stored: 2, duplicates: 0 });
     now += 9 * MINUTE;
@@ -106,7 +107,7 @@ describe('counters in a pipeline', () => {
   });
 
   it('refuse an event that is older than the ids that are remembered, and store nothing of its body', async () => {
-    await start('[brand_now: brand_live(product.brand)]', 'brand_now:clicks');
+    await start('brand_now: brand_live(product.brand)', 'brand_now:clicks');
     const events = [about('click', 'b'), about('click', 'a', { time: now - 11 * MINUTE })];
     const error = await send(events).then(
       () => undefined,
@@ -120,7 +121,7 @@ describe('counters in a pipeline', () => {
 
   it('sum values, count distinct users, and cool down', async () => {
     await start(
-      '[brand_now: brand_live(product.brand)]',
+      'brand_now: brand_live(product.brand)',
       '1000 * brand_now:revenue + 10 * brand_now:buyers + brand_now:heat',
     );
     await send([about('order', 'a', { revenue: 2.5, event_id: '1' }), about('click', 'b')]);
@@ -132,7 +133,7 @@ describe('counters in a pipeline', () => {
   });
 
   it('draw a rate to the rate of all entities', async () => {
-    await start('[brand_now: brand_live(product.brand)]', 'brand_now:ctr');
+    await start('brand_now: brand_live(product.brand)', 'brand_now:ctr');
     await send([
       ...Array.from({ length: 10 }, (_, i) => about('impression', 'a', { event_id: `i${i}` })),
       ...Array.from({ length: 10 }, (_, i) => about('impression', 'b', { event_id: `j${i}` })),
@@ -145,7 +146,7 @@ describe('counters in a pipeline', () => {
 
   it('count for every element of a list, for pairs, and for everything', async () => {
     await start(
-      '[site, product_live, user_brand: user_brand(user, product.brand)]',
+      'site\n  - product_live\n  - user_brand: user_brand(user, product.brand)',
       '100 * site:clicks + 10 * product_live:clicks + user_brand:clicks',
     );
     await send([about('click', 'a', { event_id: '1' }), about('click', 'b', { event_id: '2' })]);
@@ -155,7 +156,7 @@ describe('counters in a pipeline', () => {
   });
 
   it('are features: with a status, in explanations, and in events', async () => {
-    await start('[user_brand: user_brand(user, product.brand)]', 'coalesce(now - user_brand:last, -1)');
+    await start('user_brand: user_brand(user, product.brand)', 'coalesce(now - user_brand:last, -1)');
     await send([about('click', 'a')]);
     now += 5000;
     expect(await scores()).to.deep.equal({ a: 5000, b: -1, c: 5000 });
