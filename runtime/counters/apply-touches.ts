@@ -40,6 +40,17 @@ export interface Applied {
 
 const seconds = (time: number): number => Math.min(0xffffffff, Math.ceil(time / 1000));
 
+/** Counts events in a record without remembering their ids: a rebuild counts each event of the ledger once. */
+export function addEvents(
+  before: CounterRecord,
+  touches: readonly Touch[],
+  now: number,
+): Applied {
+  const { record, expires } = applyTouches(before, touches, [], 0, now);
+  const { marks, markedUntil } = before;
+  return { record: { ...record, marks, markedUntil }, expires };
+}
+
 /**
  * Counts events in a record. The events are new to it. Parts of other versions of the project stay until they expire.
  * @param marks the ids that the new record remembers, apart from those of the touches

@@ -7,10 +7,10 @@ export interface Building {
 
 export interface GenerationsOf {
   readonly serving: number;
-  readonly building: Building | undefined;
+  readonly building?: Building;
 }
 
-const FIRST: GenerationsOf = { serving: 0, building: undefined };
+const FIRST: GenerationsOf = { serving: 0 };
 
 /**
  * The generation of each counter that rankings read, and the one that a rebuild fills beside it. It follows the record

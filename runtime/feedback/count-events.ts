@@ -13,7 +13,7 @@ import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { counterKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import type { CheckedFeedback, FeedbackEvent } from './check-feedback.js';
-import { FacetReader } from './facet-reader.js';
+import { FacetReader, type Subject } from './facet-reader.js';
 
 /** Time limit for reading the references of a body's entities, in milliseconds. */
 const READ_TIME = 5000;
@@ -120,38 +120,43 @@ export class EventCounts {
     return touches;
   }
 
-  /** Reads what the paths of counters lead to, each entity once. */
-  async #follow(
+  #follow(
     events: readonly FeedbackEvent[],
     now: number,
     store: Store,
   ): Promise<Map<FeedbackEvent, FollowedValues>> {
-    const found = new Map<FeedbackEvent, FollowedValues>();
-    for (const [type, its] of groupBy(events, ({ subject }) => subject.type)) {
-      const reader = this.#readers.get(type);
-      if (reader === undefined) continue;
-      const deadline = new Deadline(READ_TIME);
-      try {
-        const services = {
-          batch: new BatchRead(store, deadline),
-          layouts: this.#parts.layouts,
-          resident: undefined,
-        };
-        const values = await reader.read(
-          its.map(({ subject }) => subject),
-          services,
-          now,
-        );
-        its.forEach((event, row) => found.set(event, (path) => values.get(path)?.[row] ?? []));
-      } finally {
-        deadline.end();
-      }
-    }
-    return found;
+    return followPaths(events, this.#readers, { store, layouts: this.#parts.layouts }, now);
   }
 }
 
-function readersOf(
+/** Reads what the paths of counters lead to from the entities of events. */
+export async function followPaths<T extends { readonly subject: Subject & { readonly type: string } }>(
+  events: readonly T[],
+  readers: ReadonlyMap<string, FacetReader>,
+  { store, layouts }: Pick<StoreParts, 'store' | 'layouts'>,
+  now: number,
+): Promise<Map<T, FollowedValues>> {
+  const found = new Map<T, FollowedValues>();
+  for (const [type, its] of groupBy(events, ({ subject }) => subject.type)) {
+    const reader = readers.get(type);
+    if (reader === undefined) continue;
+    const deadline = new Deadline(READ_TIME);
+    try {
+      const services = { batch: new BatchRead(store, deadline), layouts, resident: undefined };
+      const values = await reader.read(
+        its.map(({ subject }) => subject),
+        services,
+        now,
+      );
+      its.forEach((event, row) => found.set(event, (path) => values.get(path)?.[row] ?? []));
+    } finally {
+      deadline.end();
+    }
+  }
+  return found;
+}
+
+export function readersOf(
   counters: CountParts['counters'],
   types: ReadonlyMap<string, EntityType>,
   prefix: string,

@@ -156,7 +156,7 @@ describe('counters in a pipeline', () => {
   });
 
   it('are features: with a status, in explanations, and in events', async () => {
-    await start('user_brand: user_brand(user, product.brand)', 'coalesce(now - user_brand:last, -1)');
+    await start('user_brand: user_brand(user, product.brand)', 'coalesce(now() - user_brand:last, -1)');
     await send([about('click', 'a')]);
     now += 5000;
     expect(await scores()).to.deep.equal({ a: 5000, b: -1, c: 5000 });

@@ -2,6 +2,9 @@ import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { IdHasher } from '../../core/id-hasher.js';
+import { describeError } from '../../core/describe-error.js';
+import { followGenerations } from '../../counters/generation-record.js';
+import { Generations } from '../../counters/generations.js';
 import { EntityIndex } from '../../index/entity-index.js';
 import { eventTimesOf } from '../../settings/feature-settings.js';
 import { NO_SOURCES } from '../../index/feature-source.js';
@@ -49,11 +52,34 @@ export async function registerGeneration(
   container.register(TOKENS.featureSources, { useValue: sources.value.sources });
   container.register(TOKENS.resident, { useValue: resident.value });
   container.register(TOKENS.eventCodes, { useValue: codes });
+  const generations = new Generations();
+  const unfollow = await follow(container, generations, config, plans).catch(async (error: unknown) => {
+    await Promise.all([sources.release(), resident.release()]);
+    throw error;
+  });
   registerData(container, config);
-  registerReaders(container, config, plans);
+  registerReaders(container, config, plans, generations);
   return async () => {
+    unfollow();
     await Promise.all([sources.release(), resident.release()]);
   };
+}
+
+/** Follows the generations of counters, if the project has counters. @returns a function that ends it */
+async function follow(
+  container: DependencyContainer,
+  generations: Generations,
+  { counters }: ProjectConfig,
+  plans: readonly Plan[],
+): Promise<() => void> {
+  if (counters.size === 0) return () => undefined;
+  for (const { levels } of plans)
+    for (const { features } of levels) for (const read of features) read.counters?.follow(generations);
+  const { prefix } = container.resolve(TOKENS.settings);
+  const logger = container.resolve(TOKENS.logger);
+  return followGenerations(generations, container.resolve(TOKENS.store), prefix, (error) => {
+    logger.warn({ error: describeError(error) }, 'the generations of counters could not be read');
+  });
 }
 
 /** Registers the services that store entities and features: they need only the schemas. */
@@ -119,6 +145,7 @@ function registerReaders(
   container: DependencyContainer,
   { entities: types, views, pipelines, events, counters }: ProjectConfig,
   plans: readonly Plan[],
+  generations: Generations,
 ): void {
   const settings = container.resolve(TOKENS.settings);
   const { prefix, oldestEventTime, onlineMs, historyRetention, counterHorizon } = settings;
@@ -157,6 +184,7 @@ function registerReaders(
             : {
                 counts: new EventCounts({
                   counters,
+                  generations,
                   types,
                   prefix,
                   layouts: c.resolve(TOKENS.layouts),

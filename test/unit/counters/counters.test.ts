@@ -162,7 +162,7 @@ describe('counters', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
