@@ -16,6 +16,7 @@ import { rankCommand } from './commands/rank.js';
 import { schemasCommand } from './commands/schemas.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
+import { countersCommand } from './commands/counters.js';
 import { storeCommand } from './commands/store.js';
 import { testCommand } from './commands/test.js';
 import { textStatsCommand } from './commands/text-stats.js';
@@ -65,6 +66,7 @@ function makeProgram(context: CliContext, version: string): Command {
     entitiesCommand(context),
     featuresCommand(context),
     storeCommand(context),
+    countersCommand(context),
     keysCommand(context),
     textStatsCommand(context),
     rankCommand(context),

@@ -3,6 +3,7 @@ import type { SinkPlugin } from '../api/ledger.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { isObject } from '../config/project/marks.js';
 import type { ProjectConfig } from '../config/project/model.js';
+import { viewsOfCounters } from '../config/project/load-counters.js';
 import { yamlSchema, type SchemaName } from '../config/project/schemas.js';
 import { knownNames, type KnownName, type StepOutputs } from './known-names.js';
 import { expressionDefinitions, optionSchema } from './option-schema.js';
@@ -32,6 +33,7 @@ export const SURFACES: readonly Surface[] = [
   { name: 'pipeline', folder: 'pipelines', schema: pipelineSchema },
   { name: 'entity', folder: 'schemas/entities', schema: ({ config }) => withTypes('entity', config) },
   { name: 'feature-view', folder: 'schemas/features', schema: viewSchema },
+  { name: 'counter', folder: 'schemas/counters', schema: counterSchema },
   { name: 'sink', folder: 'sinks', schema: sinkSchema },
   { name: 'test', folder: 'tests', schema: testSchema },
 ];
@@ -97,6 +99,17 @@ function viewSchema({ config }: Registry): JsonObject {
   return schema;
 }
 
+function counterSchema({ config }: Registry): JsonObject {
+  const kinds = only([...config.events.keys()]);
+  return unmarked(
+    edited('counter', [
+      ['properties/of/items', only([...config.entities.keys()])],
+      ['properties/features/additionalProperties/properties/event', kinds],
+      ['properties/features/additionalProperties/properties/over', kinds],
+    ]),
+  );
+}
+
 function sinkSchema({ sinks }: Registry): JsonObject {
   const choices = sinks.map(({ name }) => name);
   const schema = edited('sink', [
@@ -129,7 +142,7 @@ function pipelineSchema({ config, plugins, outputs }: Registry): JsonObject {
   const names = knownNames(config, outputs);
   const types = [...config.entities.keys()];
   const fieldTypes = [...types, ...PLAIN_TYPES].flatMap((type) => [type, `optional(${type})`]);
-  const views = [...config.views.values()];
+  const views = [...config.views.values(), ...viewsOfCounters(config.counters).values()];
   const viewNames = views.map(({ name }) => name);
   const features = views.flatMap(({ name, features: own }) => [...own.keys()].map((one) => `${name}:${one}`));
   const schema = edited('pipeline', [

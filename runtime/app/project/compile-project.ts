@@ -239,6 +239,7 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
   const sources = [
     ...Array.from(config.entities.values(), ({ at }) => at?.file),
     ...Array.from(config.views.values(), ({ at }) => at.file),
+    ...Array.from(config.counters.values(), ({ at }) => at.file),
     ...config.pipelines.map(({ file }) => file),
     ...config.sinks.map(({ file }) => file),
   ];

@@ -75,7 +75,7 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
       if (errors === 0 && config !== undefined)
         context.stdout.write(
           `ok: ${counted(pipelines.length, 'pipeline')}, ${entityTypes(config)}, ` +
-            `${counted(config.views.size, 'feature view')}${sinksText(config)} in ${project}\n`,
+            `${counted(config.views.size, 'feature view')}${countersText(config)}${sinksText(config)} in ${project}\n`,
         );
       if (connections !== undefined)
         context.stdout.write(`\n${connectionsText(connections, styleOf(context, context.stdout).width)}`);
@@ -122,6 +122,10 @@ function entityTypes({ entities }: ProjectConfig): string {
   const declared = [...entities.values()].filter(({ at }) => at !== undefined).length;
   const rest = entities.size - declared;
   return counted(declared, 'entity type') + (rest === 0 ? '' : ` (and ${rest} built in)`);
+}
+
+function countersText({ counters }: ProjectConfig): string {
+  return counters.size === 0 ? '' : `, ${counted(counters.size, 'counter')}`;
 }
 
 function sinksText({ sinks }: ProjectConfig): string {

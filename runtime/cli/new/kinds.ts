@@ -1,3 +1,4 @@
+import { newCounter } from './new-counter.js';
 import { newEntity } from './new-entity.js';
 import type { NewKind } from './new-kind.js';
 import { newPipeline } from './new-pipeline.js';
@@ -10,6 +11,7 @@ export const NEW_KINDS: ReadonlyMap<string, NewKind> = new Map([
   ['pipeline', newPipeline],
   ['entity', newEntity],
   ['view', newView],
+  ['counter', newCounter],
   ['test', newTest],
   ['sink', newSink],
 ]);

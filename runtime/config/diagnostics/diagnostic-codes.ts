@@ -16,6 +16,8 @@ export const DIAGNOSTIC_CODES = {
   unknown_attribute: 'The entity type has no such attribute.',
   unknown_view: 'The feature view does not exist.',
   unknown_feature: 'The view or component has no such feature.',
+  unknown_event: 'The kind of feedback does not exist.',
+  invalid_counter: 'The parts of a counter do not fit together.',
   unknown_plugin: 'No plugin has this name.',
   plugin_failed: 'A plugin cannot be loaded, or does not have the form of a plugin.',
   unknown_name: 'A name in an expression is not defined.',

@@ -4,6 +4,7 @@ import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
+import { loadCounters } from './load-counters.js';
 import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
 import { loadPackages } from './load-packages.js';
@@ -31,7 +32,7 @@ export interface LoadedProject {
 }
 
 /**
- * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `pipelines` and `sinks`,
+ * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `schemas/counters`, `pipelines` and `sinks`,
  * and the kinds of feedback in millrace.yaml. The content of the files never makes it reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
@@ -43,9 +44,10 @@ export async function loadProject(
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
-  const [entityFiles, viewFiles, pipelineFiles, sinkFiles] = await Promise.all([
+  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles] = await Promise.all([
     readYamlFiles(root, 'schemas/entities', diagnostics),
     readYamlFiles(root, 'schemas/features', diagnostics),
+    readYamlFiles(root, 'schemas/counters', diagnostics),
     readYamlFiles(root, 'pipelines', diagnostics),
     readYamlFiles(root, 'sinks', diagnostics),
   ]);
@@ -54,11 +56,16 @@ export async function loadProject(
 
   const parsedEntities = parse(entityFiles, 'entity');
   const parsedViews = parse(viewFiles, 'view');
+  const parsedCounters = parse(counterFiles, 'counter');
   const entities = loadEntities(parsedEntities, context);
   const views = loadViews(parsedViews, context, entities);
   const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
-  const viewNames = declaredNames(viewFiles, parsedViews);
+  const viewNames = new Set([
+    ...declaredNames(viewFiles, parsedViews),
+    ...declaredNames(counterFiles, parsedCounters),
+  ]);
   const events = await loadEvents(root, environment, entityNames, diagnostics);
+  const counters = loadCounters(parsedCounters, { entities, entityNames, events, views }, context);
   const packages = await loadPackages(root, environment, diagnostics);
   const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
@@ -74,7 +81,7 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, pipelines, sinks, events, packages };
+  const whole = { root: resolve(root), entities, views, counters, pipelines, sinks, events, packages };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));
@@ -92,7 +99,7 @@ export async function loadProject(
  */
 export interface LoadedSchemas {
   /** Undefined if `diagnostics` contains errors. */
-  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'> | undefined;
+  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'counters' | 'events' | 'pipelines'> | undefined;
   /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -16,6 +16,7 @@ const sound = repositoryPath('test/unit/config/golden/sound');
 const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   entity: ['schemas/entities/product.yaml', 'schemas/entities/user.yaml', 'schemas/entities/seller.yaml'],
   'feature-view': ['schemas/features/user_brand_stats.yaml', 'schemas/features/site.yaml'],
+  counter: ['schemas/counters/brand_live.yaml'],
   pipeline: ['pipelines/search.yaml'],
   'import-map': ['../../import-map.yaml'],
   sink: ['sinks/warehouse.yaml'],
