@@ -46,9 +46,9 @@ function prove({ short }: ProofOptions): Promise<ProofResult> {
   };
   const rows = POPULATIONS.map((population) => {
     const rejected = 1 - coverage(population, 0, SEEDS.equal, bounds.simulations);
-    within(`A/A rejections, ${population.name}`, rejected, ...bounds.rejected);
+    within(`A/A rejections, ${population.name}`, rejected, bounds.rejected[0], bounds.rejected[1]);
     const covered = coverage(population, LIFT, SEEDS.known, bounds.simulations);
-    within(`coverage, ${population.name}`, covered, ...bounds.covered);
+    within(`coverage, ${population.name}`, covered, bounds.covered[0], bounds.covered[1]);
     const always = coverageOfPeeks(population, LIFT, SEEDS.peeks, bounds.simulations);
     within(`coverage at every peek, ${population.name}`, always.always, bounds.always, 1);
     console.log(`${population.name}: ${rejected} ${covered} ${always.always} ${always.fixed}`);
@@ -65,7 +65,7 @@ function prove({ short }: ProofOptions): Promise<ProofResult> {
   const costs = EFFECTS.map((effect) => {
     const cost = costOf(effect, {
       seed: SEEDS.interleaving,
-      pool: short ? 50_000 : 400_000,
+      pool: short ? 100_000 : 400_000,
       experiments: short ? 300 : 1000,
     });
     const slack = short ? 0.09 : 0.05;

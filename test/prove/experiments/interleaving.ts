@@ -1,5 +1,5 @@
 import { Random } from '../../../runtime/core/random.js';
-import { normalQuantile } from '../../../runtime/evaluation/distributions.js';
+import { logGamma } from '../../../runtime/evaluation/distributions.js';
 import { effectOf } from '../../../runtime/evaluation/effect.js';
 import { POWER_FACTOR, signTest } from '../../../runtime/evaluation/experiment-tests.js';
 import { UnitMoments } from '../../../runtime/evaluation/unit-moments.js';
@@ -86,8 +86,9 @@ function meanOf<T>(items: readonly T[], valueOf: (item: T) => number): number {
 /** Simulates users of a split and of an interleaving, and finds how many each needs for a power of 0.8 at 5 %. */
 export function costOf(effect: number, { seed, pool, experiments }: CostOptions): Cost {
   const factor = factorFor(effect, seed);
-  const random = new Random(seed + 1);
-  const arms = [1, factor].map((its) => splitUsers(random, its, pool));
+  // The arms see the same users, so that chance moves the difference of the arms little.
+  const arms = [1, factor].map((its) => splitUsers(new Random(seed + 1), its, pool));
+  const random = new Random(seed + 2);
   const [control = new Users(0), arm = new Users(0)] = arms;
   const variances = arms.map((users) => users.moments().variance * pool);
   const users = Math.ceil((POWER_FACTOR / effect) ** 2 * ((variances[0] ?? 0) + (variances[1] ?? 0)));
@@ -189,12 +190,21 @@ function interleavedUsers(
   return { balance, requests };
 }
 
-/** The users that a sign test needs for a power of 0.8 at 5 %, by the normal approximation. */
+/** The users that a sign test needs for a power of 0.8 at 5 %. */
 function usersForSigns(balance: Int32Array): number {
   const wins = balance.filter((one) => one > 0).length;
-  const losses = balance.filter((one) => one < 0).length;
-  const share = wins / (wins + losses);
-  const spread = Math.sqrt(share * (1 - share));
-  const decided = ((-normalQuantile(0.025) * 0.5 - normalQuantile(0.2) * spread) / (share - 0.5)) ** 2;
-  return Math.ceil((decided * balance.length) / (wins + losses));
+  const decided = wins + balance.filter((one) => one < 0).length;
+  let users = 6;
+  while (powerOfSigns(users, wins / decided) < 0.8) users += 1;
+  return Math.ceil((users * balance.length) / decided);
+}
+
+/** The probability that the sign test finds the better side, if a user prefers it with this probability. */
+function powerOfSigns(users: number, share: number): number {
+  let power = 0;
+  for (let wins = users; wins > users / 2 && signTest(wins, users - wins) < 0.05; wins--) {
+    const ways = logGamma(users + 1) - logGamma(wins + 1) - logGamma(users - wins + 1);
+    power += Math.exp(ways + wins * Math.log(share) + (users - wins) * Math.log(1 - share));
+  }
+  return power;
 }
