@@ -30,8 +30,8 @@ export function effectOf(arm: Moments, control: Moments): Effect {
     difference,
     standardError,
     relative: control.value === 0 ? NaN : difference / Math.abs(control.value),
-    fixed: around(fixedFactor(arm, control)),
-    always: around(alwaysFactor(arm.units + control.units)),
+    fixed: around(standardError === 0 ? 0 : fixedFactor(arm, control)),
+    always: around(standardError === 0 ? 0 : alwaysFactor(arm.units + control.units)),
   };
 }
 

@@ -25,6 +25,24 @@ export class UnitMoments {
     this.#product += byOutcome * (base - this.#base);
   }
 
+  /**
+   * Adds the units of another sum.
+   * Source: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
+   */
+  merge(other: UnitMoments): void {
+    const all = this.units + other.units;
+    if (all === 0) return;
+    const share = other.units / all;
+    const [byOutcome, byBase] = [other.#outcome - this.#outcome, other.#base - this.#base];
+    const weight = this.units * share;
+    this.#squaredOutcome += other.#squaredOutcome + byOutcome * byOutcome * weight;
+    this.#squaredBase += other.#squaredBase + byBase * byBase * weight;
+    this.#product += other.#product + byOutcome * byBase * weight;
+    this.#outcome += byOutcome * share;
+    this.#base += byBase * share;
+    this.units = all;
+  }
+
   /** The metric; NaN without units or with bases of 0. */
   get value(): number {
     return this.units === 0 ? NaN : this.#outcome / this.#base;
