@@ -1,7 +1,7 @@
 import { ProjectInvalidError } from '../../app/app.js';
 import { loadProject } from '../../config/project/load-project.js';
 import { nearest } from '../../core/nearest.js';
-import type { ReportPlan } from '../../experiment-report/report-plan.js';
+import type { ReportPlan } from '../../outcomes/report-plan.js';
 import { CommandFailure } from '../failure.js';
 
 /**

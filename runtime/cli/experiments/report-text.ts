@@ -1,5 +1,5 @@
 import { wrap, wrapAfter } from '../../core/wrap.js';
-import type { ArmReport, ExperimentReport } from '../../experiment-report/experiment-report.js';
+import type { ArmReport, ExperimentReport } from '../../outcomes/experiment-report.js';
 import { renderTable } from '../table.js';
 import {
   daysText,
