@@ -46,14 +46,16 @@ export class SwapExamination {
       if (!(upper.propensity < 1)) continue;
       this.#count(place, upper);
       const lower = page.get(place + 1);
-      if (lower === undefined || Number.isNaN(lower.propensity)) continue;
+      if (lower === undefined) continue;
       const isSwapped = upper.before === place + 1 && lower.before === place;
       if (!isSwapped && (upper.before !== place || lower.before !== place + 1)) continue;
-      if (lower.propensity === 1) this.#count(place + 1, lower);
+      // A place that was not drawn had a single candidate left.
+      const below = Number.isNaN(lower.propensity) ? 1 : lower.propensity;
+      if (below === 1) this.#count(place + 1, lower);
       const pair = this.#pairs.get(place) ?? { moments: new UnitMoments(), swapped: 0, kept: 0 };
       this.#pairs.set(place, pair);
       pair[isSwapped ? 'swapped' : 'kept'] += 1;
-      const weight = 1 / (upper.propensity * lower.propensity);
+      const weight = 1 / (upper.propensity * below);
       pair.moments.add(lower.clicked ? weight : 0, upper.clicked ? weight : 0);
     }
   }

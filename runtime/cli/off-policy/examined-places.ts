@@ -46,7 +46,13 @@ interface Options {
 type Line =
   | readonly [request: string, candidates: readonly Row[]]
   | readonly [request: string, subject: string, type: string];
-type Row = readonly [id: string, place: number, before: number | null, propensity: number, marginal: number];
+type Row = readonly [
+  id: string,
+  place: number,
+  before: number | null,
+  propensity: number | null,
+  marginal: number | null,
+];
 
 /**
  * Estimates the examination of places. It divides the ledger into partitions on disk, as `dataset build` does.
@@ -179,8 +185,8 @@ class Scan {
             {
               place,
               before: before ?? undefined,
-              propensity,
-              marginal,
+              propensity: propensity ?? NaN,
+              marginal: marginal ?? NaN,
               clicked: clicked?.has(id) === true,
             },
           ]),
@@ -191,7 +197,7 @@ class Scan {
   }
 }
 
-/** The candidates of the page whose places were drawn. */
+/** The candidates of the page by place; none if no place was drawn. */
 function rowsOf(record: DecodedRecord): Row[] {
   const propensities = record.field('propensity');
   if (propensities === undefined || textOf(record.field('status')) !== 'ok') return [];
@@ -201,11 +207,15 @@ function rowsOf(record: DecodedRecord): Row[] {
   const rows: Row[] = [];
   for (let row = 0; row < record.rows.candidate; row++) {
     const [id, place] = [ids?.at(row), places?.numberAt(row) ?? NaN];
-    const propensity = propensities.numberAt(row);
-    if (typeof id !== 'string' || !(place > 0) || Number.isNaN(propensity) || shown?.numberAt(row) === 0)
-      continue;
+    if (typeof id !== 'string' || !(place > 0) || shown?.numberAt(row) === 0) continue;
     const before = befores?.numberAt(row) ?? NaN;
-    rows.push([id, place, before > 0 ? before : null, propensity, marginals.numberAt(row)]);
+    const [drawn, marginal] = [propensities.numberAt(row), marginals.numberAt(row)];
+    rows.push([id, place, before > 0 ? before : null, known(drawn), known(marginal)]);
   }
-  return rows;
+  return rows.some(([, , , drawn]) => drawn !== null) ? rows : [];
+}
+
+/** JSON has no NaN. */
+function known(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
 }
