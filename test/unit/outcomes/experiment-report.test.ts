@@ -140,7 +140,7 @@ describe('the report of an experiment', () => {
   const CLICKS = { metric: { ...METRIC, event: 'click', value: { kind: 'any' } } } as const;
 
   it('decides by the always-valid interval while the experiment runs, and by the fixed one after its end', async () => {
-    const ledger = clicking(2000, [0.3, 0.36]);
+    const ledger = clicking(2000, [0.3, 0.34]);
     const running = await report(ledger, CLICKS);
     const ended = await report(ledger, { ...CLICKS, until: START + 5 * DAY });
     const effect = running.arms[1]?.effect;
