@@ -73,12 +73,17 @@ def prepare(folder: Path, package: Path, campaign: str) -> dict:
                 for number, row in enumerate(rows)
             ],
         )
-    seen = {policy: float(np.mean([float(row["click"]) for row in rows])) for policy, rows in logs.items()}
+    clicks = {policy: np.array([float(row["click"]) for row in rows]) for policy, rows in logs.items()}
+
+    def seen(policy: str) -> dict:
+        own = clicks[policy]
+        return {"on_policy": own.mean(), "on_policy_error": own.std() / len(own) ** 0.5}
+
     return {
         "campaign": campaign,
         "cases": [
-            {"pipeline": "uniform", "log": "bts", "on_policy": seen["random"], **estimates(logs["bts"], uniform)},
-            {"pipeline": "thompson", "log": "random", "on_policy": seen["bts"], **estimates(logs["random"], shares)},
+            {"pipeline": "uniform", "log": "bts", **seen("random"), **estimates(logs["bts"], uniform)},
+            {"pipeline": "thompson", "log": "random", **seen("bts"), **estimates(logs["random"], shares)},
         ],
     }
 

@@ -141,7 +141,8 @@ export function offPolicyText({
     estimate;
   const number = (one: number): string => one.toFixed(4);
   const grades = Array.from(label, ([kind, grade]) => `${kind}=${grade}`).join(', ');
-  const lost = unsupported > unsupportedError;
+  // Three standard errors: two are exceeded by chance too often.
+  const lost = unsupported > 1.5 * unsupportedError;
   return [
     `${pipeline} instead of ${loggedBy}, on ${pages.toLocaleString('en')} logged pages of ${units.toLocaleString('en')} users`,
     `value of a page   ${number(value)} [${number(interval.lower)}, ${number(interval.upper)}]  ${estimator}, ${reward}; ${grades}`,
@@ -151,8 +152,8 @@ export function offPolicyText({
     `unsupported       ${(100 * unsupported).toFixed(1)} % ± ${(100 * unsupportedError).toFixed(1)}`,
     ...(lost
       ? [
-          'warning: the log could not have shown a part of what the pipeline shows; the value',
-          '    leaves it out (ips) or takes it for like the rest (snips)',
+          'warning: the log could not have shown a part of what the pipeline shows;',
+          '    ips leaves that part out of the value, and snips takes it for like the rest',
         ]
       : []),
     '',

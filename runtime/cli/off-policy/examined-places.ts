@@ -99,7 +99,8 @@ class Scan {
   readonly #event: string;
   readonly #pipelines = new Map<string, string>();
   readonly #others = new Set<string>();
-  #isSwap = false;
+  /** True if a candidate was drawn for a place that is not next to its own. */
+  #isRandom = false;
 
   constructor(work: string, parts: number, wanted: string | undefined, event: string) {
     this.#files = new PartitionFiles(work, parts);
@@ -130,11 +131,11 @@ class Scan {
       this.#others.add(pipeline);
       return;
     }
-    const { candidate_type: type, explore } = record.schema.meta;
+    const { candidate_type: type } = record.schema.meta;
     this.#pipelines.set(pipeline, typeof type === 'string' ? type : '');
-    const method =
-      typeof explore === 'object' && explore !== null && 'method' in explore ? explore.method : '';
-    this.#isSwap ||= method === 'swap';
+    this.#isRandom ||= rows.some(
+      ([, place, before, drawn]) => drawn !== null && (before === null || Math.abs(place - before) > 1),
+    );
     this.drawn += 1;
     this.#append([request, rows]);
   }
@@ -163,7 +164,7 @@ class Scan {
     return {
       pipeline,
       candidateType: this.#pipelines.get(pipeline) ?? '',
-      method: this.#isSwap ? 'swap' : 'random',
+      method: this.#isRandom ? 'random' : 'swap',
     };
   }
 
