@@ -5,14 +5,16 @@ import { MadeExperiment } from './made-experiment.js';
 /**
  * A ledger of the experiment `popularity`: users who look for four days, and buy. Arm `popular` sells more, and takes
  * longer. The numbers depend only on the seed.
+ * @param lost the share of the users of `popular` that the log lacks
  */
-export function experimentLedger(users = 4000): MadeExperiment {
+export function experimentLedger(users = 4000, lost = 0): MadeExperiment {
   const random = new Random(17);
   const ledger = new MadeExperiment();
   for (let user = 0; user < users; user++) {
     const arm = random.chance(0.5) ? 'popular' : 'control';
     const first = START + Math.floor((user / users) * 4 * DAY);
     const requests = random.between(1, 3);
+    if (arm === 'popular' && random.chance(lost)) continue;
     for (let number = 0; number < requests; number++) {
       const time = first + number * HOUR;
       const request = `u${user}-${number}`;
