@@ -160,6 +160,7 @@ function armReport({ name, weight }: ReportPlan['arms'][number], context: Contex
         guard,
         { outcomes: own, ...latenciesOf(name) },
         { outcomes: theirs, ...latenciesOf(control?.name ?? '') },
+        hasEnded,
       ),
     ),
     moreDays: moreDays(effect, own, theirs, context),

@@ -1,5 +1,5 @@
 import type { ExperimentGuard, Guard } from '../config/project/model.js';
-import { effectOf } from '../evaluation/effect.js';
+import { alwaysFactor, effectOf } from '../evaluation/effect.js';
 import type { Interval } from '../evaluation/statistics.js';
 import type { Latencies } from './latency.js';
 import type { ArmOutcomes } from './unit-outcomes.js';
@@ -16,7 +16,7 @@ export interface GuardReport {
   readonly bound: number;
   readonly control: number;
   readonly arm: number;
-  /** The 95 % interval of the relative worsening; NaN if it is not known. */
+  /** The 95 % interval of the relative worsening; NaN if it is not known. It is valid at any time until the end. */
   readonly worse: Interval;
   readonly state: GuardState;
 }
@@ -32,25 +32,31 @@ interface Side {
   readonly latencies: Latencies | undefined;
 }
 
-/** Compares an arm with control by a guard. A guard is a bound: it does not have to become better. */
+/**
+ * Compares an arm with control by a guard. A guard is a bound: it does not have to become better.
+ * @param hasEnded whether this is the one look at the end; otherwise the interval is valid at any time
+ */
 export function guardReport(
   { metric, bound = DEFAULT_BOUND }: ExperimentGuard,
   arm: Side,
   control: Side,
+  hasEnded: boolean,
 ): GuardReport {
   const share = QUANTILES[metric];
-  if (share !== undefined) return latencyGuard(metric, bound, share, arm.latencies, control.latencies);
+  if (share !== undefined)
+    return latencyGuard(metric, bound, share, arm.latencies, control.latencies, hasEnded);
   const of = metric === 'failed' ? 'failed' : 'degraded';
   const [ours, theirs] = [arm.outcomes[of], control.outcomes[of]];
-  const { fixed } = effectOf(ours, theirs);
+  const effect = effectOf(ours, theirs);
+  const interval = hasEnded ? effect.fixed : effect.always;
   const relative = (difference: number): number => (difference === 0 ? 0 : difference / theirs.value);
   return {
     guard: metric,
     bound,
     control: theirs.value,
     arm: ours.value,
-    worse: { lower: relative(fixed.lower), upper: relative(fixed.upper) },
-    state: stateOf(fixed, bound * theirs.value),
+    worse: { lower: relative(interval.lower), upper: relative(interval.upper) },
+    state: stateOf(interval, bound * theirs.value),
   };
 }
 
@@ -60,14 +66,13 @@ function latencyGuard(
   share: number,
   arm: Latencies | undefined,
   control: Latencies | undefined,
+  hasEnded: boolean,
 ): GuardReport {
   const [ours, theirs] = [arm?.quantile(share) ?? NaN, control?.quantile(share) ?? NaN];
   const ratio = Math.log(ours / theirs);
-  const deviation = Math.hypot(logDeviation(arm, share), logDeviation(control, share));
-  const worse = {
-    lower: Math.exp(ratio - 1.96 * deviation) - 1,
-    upper: Math.exp(ratio + 1.96 * deviation) - 1,
-  };
+  const factor = hasEnded ? 1.96 : alwaysFactor((arm?.count ?? 0) + (control?.count ?? 0));
+  const half = factor * Math.hypot(logDeviation(arm, share), logDeviation(control, share));
+  const worse = { lower: Math.exp(ratio - half) - 1, upper: Math.exp(ratio + half) - 1 };
   return { guard, bound, control: theirs, arm: ours, worse, state: stateOf(worse, bound) };
 }
 

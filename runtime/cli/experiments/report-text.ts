@@ -89,10 +89,8 @@ function effectText(
     wrap(title, 0, width),
     `  95 % interval, one look at the end   ${intervalText(effect.fixed)}${ended}\n`,
     `  95 % interval, valid at any time     ${intervalText(effect.always)}${running}\n`,
-    ...guards.flatMap((guard) =>
-      wrapAfter('  guard ', guardText(guard), 4, width).map((line) => `${line}\n`),
-    ),
-    ...wrapAfter('  power: ', power, 4, width).map((line) => `${line}\n`),
+    ...guards.flatMap((guard) => wrapAfter('  guard', guardText(guard), 4, width).map((line) => `${line}\n`)),
+    ...wrapAfter('  power:', power, 4, width).map((line) => `${line}\n`),
   ].join('');
 }
 

@@ -52,7 +52,7 @@ function armDecision(
   if (verdict === 'better' && broken.length > 0)
     return `Keep ${control}: ${arm} is better in the metric, but it breaks ${broken.join(', ')}.`;
   if (verdict === 'better' && unclear.length > 0)
-    return `${arm} is better than ${control}, but it is not known yet whether it keeps ${unclear.join(', ')}.`;
+    return `${arm} is better than ${control}, but ${hasEnded ? 'the experiment was too short to tell' : 'it is not known yet'} whether it keeps ${unclear.join(', ')}.`;
   if (verdict === 'better') return `Take ${arm}: it is better than ${control}.`;
   if (verdict === 'worse') return `Keep ${control}: ${arm} is worse.`;
   if (broken.length > 0) return `Keep ${control}: ${arm} breaks ${broken.join(', ')}.`;
