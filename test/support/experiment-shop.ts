@@ -8,7 +8,7 @@ import { MadeExperiment } from './made-experiment.js';
  * @param lost the share of the users of `popular` that the log lacks
  */
 export function experimentLedger(users = 4000, lost = 0): MadeExperiment {
-  const random = new Random(17);
+  const random = new Random(23);
   const ledger = new MadeExperiment();
   for (let user = 0; user < users; user++) {
     const arm = random.chance(0.5) ? 'popular' : 'control';

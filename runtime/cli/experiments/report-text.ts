@@ -40,7 +40,7 @@ export function reportText(report: ExperimentReport, width: number): string {
       ? []
       : listed(
           'units',
-          [`sample-ratio test p ${pText(sampleRatio)}${isHidden ? ', below 0.001' : ''}`],
+          [`sample-ratio test p ${pText(sampleRatio)}`],
           width,
         )),
     ...(leftOut.length === 0 ? [] : listed('left out', leftOut, width)),

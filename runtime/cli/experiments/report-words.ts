@@ -24,7 +24,7 @@ export function decision(report: ExperimentReport): readonly string[] {
   const control = plan.arms[0]?.name ?? '';
   if (isHidden)
     return [
-      `The effects are hidden: the numbers of ${plan.unit}s do not fit the weights of the arms (p ${pText(sampleRatio ?? 0)}, below ${SAMPLE_RATIO_LIMIT}).`,
+      `The effects are hidden: the numbers of ${plan.unit}s do not fit the weights of the arms (p ${pText(sampleRatio ?? 0)}; the limit is ${SAMPLE_RATIO_LIMIT}).`,
       `So ${plan.unit}s are lost in one arm more than in another, and the arms cannot be compared. Look for requests of one arm that fail, time out or are not logged, and for weights that changed during the experiment.`,
     ];
   if (preferences !== undefined) {

@@ -21,7 +21,7 @@ const METRICS =
   'metrics: { primary: { event: order, value: sum(revenue), within: 7d }, guard: [latency_p99] }\n';
 
 const FILES = {
-  'millrace.yaml': 'project: shop\nstore: embedded\nevents: { order: { revenue: float } }\n',
+  'millrace.yaml': 'project: shop\nstore: embedded\nevents: { impression: {}, click: {}, order: { revenue: float } }\n',
   'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
   'pipelines/search.yaml': `
 pipeline: search
@@ -39,7 +39,7 @@ log: { unit: user }
     'mixed',
     `mode: interleave\noffset: 20%\n${ARMS}metrics: { primary: { event: click, over: impression, within: 1d } }\n`,
   ),
-  'experiments/unseen.yaml': EXPERIMENT('unseen', `offset: 30%\n${ARMS}${METRICS}`),
+  'experiments/unseen.yaml': EXPERIMENT('unseen', `offset: 50%\n${ARMS}${METRICS}`),
 };
 
 const GOLDEN = 'test/unit/cli/experiments/golden/report.txt';
