@@ -41,7 +41,7 @@ describe('docs/experiment-reports.md', () => {
     expect(Object.keys(files)).to.deep.equal(['experiments/popularity.yaml']);
     return withFiles({ ...FILES, ...files }, async (root) => {
       experimentLedger().write(join(root, 'ledger'));
-      experimentLedger(4000, 0.1).write(join(root, 'lossy'));
+      experimentLedger(4000, 0.2).write(join(root, 'lossy'));
       exploredLedger(1500).write(join(root, 'explored'));
       const products = NEWEST.map((newest, at) => ({ product_id: `p${at + 1}`, number: at + 1, newest }));
       mkdirSync(join(root, 'load'));
