@@ -5,6 +5,7 @@ import { demoCommand } from './commands/demo.js';
 import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
+import { experimentsCommand } from './commands/experiments.js';
 import { featuresCommand } from './commands/features.js';
 import { initCommand } from './commands/init.js';
 import { keysCommand } from './commands/keys.js';
@@ -71,6 +72,7 @@ function makeProgram(context: CliContext, version: string): Command {
     textStatsCommand(context),
     rankCommand(context),
     evaluateCommand(context),
+    experimentsCommand(context),
     tuneCommand(context),
     ledgerCommand(context),
     trainCommand(context),

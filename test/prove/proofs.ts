@@ -1,5 +1,6 @@
 import { alerts } from './alerts.js';
 import { bodies } from './bodies.js';
+import { experiments } from './experiments.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
@@ -35,6 +36,7 @@ export const PROOFS: readonly Proof[] = [
   alerts,
   forget,
   gates,
+  experiments,
   loop,
   loopLightGbm,
   replay,

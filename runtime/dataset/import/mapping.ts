@@ -23,7 +23,7 @@ export interface RankingSource extends RowShape {
   readonly files: readonly string[];
   readonly into: 'rankings';
   readonly where?: Where;
-  /** `request`, `time`, `position`, `score`, `items`, and entity types. */
+  /** `request`, `time`, `position`, `score`, `propensity`, `items`, and entity types. */
   readonly map: Readonly<Record<string, Path | readonly Path[]>>;
   /** The first position, 0 or 1. */
   readonly positions_from?: number;
