@@ -8,8 +8,17 @@ export type Statistics =
       readonly file: ProjectFile;
     };
 
-export const STEMMING = ['plural', 'none'] as const;
+export const STEMMING = ['plural', 'none', 'language'] as const;
 export type Stemming = (typeof STEMMING)[number];
+
+export const LANGUAGE = ['arabic', 'armenian', 'chinese', 'danish', 'dutch', 'english', 'finnish', 'french', 'german', 'greek', 'hungarian', 'indonesian', 'irish', 'italian', 'japanese', 'korean', 'lithuanian', 'norwegian', 'portuguese', 'romanian', 'russian', 'serbian', 'spanish', 'swedish', 'tamil', 'thai', 'turkish'] as const;
+export type Language = (typeof LANGUAGE)[number];
+
+export const STOP_WORDS = ['keep', 'drop'] as const;
+export type StopWords = (typeof STOP_WORDS)[number];
+
+export const ACCENTS = ['fold', 'keep'] as const;
+export type Accents = (typeof ACCENTS)[number];
 
 export interface Options {
   /** The text to search for, e.g. query.query. Only its first 32 words count. */
@@ -28,7 +37,7 @@ export interface Options {
    * The source of word frequencies and mean lengths: candidates (all candidates of the request,
    * including filtered ones), or { file: … }, a file from `millrace text-stats`.
    */
-  readonly statistics: Statistics;
+  readonly statistics?: Statistics;
   /** The BM25 parameter k1: how much repeated occurrences of a word add. With 0, a word counts once. */
   readonly k1: number;
   /**
@@ -37,5 +46,12 @@ export interface Options {
    */
   readonly b: number;
   /** plural: English plurals match their singulars; none: only equal words match. */
-  readonly stemming: Stemming;
+  readonly stemming?: Stemming;
+  readonly language?: Language;
+  readonly language_from?: Input<'text'>;
+  readonly stop_words: StopWords;
+  readonly accents: Accents;
+  readonly ngrams: number;
+  readonly units: boolean;
+  readonly synonyms?: ProjectFile;
 }

@@ -1,13 +1,14 @@
 import { CHOICE_FUNCTIONS } from './choice.js';
 import type { FunctionEntry } from './function-entry.js';
 import { LIST_FUNCTIONS } from './lists.js';
+import { MATCHING_FUNCTIONS } from './matching.js';
 import { MATH_FUNCTIONS } from './math.js';
 import { TEXT_FUNCTIONS } from './text.js';
 import { TIME_FUNCTIONS } from './time.js';
 
 /** All functions by name, in the order of the docs. */
 export const FUNCTIONS: ReadonlyMap<string, FunctionEntry> = new Map(
-  [CHOICE_FUNCTIONS, MATH_FUNCTIONS, LIST_FUNCTIONS, TEXT_FUNCTIONS, TIME_FUNCTIONS]
+  [CHOICE_FUNCTIONS, MATH_FUNCTIONS, LIST_FUNCTIONS, TEXT_FUNCTIONS, MATCHING_FUNCTIONS, TIME_FUNCTIONS]
     .flat()
     .map((entry) => [entry.name, entry]),
 );
