@@ -33,11 +33,23 @@ export function rewriter(
   return (text) => (text.length > LONGEST_REMEMBERED ? rewrite(text) : remembered(text));
 }
 
-/** Puts a space at every boundary of words, as the dictionaries of ICU find them (Unicode UAX 29). */
+const KATAKANA = /^[\p{Script=Katakana}\u30fc]+$/u;
+
+/**
+ * Puts a space at every boundary of words, as the dictionaries of ICU find them (Unicode UAX 29). A run of katakana is one
+ * word: it is a word of another language, which the dictionary often does not have.
+ */
 function segmented(locale: string): (text: string) => string {
   const segmenter = new Intl.Segmenter(locale, { granularity: 'word' });
   return (text) => {
     if (!UNSPACED.test(text)) return text;
-    return Array.from(segmenter.segment(text.normalize('NFKC')), ({ segment }) => segment).join(' ');
+    let spaced = '';
+    let afterKatakana = false;
+    for (const { segment } of segmenter.segment(text.normalize('NFKC'))) {
+      const isKatakana = KATAKANA.test(segment);
+      spaced += afterKatakana && isKatakana ? segment : ` ${segment}`;
+      afterKatakana = isKatakana;
+    }
+    return spaced;
   };
 }
