@@ -1,10 +1,23 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input, type JsonObject, OptionError, tryEach } from 'millrace/api';
+import {
+  analyzerText,
+  type AnalyzerSettings,
+  type BuildContext,
+  definePlugin,
+  type Input,
+  type JsonObject,
+  OptionError,
+  type ProjectFile,
+  stopWordsOf,
+  tryEach,
+} from 'millrace/api';
 import { readTextStatistics, type TextStatistics } from './statistics.js';
+import { readSynonyms } from './synonyms.js';
 import { TextMatch, type SearchedField } from './text-match.js';
 
 export {
   buildTextStatistics,
+  DEFAULT_ANALYZER,
   writeTextStatistics,
   type FieldTexts,
   type TextStatistics,
@@ -14,21 +27,39 @@ import type { Options } from './options.generated.js';
 export const plugin = definePlugin<Options>({
   name: 'text_match',
   kind: 'feature',
-  summary: 'How well texts of a candidate match the query: BM25, share of the words found, exact phrase.',
+  summary: 'How well texts of a candidate match the query: BM25, shares of the words found, phrase, proximity.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
-  create(options) {
+  async create(options, build) {
     const fields = searchedFields(options);
-    const { query, k1, b, stemming } = options;
+    const { query, k1, b, language_from: languageFrom, synonyms } = options;
+    const analyzer = analyzerOf(options);
     return new TextMatch({
       query,
       fields,
       k1,
       b,
-      stemming,
-      statistics: statisticsOf(options, fields.length),
+      analyzer,
+      languageFrom,
+      synonyms: synonyms && readSynonyms(synonyms, ['synonyms']),
+      statistics: await statisticsOf(options, analyzer, fields.length, build),
     });
   },
 });
+
+function analyzerOf(options: Options): AnalyzerSettings {
+  const { language, language_from: languageFrom, accents, ngrams, units, stop_words: stopWords } = options;
+  const hasLanguage = language !== undefined || languageFrom !== undefined;
+  const stemming = options.stemming ?? (hasLanguage ? 'language' : 'plural');
+  const needs = 'add e.g. `language: german`, or `language_from: request.language`';
+  if (stemming === 'language' && !hasLanguage)
+    throw new OptionError(['stemming'], '`stemming: language` needs a language', needs);
+  if (stopWords === 'drop' && !hasLanguage)
+    throw new OptionError(['stop_words'], '`stop_words: drop` needs a language', needs);
+  if (stopWords === 'drop' && language !== undefined && stopWordsOf(language) === undefined)
+    throw new OptionError(['stop_words'], `there are no stop words of ${language}`, 'remove `stop_words`');
+  if (ngrams === 1) throw new OptionError(['ngrams'], 'one letter says nothing about a word', 'use 3, or 2 for short words');
+  return { language, stemming, stopWords, accents, ngrams, units };
+}
 
 function searchedFields({ field, fields }: Options): readonly SearchedField[] {
   if (field !== undefined && fields !== undefined) {
@@ -64,20 +95,49 @@ function isText(input: Input): input is Input<'text'> | Input<'texts'> {
   return input.kind === 'text' || input.kind === 'texts';
 }
 
-function statisticsOf({ statistics, stemming }: Options, fields: number): TextStatistics | undefined {
+/** The statistics of the step; undefined for those of the candidates. */
+async function statisticsOf(
+  { statistics, language_from: languageFrom }: Options,
+  analyzer: AnalyzerSettings,
+  fields: number,
+  build: BuildContext,
+): Promise<TextStatistics | undefined> {
   if (statistics === 'candidates') return undefined;
-  const path = ['statistics', 'file'];
-  const read = readTextStatistics(statistics.file, path);
-  if (read.stemming !== stemming) {
+  if (statistics !== undefined) {
+    const path = ['statistics', 'file'];
+    if (languageFrom !== undefined)
+      throw new OptionError(
+        path,
+        'a file has the statistics of one language, but `language_from` has many',
+        'remove `statistics`',
+      );
+    return fitting(statistics.file, path, analyzer, fields);
+  }
+  // A file of one language says nothing about the others.
+  if (languageFrom !== undefined) return undefined;
+  const found = await build.findFile(`statistics/${build.name}.json`);
+  return found && fitting(found, [], analyzer, fields);
+}
+
+function fitting(
+  file: ProjectFile,
+  path: readonly string[],
+  analyzer: AnalyzerSettings,
+  fields: number,
+): TextStatistics {
+  const read = readTextStatistics(file, path);
+  const [made, wanted] = [analyzerText(read.analyzer), analyzerText(analyzer)];
+  if (made !== wanted) {
     throw new OptionError(
       path,
-      `\`${statistics.file.path}\` was made with stemming: ${read.stemming}, but this step has stemming: ${stemming}`,
+      `\`${file.path}\` was made with ${made}, but this step has ${wanted}`,
+      'make the file again with the options of the step: `millrace text-stats PATH --from FILE --language … --stemming …`',
     );
   }
   if (read.meanLengths.length !== fields) {
     throw new OptionError(
       path,
-      `\`${statistics.file.path}\` has statistics of ${read.meanLengths.length} fields, but this step searches ${fields}`,
+      `\`${file.path}\` has statistics of ${read.meanLengths.length} fields, but this step searches ${fields}`,
     );
   }
   return read;

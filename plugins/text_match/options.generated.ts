@@ -8,8 +8,45 @@ export type Statistics =
       readonly file: ProjectFile;
     };
 
-export const STEMMING = ['plural', 'none'] as const;
+export const STEMMING = ['plural', 'none', 'language'] as const;
 export type Stemming = (typeof STEMMING)[number];
+
+export const LANGUAGE = [
+  'arabic',
+  'armenian',
+  'chinese',
+  'danish',
+  'dutch',
+  'english',
+  'finnish',
+  'french',
+  'german',
+  'greek',
+  'hungarian',
+  'indonesian',
+  'irish',
+  'italian',
+  'japanese',
+  'korean',
+  'lithuanian',
+  'norwegian',
+  'portuguese',
+  'romanian',
+  'russian',
+  'serbian',
+  'spanish',
+  'swedish',
+  'tamil',
+  'thai',
+  'turkish',
+] as const;
+export type Language = (typeof LANGUAGE)[number];
+
+export const STOP_WORDS = ['keep', 'drop'] as const;
+export type StopWords = (typeof STOP_WORDS)[number];
+
+export const ACCENTS = ['fold', 'keep'] as const;
+export type Accents = (typeof ACCENTS)[number];
 
 export interface Options {
   /** The text to search for, e.g. query.query. Only its first 32 words count. */
@@ -25,10 +62,11 @@ export interface Options {
    */
   readonly fields?: readonly KeyedOption<ColumnKind, number>[];
   /**
-   * The source of word frequencies and mean lengths: candidates (all candidates of the request,
-   * including filtered ones), or { file: … }, a file from `millrace text-stats`.
+   * The source of word frequencies and mean lengths: { file: … }, a file from `millrace text-stats`; or
+   * candidates (all candidates of the request, including filtered ones). By default the file
+   * statistics/<as>.json if it exists, otherwise candidates.
    */
-  readonly statistics: Statistics;
+  readonly statistics?: Statistics;
   /** The BM25 parameter k1: how much repeated occurrences of a word add. With 0, a word counts once. */
   readonly k1: number;
   /**
@@ -36,6 +74,29 @@ export interface Options {
    * (fully).
    */
   readonly b: number;
-  /** plural: English plurals match their singulars; none: only equal words match. */
-  readonly stemming: Stemming;
+  /**
+   * language: the stemmer of the language; plural: English plurals match their singulars; none: only
+   * equal words match. By default language if a language is given, otherwise plural.
+   */
+  readonly stemming?: Stemming;
+  /** The language of the texts, for stemming, stop words and boundaries of words, e.g. german. */
+  readonly language?: Language;
+  /**
+   * A text of the request that names the language, e.g. request.language: german, de or de-AT. Without
+   * it, and for other names, the step uses language.
+   */
+  readonly language_from?: Input<'text'>;
+  /** drop: the stop words of the language do not count, e.g. the and of; keep: they do. */
+  readonly stop_words: StopWords;
+  /** fold: é and e are one letter; keep: they differ. */
+  readonly accents: Accents;
+  /**
+   * Cut words into runs of so many letters, so that parts of words and misspelt words match. 0: words
+   * stay whole.
+   */
+  readonly ngrams: number;
+  /** true: amounts match in any unit, e.g. 1,5 l and 1500 ml. */
+  readonly units: boolean;
+  /** A file of synonyms, one rule a line: tv, television; or laptop => notebook. */
+  readonly synonyms?: ProjectFile;
 }

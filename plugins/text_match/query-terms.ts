@@ -1,7 +1,18 @@
-import type { Analyzer, Token } from './analyzer.js';
+import type { Analyzer, Token } from 'millrace/api';
+import type { Synonyms } from './synonyms.js';
 
 /** The maximum number of tokens of a query; the rest is ignored. */
 export const MOST_QUERY_TOKENS = 32;
+/** The maximum number of tokens of all synonyms of a query; further synonyms are ignored. */
+const MOST_SYNONYM_TOKENS = 31;
+
+/** Other words for words of the query, in sequence. `bit` is the place of the first of them in `SynonymRun`. */
+interface Alternative {
+  readonly units: readonly Uint16Array[];
+  readonly bit: number;
+  /** The terms of the query that it stands for. */
+  readonly terms: readonly number[];
+}
 
 /**
  * The terms of a query: its distinct tokens, and the compounds of every two neighbouring tokens (head set, headset).
@@ -22,8 +33,13 @@ export class QueryTerms {
   /** Bit u & 31 is set if a term or compound starts with unit u. Most tokens can be skipped with this test. */
   #starts = 0;
 
-  constructor(query: string, analyzer: Analyzer) {
+  readonly #alternatives: readonly Alternative[];
+  /** The bits of the first words of the alternatives. */
+  readonly #firstWords: number;
+
+  constructor(query: string, analyzer: Analyzer, synonyms?: Synonyms) {
     const tokens = analyzer.tokens(query).slice(0, MOST_QUERY_TOKENS);
+    const words = joinableWords(query, analyzer, tokens);
     const numbers = new Map<string, number>();
     const repeats: number[] = [];
     const places: number[] = [];
@@ -41,13 +57,45 @@ export class QueryTerms {
     this.#units = this.terms.map(unitsOf);
     const seen = new Set(this.terms);
     this.#compounds = tokens.slice(1).flatMap((token, i) => {
-      const word = (tokens[i] ?? '') + token;
-      if (seen.has(word)) return [];
+      const word =
+        words === undefined ? (tokens[i] ?? '') + token : analyzer.compound(words[i] ?? '', words[i + 1] ?? '');
+      if (word === undefined || seen.has(word)) return [];
       seen.add(word);
       return [{ units: unitsOf(word), terms: [sequence[i] ?? 0, sequence[i + 1] ?? 0] as const }];
     });
-    for (const units of [...this.#units, ...this.#compounds.map((compound) => compound.units)]) {
-      this.#starts |= 1 << ((units[0] ?? 0) & 31);
+    this.#alternatives = alternativesOf(tokens, sequence, synonyms);
+    this.#firstWords = this.#alternatives.reduce((bits, { bit }) => bits | (1 << bit), 0);
+    const sought = [
+      ...this.#units,
+      ...this.#compounds.map((compound) => compound.units),
+      ...this.#alternatives.flatMap(({ units }) => units),
+    ];
+    for (const units of sought) this.#starts |= 1 << ((units[0] ?? 0) & 31);
+  }
+
+  get hasSynonyms(): boolean {
+    return this.#alternatives.length > 0;
+  }
+
+  /**
+   * One step of shift-and over the words of all synonyms: bit i is set while the last tokens of the text are the words of
+   * an alternative up to its i-th.
+   */
+  advanceSynonyms(run: number, token: Token): number {
+    let fits = 0;
+    for (const { units, bit } of this.#alternatives) {
+      for (let i = 0; i < units.length; i++) {
+        const word = units[i];
+        if (word !== undefined && word.length === token.length && startsWith(token, word, 0)) fits |= 1 << (bit + i);
+      }
+    }
+    return ((run << 1) | this.#firstWords) & fits;
+  }
+
+  /** Calls `found` for each term of each alternative that ends at the last token. */
+  endedSynonyms(run: number, found: (term: number) => void): void {
+    for (const { units, bit, terms } of this.#alternatives) {
+      if ((run & (1 << (bit + units.length - 1))) !== 0) for (const term of terms) found(term);
     }
   }
 
@@ -84,6 +132,32 @@ export class QueryTerms {
     }
     return undefined;
   }
+}
+
+/**
+ * The words of a query before stemming, by token; undefined if tokens can be joined as they are. The stem of a compound
+ * is not always the stems of its parts.
+ */
+function joinableWords(query: string, analyzer: Analyzer, tokens: readonly string[]): string[] | undefined {
+  if (analyzer.settings.stemming !== 'language' || analyzer.settings.ngrams > 0) return undefined;
+  const words = analyzer.words(query).slice(0, tokens.length);
+  return words.every(({ token }, i) => token === tokens[i]) ? words.map(({ word }) => word) : undefined;
+}
+
+function alternativesOf(
+  tokens: readonly string[],
+  sequence: readonly number[],
+  synonyms: Synonyms | undefined,
+): Alternative[] {
+  const alternatives: Alternative[] = [];
+  let bit = 0;
+  for (const { start, length, words } of synonyms?.of(tokens) ?? []) {
+    if (bit + words.length > MOST_SYNONYM_TOKENS) break;
+    const terms = [...new Set(sequence.slice(start, start + length))];
+    alternatives.push({ units: words.map(unitsOf), bit, terms });
+    bit += words.length;
+  }
+  return alternatives;
 }
 
 /** Whether the token's units are in `units` at `from`. */

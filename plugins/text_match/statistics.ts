@@ -1,10 +1,18 @@
-import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
-import { Analyzer } from './analyzer.js';
-import { STEMMING, type Stemming } from './options.generated.js';
+import {
+  Analyzer,
+  describeAnalyzer,
+  OptionError,
+  otherFile,
+  PLAIN,
+  readAnalyzer,
+  type AnalyzerSettings,
+  type ProjectFile,
+} from 'millrace/api';
 
 /** The statistics of a collection for BM25: how many texts contain each term, and the mean length of the texts. */
 export interface TextStatistics {
-  readonly stemming: Stemming;
+  /** How the texts became terms. */
+  readonly analyzer: AnalyzerSettings;
   /** The number of texts. */
   readonly documents: number;
   /** The mean number of tokens of a text, for each field. */
@@ -14,6 +22,9 @@ export interface TextStatistics {
 }
 
 const FORMAT = 'millrace-text-statistics/1';
+
+/** How texts become terms where nothing else is said. */
+export const DEFAULT_ANALYZER: AnalyzerSettings = { ...PLAIN, stemming: 'plural' };
 
 /** The content of one field of a document: a text, or a list of texts; undefined if it lacks the field. */
 export type FieldTexts = string | readonly string[] | undefined;
@@ -27,9 +38,9 @@ type Document = string | readonly FieldTexts[];
  */
 export async function buildTextStatistics(
   documents: Iterable<Document> | AsyncIterable<Document>,
-  stemming: Stemming = 'plural',
+  settings: AnalyzerSettings = DEFAULT_ANALYZER,
 ): Promise<TextStatistics> {
-  const analyzer = new Analyzer(stemming);
+  const analyzer = new Analyzer(settings);
   const frequencies = new Map<string, number>();
   const totals: { tokens: number; texts: number }[] = [];
   let count = 0;
@@ -50,17 +61,15 @@ export async function buildTextStatistics(
     for (const term of terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
   }
   const meanLengths = totals.map(({ tokens, texts }) => (texts > 0 ? tokens / texts : 0));
-  return { stemming, documents: count, meanLengths, frequencies };
+  return { analyzer: settings, documents: count, meanLengths, frequencies };
 }
 
 /** The content of a statistics file. Equal statistics give equal bytes. */
 export function writeTextStatistics(statistics: TextStatistics): string {
-  const { stemming, documents, meanLengths } = statistics;
+  const { analyzer, documents, meanLengths } = statistics;
   const terms = [...statistics.frequencies].sort(([a], [b]) => (a < b ? -1 : 1));
-  const head = JSON.stringify({ format: FORMAT, stemming, documents, mean_lengths: meanLengths }).slice(
-    0,
-    -1,
-  );
+  const made = { format: FORMAT, ...describeAnalyzer(analyzer), documents, mean_lengths: meanLengths };
+  const head = JSON.stringify(made).slice(0, -1);
   const lines = terms.map(([term, frequency]) => `${JSON.stringify(term)}:${String(frequency)}`);
   return `${head},"frequencies":{\n${lines.join(',\n')}\n}}\n`;
 }
@@ -87,8 +96,9 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
   }
   if (!isRecord(content) || content['format'] !== FORMAT)
     throw wrong(`is not a file of the format ${FORMAT}`);
-  const { stemming, documents, mean_lengths: meanLengths, frequencies } = content;
-  if (!isStemming(stemming)) throw wrong('has an unknown `stemming`');
+  const { documents, mean_lengths: meanLengths, frequencies } = content;
+  const analyzer = readAnalyzer(content);
+  if (analyzer === undefined) throw wrong('was made with an analyzer that this version does not know');
   if (!isCount(documents)) throw wrong('has no number of documents');
   if (!Array.isArray(meanLengths) || !meanLengths.every(isCount)) throw wrong('has no mean lengths');
   if (!isRecord(frequencies)) throw wrong('has no frequencies');
@@ -97,15 +107,11 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
     if (!isCount(frequency)) throw wrong(`has no number for the term ${JSON.stringify(term)}`);
     counts.set(term, frequency);
   }
-  return { stemming, documents, meanLengths, frequencies: counts };
+  return { analyzer, documents, meanLengths, frequencies: counts };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isStemming(value: unknown): value is Stemming {
-  return STEMMING.some((stemming) => stemming === value);
 }
 
 function isCount(value: unknown): value is number {

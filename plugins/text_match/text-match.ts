@@ -1,4 +1,7 @@
 import {
+  Analyzer,
+  languageOf,
+  type AnalyzerSettings,
   type FeatureComponent,
   type Input,
   inTurns,
@@ -12,11 +15,10 @@ import {
   type TextColumn,
   type TextsColumn,
 } from 'millrace/api';
-import { Analyzer } from './analyzer.js';
 import { inverseDocumentFrequency, type Bm25Parameters } from './bm25.js';
-import type { Stemming } from './options.generated.js';
 import { QueryTerms } from './query-terms.js';
 import type { TextStatistics } from './statistics.js';
+import { Synonyms, type SynonymRule } from './synonyms.js';
 import { TextScan } from './text-scan.js';
 
 /** A text, or list of texts, of the candidates to search in. */
@@ -29,39 +31,69 @@ export interface SearchedField {
 export interface TextMatchSettings extends Bm25Parameters {
   readonly query: Input<'text'>;
   readonly fields: readonly SearchedField[];
-  readonly stemming: Stemming;
+  /** How texts become words. */
+  readonly analyzer: AnalyzerSettings;
+  /** A text of the request that names another language, where it is known. */
+  readonly languageFrom?: Input<'text'> | undefined;
+  readonly synonyms?: readonly SynonymRule[] | undefined;
   /** Undefined: the statistics of the candidates of the request. */
   readonly statistics: TextStatistics | undefined;
 }
 
+/** An analyzer, and the synonyms as its tokens. */
+interface Language {
+  readonly analyzer: Analyzer;
+  readonly synonyms: Synonyms | undefined;
+}
+
+/** The columns that a step fills. */
+type Found = Readonly<Record<keyof TextMatch['outputs'], NumberColumn>>;
+
 /** Computes how well each candidate's texts match the query. */
 export class TextMatch implements FeatureComponent {
-  readonly outputs = { bm25: 'number', overlap: 'number', phrase: 'number' } as const;
+  readonly outputs = {
+    bm25: 'number',
+    overlap: 'number',
+    phrase: 'number',
+    coverage: 'number',
+    proximity: 'number',
+    first: 'number',
+  } as const;
   readonly #settings: TextMatchSettings;
-  readonly #analyzer: Analyzer;
+  /** By language; made when a request has it first. There are as many as there are languages. */
+  readonly #languages = new Map<AnalyzerSettings['language'], Language>();
   /** Scratch memory that all requests share. It is filled and read without an await between. */
   #scans: readonly TextScan[];
 
   constructor(settings: TextMatchSettings) {
     this.#settings = settings;
-    this.#analyzer = new Analyzer(settings.stemming);
+    this.#language(settings.analyzer.language);
     this.#scans = settings.fields.map(() => new TextScan());
   }
 
   compute(input: StepInput, output: StepOutput): void | Promise<void> {
     const columns = this.#settings.fields.map((field) => input.column(field.input));
-    const found = [output.number('bm25'), output.number('overlap'), output.number('phrase')] as const;
+    const found: Found = {
+      bm25: output.number('bm25'),
+      overlap: output.number('overlap'),
+      phrase: output.number('phrase'),
+      coverage: output.number('coverage'),
+      proximity: output.number('proximity'),
+      first: output.number('first'),
+    };
     const text = input.column(this.#settings.query);
     const known = isKnown(text.status[0]);
-    const query = known ? new QueryTerms(text.values[0] ?? '', this.#analyzer) : undefined;
+    const { analyzer, synonyms } = this.#languageOf(input);
+    const query = known ? new QueryTerms(text.values[0] ?? '', analyzer, synonyms) : undefined;
     if (query === undefined || query.length === 0) {
       // With an empty query the outputs are absent. That is different from a query without matches.
       const status = known ? Status.absent : statusAt(text.status, 0);
-      for (const row of input.rows) for (const column of found) column.status[row] = status;
+      const columns = Object.values(found);
+      for (const row of input.rows) for (const column of columns) column.status[row] = status;
       return;
     }
     const texts = { count: input.count, rows: input.rows, columns };
-    const work = this.#match(texts, query, found);
+    const work = this.#match(texts, query, analyzer, found);
     if (work.next().done === true) return undefined;
     // The texts are long, so other requests run between the slices. This request therefore copies its inputs, and other
     // requests get new scratch memory.
@@ -71,12 +103,28 @@ export class TextMatch implements FeatureComponent {
     return inTurns(work);
   }
 
-  *#match(
-    texts: Texts,
-    query: QueryTerms,
-    found: readonly [NumberColumn, NumberColumn, NumberColumn],
-  ): Pieces<void> {
-    const searched = yield* this.#search(texts, query);
+  /** The language of the request; the one of the step if the request has none, or one that is not known. */
+  #languageOf(input: StepInput): Language {
+    const { analyzer, languageFrom } = this.#settings;
+    if (languageFrom === undefined) return this.#language(analyzer.language);
+    const { values, status } = input.column(languageFrom);
+    const named = isKnown(status[0]) ? languageOf(values[0] ?? '') : undefined;
+    return this.#language(named ?? analyzer.language);
+  }
+
+  #language(language: AnalyzerSettings['language']): Language {
+    const made = this.#languages.get(language);
+    if (made !== undefined) return made;
+    const { analyzer: settings, synonyms: rules } = this.#settings;
+    const analyzer = new Analyzer({ ...settings, language });
+    const synonyms = rules && new Synonyms(rules, analyzer);
+    const one = { analyzer, synonyms };
+    this.#languages.set(language, one);
+    return one;
+  }
+
+  *#match(texts: Texts, query: QueryTerms, analyzer: Analyzer, found: Found): Pieces<void> {
+    const searched = yield* this.#search(texts, query, analyzer);
     const idf = this.#inverseFrequencies(texts.count, texts.columns, searched, query);
     this.#write(texts.rows, texts.columns, searched, idf, found);
   }
@@ -84,7 +132,7 @@ export class TextMatch implements FeatureComponent {
   /**
    * Scans all candidates, including filtered ones, so that an earlier filter does not change the scores of the others.
    */
-  *#search(found: Texts, query: QueryTerms): Pieces<Searched[]> {
+  *#search(found: Texts, query: QueryTerms, analyzer: Analyzer): Pieces<Searched[]> {
     const { fields, statistics } = this.#settings;
     const { count } = found;
     const scans = this.#scans;
@@ -104,7 +152,7 @@ export class TextMatch implements FeatureComponent {
           left = CHARACTERS;
           yield;
         }
-        this.#scanCell(scan, row, found.columns[f] as SearchedColumn, query);
+        scanCell(scan, row, found.columns[f] as SearchedColumn, query, analyzer);
         tokens += scan.lengths[row] ?? 0;
         texts++;
       }
@@ -114,18 +162,6 @@ export class TextMatch implements FeatureComponent {
       searched.push({ scan, meanLength, weight: fields[f]?.weight ?? 1 });
     }
     return searched;
-  }
-
-  #scanCell(scan: TextScan, row: number, column: SearchedColumn, query: QueryTerms): void {
-    const cell = row * column.stride;
-    if (column.kind === 'text') {
-      scan.scan(row, column.values[cell] ?? '', query, this.#analyzer);
-      return;
-    }
-    const end = column.offsets[cell + 1] ?? 0;
-    for (let i = column.offsets[cell] ?? 0; i < end; i++) {
-      scan.scan(row, column.values[i] ?? '', query, this.#analyzer);
-    }
   }
 
   /** The idf of each term, multiplied by its number of occurrences in the query. */
@@ -165,7 +201,7 @@ export class TextMatch implements FeatureComponent {
     columns: readonly SearchedColumn[],
     searched: readonly Searched[],
     idf: readonly number[],
-    [bm25, overlap, phrase]: readonly [NumberColumn, NumberColumn, NumberColumn],
+    { bm25, overlap, phrase, coverage, proximity, first }: Found,
   ): void {
     const { k1, b } = this.#settings;
     const terms = idf.length;
@@ -173,8 +209,12 @@ export class TextMatch implements FeatureComponent {
     for (const row of rows) {
       const status = statusOf(columns, row);
       bm25.status[row] = overlap.status[row] = phrase.status[row] = status;
+      coverage.status[row] = proximity.status[row] = first.status[row] = status;
       if (status !== Status.present) continue;
       let inRow = 0;
+      let covered = 0;
+      let close = 0;
+      let place = 0;
       for (let f = 0; f < searched.length; f++) {
         const field = searched[f];
         if (field === undefined) continue;
@@ -183,6 +223,11 @@ export class TextMatch implements FeatureComponent {
         const scale = 1 - b + b * relative;
         scales[f] = scale > 0 ? weight / scale : 0;
         inRow |= scan.phrases[row] ?? 0;
+        const length = scan.lengths[row] as number;
+        if (length > 0) covered = Math.max(covered, (scan.matched[row] as number) / length);
+        close = Math.max(close, scan.proximity[row] as number);
+        const at = scan.first[row] as number;
+        if (at > 0 && (place === 0 || at < place)) place = at;
       }
       let score = 0;
       let matched = 0;
@@ -198,11 +243,33 @@ export class TextMatch implements FeatureComponent {
       bm25.values[row] = score;
       overlap.values[row] = matched / terms;
       phrase.values[row] = inRow;
+      coverage.values[row] = covered;
+      proximity.values[row] = close;
+      if (place > 0) first.values[row] = place;
+      else first.status[row] = Status.absent;
     }
   }
 }
 
 type SearchedColumn = TextColumn | TextsColumn;
+
+function scanCell(
+  scan: TextScan,
+  row: number,
+  column: SearchedColumn,
+  query: QueryTerms,
+  analyzer: Analyzer,
+): void {
+  const cell = row * column.stride;
+  if (column.kind === 'text') {
+    scan.scan(row, column.values[cell] ?? '', query, analyzer);
+    return;
+  }
+  const end = column.offsets[cell + 1] ?? 0;
+  for (let i = column.offsets[cell] ?? 0; i < end; i++) {
+    scan.scan(row, column.values[i] ?? '', query, analyzer);
+  }
+}
 
 /** Characters that one slice scans before it yields to other requests: in the first slice, and in each later slice. */
 const FIRST_CHARACTERS = 256 * 1024;

@@ -1,5 +1,6 @@
-import { LONGEST_TOKEN, type Analyzer, type Token } from './analyzer.js';
+import { LONGEST_TOKEN, type Analyzer, type Token } from 'millrace/api';
 import type { QueryTerms } from './query-terms.js';
+import { shortestStretch } from './shortest-stretch.js';
 
 /** The occurrences of a query's terms in many texts, by row. The next request reuses the memory. */
 export class TextScan {
@@ -9,7 +10,17 @@ export class TextScan {
   lengths = new Uint32Array(0);
   /** 1 if the text has the query's tokens in sequence. */
   phrases = new Uint8Array(0);
+  /** The number of tokens that are a term of the query, or a part of one. */
+  matched = new Uint32Array(0);
+  /** The place of the first of them, from 1; 0 if there is none. */
+  first = new Uint32Array(0);
+  /** How close the terms stand to each other, see `shortestStretch`. */
+  proximity = new Float64Array(0);
   readonly #before: Token = { units: new Uint16Array(LONGEST_TOKEN), length: 0 };
+  /** The places and terms of the matches of one text. */
+  #places = new Int32Array(64);
+  #terms = new Uint8Array(64);
+  #matches = 0;
 
   /** Makes room for `rows` texts and clears earlier results. */
   reset(rows: number, terms: number): void {
@@ -18,9 +29,11 @@ export class TextScan {
     if (this.lengths.length < rows) {
       this.lengths = new Uint32Array(rows);
       this.phrases = new Uint8Array(rows);
+      this.matched = new Uint32Array(rows);
+      this.first = new Uint32Array(rows);
+      this.proximity = new Float64Array(rows);
     } else {
-      this.lengths.fill(0, 0, rows);
-      this.phrases.fill(0, 0, rows);
+      for (const column of [this.lengths, this.phrases, this.matched, this.first, this.proximity]) column.fill(0, 0, rows);
     }
   }
 
@@ -30,34 +43,46 @@ export class TextScan {
     const { token } = analyzer;
     const base = row * query.terms.length;
     const complete = 1 << (query.length - 1);
+    const { hasSynonyms } = query;
     let length = 0;
     let beforeStarts = false;
     // Bit i is set while the last tokens are the first i + 1 tokens of the query. This is the shift-and algorithm
     // (Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35, 1992) on tokens.
     let run = 0;
     let runBefore = 0;
+    let synonyms = 0;
+    let covered = 0;
+    this.#matches = 0;
+    const found = (other: number): void => this.#count(base, other, length);
     analyzer.start(text);
     while (analyzer.next()) {
       length++;
       const starts = query.mayStart(token.units[0] ?? 0);
       const term = starts ? query.find(token) : -1;
+      const matchesBefore = this.#matches;
       let next = 0;
       if (term >= 0) {
-        this.#count(base + term);
+        this.#count(base, term, length);
         next = advance(run, term, query);
       } else {
         const compound = starts ? query.findCompound(token) : undefined;
         const joined = compound === undefined && beforeStarts ? query.findJoined(before, token) : -1;
         if (compound !== undefined) {
           const [first, second] = compound;
-          this.#count(base + first);
-          this.#count(base + second);
+          this.#count(base, first, length);
+          this.#count(base, second, length);
           next = advance(advance(run, first, query), second, query);
         } else if (joined >= 0) {
-          this.#count(base + joined);
+          this.#count(base, joined, length);
+          covered++; // the word before belongs to it
           next = advance(runBefore, joined, query);
         }
       }
+      if (hasSynonyms) {
+        synonyms = starts ? query.advanceSynonyms(synonyms, token) : 0;
+        if (synonyms !== 0) query.endedSynonyms(synonyms, found);
+      }
+      if (this.#matches > matchesBefore) covered++;
       if ((next & complete) !== 0) this.phrases[row] = 1;
       runBefore = run;
       run = next;
@@ -67,12 +92,31 @@ export class TextScan {
         before.length = token.length;
       }
     }
-    this.lengths[row] = (this.lengths[row] ?? 0) + length;
+    this.#finish(row, query, length, covered);
   }
 
-  #count(at: number): void {
-    const count = this.counts[at] ?? 0;
-    if (count < 0xffff) this.counts[at] = count + 1;
+  #finish(row: number, query: QueryTerms, length: number, covered: number): void {
+    const earlier = this.lengths[row] ?? 0;
+    this.lengths[row] = earlier + length;
+    if (this.#matches === 0) return;
+    this.matched[row] = (this.matched[row] ?? 0) + Math.min(covered, length);
+    if (this.first[row] === 0) this.first[row] = earlier + (this.#places[0] ?? 0);
+    const close = shortestStretch(this.#places, this.#terms, this.#matches, query.terms.length);
+    if (close > (this.proximity[row] ?? 0)) this.proximity[row] = close;
+  }
+
+  #count(base: number, term: number, place: number): void {
+    const count = this.counts[base + term] ?? 0;
+    if (count < 0xffff) this.counts[base + term] = count + 1;
+    if (this.#matches === this.#places.length) {
+      const [places, terms] = [this.#places, this.#terms];
+      this.#places = new Int32Array(places.length * 2);
+      this.#places.set(places);
+      this.#terms = new Uint8Array(terms.length * 2);
+      this.#terms.set(terms);
+    }
+    this.#places[this.#matches] = place;
+    this.#terms[this.#matches++] = term;
   }
 }
 

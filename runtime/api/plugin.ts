@@ -77,6 +77,11 @@ export interface BuildContext extends PluginServices {
    */
   warn(place: readonly (string | number)[], message: string, help?: string): void;
   /**
+   * Reads a file of the project that may be missing, by its path relative to the project folder. The pipeline is compiled
+   * again when the file changes, appears or goes. Undefined if there is no such file.
+   */
+  findFile(path: string): Promise<ProjectFile | undefined>;
+  /**
    * The path of the main file of an optional npm package, installed beside the project or beside Millrace. Undefined
    * if it is not installed.
    */

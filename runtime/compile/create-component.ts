@@ -36,7 +36,7 @@ export async function createComponent(
   { checked, value }: BoundOptions,
   use: NameUse,
   { definition, names, reads, eventKinds, diagnostics }: OpenPipeline,
-  { plugins, services }: StepTools,
+  { plugins, services, files }: StepTools,
   recorded: RecordedInputs,
 ): Promise<CreatedComponent | undefined> {
   const environment = names.environment(use);
@@ -73,6 +73,7 @@ export async function createComponent(
         if (use.waitsFor === undefined && checked.params.size === 0)
           diagnostics.warning('no_effect', checked.locate(place), message, help);
       },
+      findFile: (path) => files.find(path),
       findPackage: (wanted) => services.findPackage(wanted),
     });
     const created: unknown = await plugin.create(value as never, build);

@@ -53,6 +53,14 @@ export class OptionFiles {
     return undefined;
   }
 
+  /** A file that may be missing. @returns undefined if it cannot be read */
+  async find(path: string): Promise<ProjectFile | undefined> {
+    const reading = this.#files.get(path) ?? this.#read(path);
+    this.#files.set(path, reading);
+    const file = await reading;
+    return file instanceof Failure ? undefined : file;
+  }
+
   /** Refuses a path outside the project's folder. A link outside is refused too, unless its folder is allowed. */
   async #read(path: string): Promise<ProjectFile | Failure> {
     if (isAbsolute(path) || !isWithin(this.#root, resolve(this.#root, path))) {

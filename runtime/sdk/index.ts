@@ -26,6 +26,7 @@ export * from '../api/tree-ensemble.js';
 export * from './tree-model.js';
 export * from './tree-nodes.js';
 export * from '../core/size.js';
+export * from '../text/index.js';
 export * from './turns.js';
 export * from '../api/types.js';
 export * from '../api/services.js';

@@ -74,6 +74,7 @@ export async function createBound(
     trees: treeEngine,
     http,
     warn: () => undefined,
+    findFile: (path) => files.find(path),
     findPackage: () => undefined,
   };
   const created: unknown = await plugin.create(options as never, build);

@@ -200,6 +200,7 @@ async function runAll(
       trees: treeEngine,
       http: addingServers,
       warn: () => undefined,
+      findFile: () => Promise.resolve(undefined),
       findPackage: findTestPackage,
     });
     outcomes.push(await run(component, step));

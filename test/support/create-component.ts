@@ -36,6 +36,7 @@ export function createComponent(
     trees: treeEngine,
     http,
     warn: () => undefined,
+    findFile: () => Promise.resolve(undefined),
     findPackage: findTestPackage,
   };
   return plugin.create(options as never, build);

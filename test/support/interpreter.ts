@@ -248,6 +248,10 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
       return texts((text = '', part = '') => text.startsWith(part));
     case 'ends_with':
       return texts((text = '', part = '') => text.endsWith(part));
+    case 'concat':
+      return texts((...parts) => parts.join(''));
+    case 'edit_distance':
+      return lift(args, ([x, y, most = 8]) => Math.min(levenshtein(String(x), String(y)), number(most)));
     case 'now':
       return now;
     case 'time':
@@ -304,4 +308,19 @@ function onLines(x: number, points: readonly number[]): number {
   const [from = NaN, to = NaN] = [xs[next - 1], xs[next]];
   const [low = NaN, high = NaN] = [ys[next - 1], ys[next]];
   return x === from ? low : low + ((x - from) / (to - from)) * (high - low);
+}
+
+/** The whole table of the textbook. */
+function levenshtein(a: string, b: string): number {
+  const [x, y] = [Array.from(a), Array.from(b)];
+  let row = Array.from({ length: y.length + 1 }, (_, j) => j);
+  for (const [i, letter] of x.entries()) {
+    const next = [i + 1];
+    for (const [j, other] of y.entries()) {
+      const replaced = (row[j] ?? 0) + Number(letter !== other);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[y.length] ?? 0;
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import {
   buildTextStatistics,
+  DEFAULT_ANALYZER,
   writeTextStatistics,
   type FieldTexts,
 } from '../../../plugins/text_match/index.js';
@@ -15,12 +16,25 @@ import { startProgress } from '../load/progress.js';
 import { readSchemas } from '../project-types.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { writeWhole } from '../../core/write-whole.js';
+import {
+  LANGUAGES,
+  STEMMING,
+  stopWordsOf,
+  type AnalyzerSettings,
+  type Language,
+  type Stemming,
+} from '../../text/index.js';
 
 interface Flags extends SettingFlags {
   readonly from: string;
   readonly out?: string;
   readonly format?: InputFormat;
-  readonly stemming: 'plural' | 'none';
+  readonly stemming?: Stemming;
+  readonly language?: Language;
+  readonly stopWords?: boolean;
+  readonly accents?: boolean;
+  readonly ngrams?: number;
+  readonly units?: boolean;
 }
 
 export function textStatsCommand(context: CliContext): Command {
@@ -38,15 +52,47 @@ export function textStatsCommand(context: CliContext): Command {
       ),
     )
     .addOption(
-      new Option('--stemming <KIND>', 'how words are stemmed; use the value of the step that reads the file')
-        .choices(['plural', 'none'])
-        .default('plural'),
+      new Option('--language <LANGUAGE>', 'the language of the texts; use the options of the step').choices(LANGUAGES),
     )
+    .addOption(
+      new Option('--stemming <KIND>', 'how words are stemmed [default: language, or plural without one]').choices(
+        STEMMING,
+      ),
+    )
+    .option('--no-stop-words', 'leave out the stop words of the language')
+    .option('--no-accents', 'keep accents: é and e differ')
+    .option('--ngrams <LETTERS>', 'cut words into runs of so many letters', lettersOf)
+    .option('--units', 'count amounts in base units: 1,5 l and 1500 ml are one word')
     .action((paths: string[], flags: Flags) => countTexts(context, paths, flags));
   return addSettingFlags(stats, ['project']);
 }
 
+function lettersOf(text: string): number {
+  const letters = Number(text);
+  if (Number.isInteger(letters) && letters >= 2 && letters <= 8) return letters;
+  throw new UsageError(`--ngrams ${text}: expected a number of letters from 2 to 8`);
+}
+
+function analyzerOf({ language, stemming, stopWords, accents, ngrams, units }: Flags): AnalyzerSettings {
+  const kind = stemming ?? (language === undefined ? DEFAULT_ANALYZER.stemming : 'language');
+  if (kind === 'language' && language === undefined)
+    throw new UsageError('--stemming language needs a language, e.g. --language german');
+  if (stopWords === false && language === undefined)
+    throw new UsageError('--no-stop-words needs a language, e.g. --language german');
+  if (stopWords === false && language !== undefined && stopWordsOf(language) === undefined)
+    throw new UsageError(`there are no stop words of ${language}; leave out --no-stop-words`);
+  return {
+    language,
+    stemming: kind,
+    stopWords: stopWords === false ? 'drop' : 'keep',
+    accents: accents === false ? 'keep' : 'fold',
+    ngrams: ngrams ?? 0,
+    units: units === true,
+  };
+}
+
 async function countTexts(context: CliContext, paths: readonly string[], flags: Flags): Promise<void> {
+  const analyzer = analyzerOf(flags);
   const parsed = await textPaths(context, paths, flags);
   const input = await openInput(flags.from, {
     stdin: context.stdin,
@@ -55,7 +101,7 @@ async function countTexts(context: CliContext, paths: readonly string[], flags: 
   });
   let skipped = 0;
   const documents = documentsOf(context, input, parsed, () => (skipped += 1));
-  const statistics = await buildTextStatistics(documents, flags.stemming);
+  const statistics = await buildTextStatistics(documents, analyzer);
   if (statistics.documents === 0)
     throw new CommandFailure(`no row of ${flags.from} has a ${paths.join(' or ')}`);
   const content = writeTextStatistics(statistics);

@@ -101,7 +101,7 @@ export async function writeStatistics(
       );
       await writeWhole(
         join(folder, statistics),
-        writeTextStatistics(await buildTextStatistics(texts, 'plural')),
+        writeTextStatistics(await buildTextStatistics(texts)),
       );
     } finally {
       await input.close();

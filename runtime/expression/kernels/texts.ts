@@ -72,6 +72,49 @@ export function relating(f: (text: string, part: string) => boolean): BuildKerne
   };
 }
 
+/** Computes a number from two texts; NaN is absent. */
+export function comparing(f: (a: string, b: string) => number): BuildKernel {
+  return (out, args) => {
+    const [a = -1, b = -1] = args;
+    return (frame) => {
+      const result = frame.number(out);
+      const x = frame.text(a);
+      const y = frame.text(b);
+      const rows = rowsOf(frame, result);
+      for (let row = 0; row < rows; row++) {
+        const known = causeAt(frame, args, row) === Status.present;
+        const value = known
+          ? f(x.values[row * x.stride] as string, y.values[row * y.stride] as string)
+          : NaN;
+        result.values[row] = value;
+      }
+      settle(frame, result, args);
+    };
+  };
+}
+
+/** Computes a text from several texts. */
+export function joining(join: (texts: readonly string[]) => string): BuildKernel {
+  return (out, args) => {
+    const texts: string[] = [];
+    return (frame) => {
+      const result = frame.text(out);
+      const rows = rowsOf(frame, result);
+      for (let row = 0; row < rows; row++) {
+        const cause = causeAt(frame, args, row);
+        result.status[row] = cause;
+        if (cause === Status.present) {
+          for (let i = 0; i < args.length; i++) {
+            const { values, stride } = frame.text(args[i] as number);
+            texts[i] = values[row * stride] as string;
+          }
+        }
+        result.values[row] = cause === Status.present ? join(texts) : '';
+      }
+    };
+  };
+}
+
 /** The number of Unicode characters, not of UTF-16 units. */
 export function characterCount(text: string): number {
   let count = text.length;

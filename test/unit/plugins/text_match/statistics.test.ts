@@ -10,6 +10,18 @@ import { OptionError } from '../../../../runtime/api/plugin.js';
 import { createComponent } from '../../../support/create-component.js';
 import { FakeStep, projectFile } from '../../../support/step-input.js';
 
+const DEFAULTS = { stop_words: 'keep', accents: 'fold', ngrams: 0, units: false };
+
+/** `create` is asynchronous: the error of a wrong option. */
+async function errorOf(options: unknown): Promise<OptionError | undefined> {
+  try {
+    await createComponent(plugin, options);
+    return undefined;
+  } catch (error) {
+    return error as OptionError;
+  }
+}
+
 describe('text statistics', () => {
   it('count each text once for each word, and compute mean lengths', async () => {
     const statistics = await buildTextStatistics(['Red lamps', 'lamp lamp lamp', '']);
@@ -58,18 +70,25 @@ describe('text statistics', () => {
     const step = new FakeStep(0);
     const query = step.requestText('lamp');
     const field = step.text([]);
-    const options = { query, k1: 1.2, b: 0.75, stemming: 'plural', statistics: { file } };
-    expect(() => createComponent(plugin, { ...options, field, stemming: 'none' })).to.throw(
-      OptionError,
-      'stemming: plural',
-    );
+    const options = { query, k1: 1.2, b: 0.75, ...DEFAULTS, statistics: { file } };
     const fields = [field, field].map((input) => ({ input, value: 1 }));
-    expect(() => createComponent(plugin, { ...options, fields })).to.throw(
-      OptionError,
-      'has statistics of 1 fields, but this step searches 2',
-    );
-    expect(() => createComponent(plugin, { ...options, field, fields })).to.throw(OptionError, 'both given');
-    expect(() => createComponent(plugin, options)).to.throw(OptionError, '`field` is missing');
-    expect(() => createComponent(plugin, { ...options, field })).not.to.throw();
+    const wrong: readonly [unknown, string][] = [
+      [{ ...options, field, stemming: 'none' }, 'made with stemming: plural, but this step has stemming: none'],
+      [{ ...options, field, language: 'german' }, 'this step has language: german, stemming: language'],
+      [{ ...options, field, language_from: query }, 'has many'],
+      [{ ...options, fields }, 'has statistics of 1 fields, but this step searches 2'],
+      [{ ...options, field, fields }, 'both given'],
+      [options, '`field` is missing'],
+      [{ ...options, field, stop_words: 'drop' }, 'needs a language'],
+      [{ ...options, field, stemming: 'language' }, 'needs a language'],
+      [{ ...options, field, stop_words: 'drop', language: 'korean' }, 'no stop words of korean'],
+      [{ ...options, field, ngrams: 1 }, 'one letter'],
+    ];
+    for (const [given, message] of wrong) {
+      const error = await errorOf(given);
+      expect(error, message).to.be.instanceOf(OptionError);
+      expect(error?.message).to.include(message);
+    }
+    expect(await errorOf({ ...options, field })).to.equal(undefined);
   });
 });

@@ -1,10 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Analyzer } from '../../../../plugins/text_match/analyzer.js';
-import { buildTextStatistics, type TextStatistics } from '../../../../plugins/text_match/statistics.js';
+import {
+  buildTextStatistics,
+  DEFAULT_ANALYZER,
+  type TextStatistics,
+} from '../../../../plugins/text_match/statistics.js';
+import { readSynonyms } from '../../../../plugins/text_match/synonyms.js';
 import { TextMatch } from '../../../../plugins/text_match/text-match.js';
 import { Status } from '../../../../runtime/api/status.js';
-import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
+import { Analyzer, type AnalyzerSettings } from '../../../../runtime/text/index.js';
+import { absent, compute, FakeStep, projectFile, type Cell } from '../../../support/step-input.js';
 
 interface Given {
   readonly query: Cell<string>;
@@ -12,21 +17,26 @@ interface Given {
   readonly weights?: readonly number[];
   readonly rows?: readonly number[];
   readonly statistics?: TextStatistics;
+  readonly analyzer?: AnalyzerSettings;
+  readonly synonyms?: string;
 }
 
-type Outputs = Record<'bm25' | 'overlap' | 'phrase', Cell<number>[]>;
+const OUTPUTS = ['bm25', 'overlap', 'phrase', 'coverage', 'proximity', 'first'] as const;
+type Outputs = Record<(typeof OUTPUTS)[number], Cell<number>[]>;
 
 const K1 = 1.2;
 const B = 0.75;
-const SETTINGS = { k1: K1, b: B, stemming: 'plural', statistics: undefined } as const;
+const SETTINGS = { k1: K1, b: B, analyzer: DEFAULT_ANALYZER, statistics: undefined } as const;
 
-async function match({ query, fields, weights, rows, statistics }: Given): Promise<Outputs> {
+async function match({ query, fields, weights, rows, statistics, analyzer, synonyms }: Given): Promise<Outputs> {
   const step = new FakeStep(fields[0]?.length ?? 0, rows);
   const component = new TextMatch({
     query: step.requestText(query),
     fields: fields.map((cells, f) => ({ input: step.text(cells), weight: weights?.[f] ?? 1 })),
     ...SETTINGS,
     statistics,
+    ...(analyzer && { analyzer }),
+    ...(synonyms === undefined ? {} : { synonyms: readSynonyms(projectFile('s.txt', synonyms), []) }),
   });
   return (await compute(component, step)) as Outputs;
 }
@@ -109,11 +119,8 @@ describe('text_match', () => {
   it('has no outputs without a query, or for a query without words', async () => {
     const fields = [['red lamp']];
     for (const query of ['', ' !! ']) {
-      expect(await match({ query, fields })).to.deep.equal({
-        bm25: [absent],
-        overlap: [absent],
-        phrase: [absent],
-      });
+      const found = await match({ query, fields });
+      for (const output of OUTPUTS) expect(found[output], output).to.deep.equal([absent]);
     }
     const missing = { status: Status.null };
     const { bm25 } = await match({ query: missing, fields });
@@ -189,7 +196,73 @@ describe('text_match', () => {
   });
 
   it('works on no candidates', async () => {
-    expect(await match({ query: 'lamp', fields: [[]] })).to.deep.equal({ bm25: [], overlap: [], phrase: [] });
+    const found = await match({ query: 'lamp', fields: [[]] });
+    for (const output of OUTPUTS) expect(found[output], output).to.deep.equal([]);
+  });
+
+  it('says what share of a text the query covers, where it begins and how close its words are', async () => {
+    const titles = ['red desk lamp', 'lamp for a red desk', 'a desk', 'chair', 'desk lamps desk', ''];
+    const { coverage, first, proximity } = await match({ query: 'red desk lamp', fields: [titles] });
+    expect(coverage).to.deep.equal([1, 3 / 5, 1 / 2, 0, 1, 0]);
+    expect(first).to.deep.equal([1, 1, 2, absent, 1, absent]);
+    expect(proximity).to.deep.equal([1, 3 / 5, 0, 0, 1 / 2, 0]);
+    const one = await match({ query: 'lamp', fields: [titles] });
+    expect(one.proximity).to.deep.equal([1, 1, 0, 0, 1, 0]);
+  });
+
+  it('takes the best of several texts for coverage, proximity and the first place', async () => {
+    const fields = [['a lamp on a desk'], ['desk lamp']];
+    const { coverage, first, proximity } = await match({ query: 'desk lamp', fields });
+    expect([coverage, first, proximity]).to.deep.equal([[1], [1], [1]]);
+  });
+
+  it('equals a plain search of the shortest stretch', async () => {
+    const word = fc.constantFrom('red', 'blue', 'lamp', 'x', 'y');
+    const query = fc.uniqueArray(fc.constantFrom('red', 'blue', 'lamp'), { minLength: 2 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(word, { maxLength: 9 }), query, async (title, terms) => {
+        const { proximity } = await match({ query: terms.join(' '), fields: [[title.join(' ')]] });
+        expect(proximity[0]).to.be.closeTo(plainProximity(title, terms), 1e-9);
+      }),
+    );
+  });
+
+  it('finds words of a language by their stems', async () => {
+    const analyzer = { ...DEFAULT_ANALYZER, language: 'german', stemming: 'language' } as const;
+    const fields = [['Häuser aus Holz', 'Wasser Kocher', 'Wasserkocher', 'Kocher']];
+    expect((await match({ query: 'Haus', fields, analyzer })).overlap).to.deep.equal([1, 0, 0, 0]);
+    expect((await match({ query: 'Wasser-Kocher', fields, analyzer })).overlap).to.deep.equal([0, 1, 1, 0.5]);
+  });
+
+  it('uses the language of the request, and its own for a language that it does not know', async () => {
+    const step = new FakeStep(1);
+    const query = step.requestText('Häusern');
+    const input = step.text(['haus']);
+    const languages = ['de-AT', 'klingon', absent];
+    const found = [];
+    for (const language of languages) {
+      const languageFrom = step.requestText(language);
+      const component = new TextMatch({
+        ...SETTINGS,
+        analyzer: { ...DEFAULT_ANALYZER, stemming: 'language' },
+        query,
+        fields: [{ input, weight: 1 }],
+        languageFrom,
+      });
+      found.push((await compute(component, step))['overlap']?.[0]);
+    }
+    expect(found).to.deep.equal([1, 0, 0]);
+  });
+
+  it('finds synonyms, also of several words, in the direction of their rule', async () => {
+    const synonyms = 'tv, television, television set\nlaptop => notebook # not back';
+    const titles = ['television', 'a television set', 'tv', 'notebook', 'laptop'];
+    const of = async (query: string): Promise<unknown> =>
+      (await match({ query, fields: [titles], synonyms })).overlap;
+    expect(await of('TV')).to.deep.equal([1, 1, 1, 0, 0]);
+    expect(await of('television sets')).to.deep.equal([1, 1, 1, 0, 0]);
+    expect(await of('laptop')).to.deep.equal([0, 0, 0, 1, 1]);
+    expect(await of('notebook')).to.deep.equal([0, 0, 0, 1, 0]);
   });
 
   it('uses statistics from a file', async () => {
@@ -209,7 +282,7 @@ describe('text_match', () => {
 
 /** The textbook formula of BM25. */
 function plainBm25(titles: readonly string[], query: readonly string[]): number[] {
-  const analyzer = new Analyzer('none');
+  const analyzer = new Analyzer();
   const documents = titles.map((title) => analyzer.tokens(title));
   const mean = documents.reduce((sum, words) => sum + words.length, 0) / documents.length;
   return documents.map((words) =>
@@ -221,4 +294,18 @@ function plainBm25(titles: readonly string[], query: readonly string[]): number[
       return score + (idf(documents.length, containing) * count * (K1 + 1)) / (count + K1 * norm);
     }, 0),
   );
+}
+
+/** Tries every stretch of the text. */
+function plainProximity(title: readonly string[], terms: readonly string[]): number {
+  const found = terms.filter((term) => title.includes(term));
+  if (found.length < 2) return 0;
+  let shortest = Infinity;
+  for (let from = 0; from < title.length; from++) {
+    for (let to = from + 1; to <= title.length; to++) {
+      const stretch = title.slice(from, to);
+      if (found.every((term) => stretch.includes(term))) shortest = Math.min(shortest, stretch.length);
+    }
+  }
+  return ((found.length / shortest) * (found.length - 1)) / (terms.length - 1);
 }

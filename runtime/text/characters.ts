@@ -29,6 +29,26 @@ export function fold(codePoint: number): number {
   return known === UNKNOWN ? learn(codePoint) : known;
 }
 
+const lowered = new Uint16Array(0x10000);
+
+/**
+ * Like `fold`, but keeps accents: the letters that a stemmer takes. A character that would become several units stays as
+ * it is, and so does one beyond the basic plane.
+ */
+export function lower(codePoint: number): number {
+  if (codePoint > 0xffff) return fold(codePoint);
+  const known = lowered[codePoint] ?? BREAK;
+  if (known !== UNKNOWN) return known;
+  const folded = fold(codePoint);
+  // Combining marks belong to the letter before them; texts with them are composed first.
+  if (folded === BREAK || (folded === SKIP && !ACCENT.test(String.fromCharCode(codePoint)))) {
+    return (lowered[codePoint] = folded);
+  }
+  const letters = String.fromCharCode(codePoint).normalize('NFKC').toLowerCase();
+  const unit = letters.length === 1 && IN_TOKEN.test(letters) ? letters.charCodeAt(0) : folded;
+  return (lowered[codePoint] = unit);
+}
+
 /** The units of a character for which `fold` returns MANY. */
 export function expansion(codePoint: number): readonly number[] {
   if (codePoint <= 0xffff) return expansions.get(codePoint) ?? [];

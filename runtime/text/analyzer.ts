@@ -1,0 +1,183 @@
+import { BREAK, expansion, fold, lower, MANY, SKIP, standsAlone } from './characters.js';
+import { languageEntry, stopWordsOf } from './languages.js';
+import { PLAIN, type AnalyzerSettings } from './analyzer-settings.js';
+import { rewriter } from './rewrite.js';
+import { singular } from './stemmers/plural.js';
+import { WordTable } from './word-table.js';
+
+/** The maximum length of a token; the rest is dropped. */
+export const LONGEST_TOKEN = 64;
+
+/** One token at a time, as UTF-16 units: `units[0] … units[length - 1]`. Reused for the next token. */
+export interface Token {
+  units: Uint16Array;
+  length: number;
+}
+
+/**
+ * Splits texts into tokens: runs of letters and digits of any script. Tokens are folded (case, accents, width) and
+ * stemmed. It allocates no strings for words that it knows.
+ */
+export class Analyzer {
+  /** The last token that `next` found. */
+  readonly token: Token = { units: new Uint16Array(LONGEST_TOKEN), length: 0 };
+  readonly settings: AnalyzerSettings;
+  readonly #character: (codePoint: number) => number;
+  /** Changes the text before it is split; undefined if nothing does. */
+  readonly #rewrite: ((text: string) => string) | undefined;
+  /** Replaces words by their stems, and drops stop words; undefined for a rule that needs no table. */
+  readonly #words: WordTable | undefined;
+  readonly #segmented: boolean;
+  readonly #plural: boolean;
+  readonly #ngrams: number;
+  #text = '';
+  #at = 0;
+  /** The word whose n-grams are given. */
+  readonly #word = new Uint16Array(LONGEST_TOKEN);
+  #wordLength = 0;
+  #gram = 0;
+
+  constructor(settings: Partial<AnalyzerSettings> = PLAIN) {
+    const all = { ...PLAIN, ...settings };
+    this.settings = all;
+    const { language, stemming, stopWords, accents, ngrams } = all;
+    const keepsLetters = stemming === 'language' || accents === 'keep';
+    this.#character = keepsLetters ? lower : fold;
+    this.#rewrite = rewriter(all, keepsLetters);
+    this.#segmented = language !== undefined && languageEntry(language).unspaced === true;
+    this.#ngrams = ngrams;
+    const needsTable = stemming === 'language' || stopWords === 'drop' || (keepsLetters && accents === 'fold');
+    this.#plural = stemming === 'plural' && !needsTable;
+    this.#words = needsTable ? new WordTable(this.#resolver()) : undefined;
+  }
+
+  start(text: string): void {
+    this.#text = this.#rewrite === undefined ? text : this.#rewrite(text);
+    this.#at = 0;
+    this.#wordLength = 0;
+  }
+
+  /** Moves to the next token; false at the end of the text. */
+  next(): boolean {
+    return this.#ngrams === 0 ? this.#nextWord() : this.#nextGram();
+  }
+
+  /** The tokens of a text as strings. For queries and statistics, not for the texts of candidates. */
+  tokens(text: string): string[] {
+    const tokens: string[] = [];
+    this.start(text);
+    while (this.next()) tokens.push(this.#string());
+    return tokens;
+  }
+
+  /** The one token of a compound of two words; undefined if it is none. */
+  compound(first: string, second: string): string | undefined {
+    const tokens = this.tokens(first + second);
+    return tokens.length === 1 ? tokens[0] : undefined;
+  }
+
+  /** The words of a text as they are before stemming, each with its token. Stop words are left out. */
+  words(text: string): { readonly word: string; readonly token: string }[] {
+    const bare = new Analyzer({ ...this.settings, stemming: 'none', stopWords: 'keep', accents: 'keep' });
+    return bare.tokens(text).flatMap((word) => this.tokens(word).map((token) => ({ word, token })));
+  }
+
+  #string(): string {
+    return String.fromCharCode(...this.token.units.subarray(0, this.token.length));
+  }
+
+  #nextWord(): boolean {
+    while (this.#scan()) {
+      if (this.#plural) this.token.length = singular(this.token.units, this.token.length);
+      if (this.#words === undefined || this.#words.replace(this.token)) return true;
+    }
+    return false;
+  }
+
+  /** The runs of n letters of each word; a shorter word is one of them. */
+  #nextGram(): boolean {
+    const { token } = this;
+    const size = this.#ngrams;
+    if (this.#gram + size > this.#wordLength) {
+      if (!this.#nextWord()) return false;
+      this.#word.set(token.units);
+      this.#wordLength = token.length;
+      this.#gram = 0;
+    }
+    const length = Math.min(size, this.#wordLength);
+    for (let i = 0; i < length; i++) token.units[i] = this.#word[this.#gram + i] as number;
+    token.length = length;
+    this.#gram++;
+    return true;
+  }
+
+  /** Moves to the next run of letters and digits. */
+  #scan(): boolean {
+    const text = this.#text;
+    const character = this.#character;
+    const { units } = this.token;
+    const end = text.length;
+    let at = this.#at;
+    let length = 0;
+    while (at < end) {
+      const unit = text.charCodeAt(at);
+      const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
+      const width = codePoint > 0xffff ? 2 : 1;
+      const folded = character(codePoint);
+      if (folded > MANY) {
+        if (standsAlone(folded) && !this.#segmented) {
+          if (length > 0) break;
+          units[length++] = folded;
+          at += width;
+          break;
+        }
+        if (length < LONGEST_TOKEN) units[length++] = folded;
+      } else if (folded === BREAK) {
+        if (length > 0) break;
+      } else if (folded !== SKIP) {
+        for (const part of expansion(codePoint)) if (length < LONGEST_TOKEN) units[length++] = part;
+      }
+      at += width;
+    }
+    this.#at = at;
+    this.token.length = length;
+    return length > 0;
+  }
+
+  /** What becomes of a word: its stem without accents, or '' for a stop word. */
+  #resolver(): (word: string) => string {
+    const { language, stemming, stopWords, accents } = this.settings;
+    const stops = new Set<string>();
+    if (stopWords === 'drop' && language !== undefined) {
+      for (const word of stopWordsOf(language) ?? []) stops.add(word).add(folded(word));
+    }
+    const stem = stemming === 'language' && language !== undefined ? languageEntry(language).stem?.() : undefined;
+    const units = new Uint16Array(LONGEST_TOKEN);
+    return (word) => {
+      if (stops.has(word)) return '';
+      let stemmed = stem === undefined ? word : stem(word);
+      if (stemming === 'plural') {
+        for (let i = 0; i < word.length; i++) units[i] = word.charCodeAt(i);
+        stemmed = String.fromCharCode(...units.subarray(0, singular(units, word.length)));
+      }
+      if (stemmed === '') return word;
+      return accents === 'fold' ? folded(stemmed) : stemmed;
+    };
+  }
+}
+
+/** A word without accents, in the form that tokens have. */
+function folded(word: string): string {
+  const units = Array.from(word, (character) => {
+    const codePoint = character.codePointAt(0) ?? 0;
+    const unit = fold(codePoint);
+    if (unit > MANY) return String.fromCharCode(unit);
+    if (unit !== MANY) return '';
+    return String.fromCharCode(...expansion(codePoint));
+  });
+  return units.join('');
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}

@@ -1,0 +1,14 @@
+/** Texts to tokens, the same for steps, statistics, expressions and keys. */
+export { Analyzer, LONGEST_TOKEN, type Token } from './analyzer.js';
+export {
+  analyzerText,
+  describeAnalyzer,
+  PLAIN,
+  readAnalyzer,
+  STEMMING,
+  type AnalyzerSettings,
+  type Stemming,
+} from './analyzer-settings.js';
+export { LANGUAGES, languageOf, stopWordsOf, type Language } from './languages.js';
+export { distinctTokens, editDistance, jaccard, remembering } from './comparisons.js';
+export { firstQuantity, UNIT_NAMES } from './quantities.js';
