@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { consumeCommand } from './commands/consume.js';
 import { dataSetCommand } from './commands/dataset.js';
 import { demoCommand } from './commands/demo.js';
 import { diffCommand } from './commands/diff.js';
@@ -62,6 +63,7 @@ function makeProgram(context: CliContext, version: string): Command {
     pluginsCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
+    consumeCommand(context),
     storeCommand(context),
     keysCommand(context),
     textStatsCommand(context),

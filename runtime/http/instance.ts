@@ -1,8 +1,14 @@
 import type { Registry } from 'prom-client';
 
+export interface Warning {
+  readonly code: string;
+  readonly detail: string;
+}
+
 /** The state of the process for /readyz and /metrics. */
 export class Instance {
   #isShuttingDown = false;
+  readonly #warnings: (() => readonly Warning[])[] = [];
   readonly #gather: ((own: Registry) => Promise<string>) | undefined;
 
   /** @param gather renders the metrics of several processes; by default /metrics shows only those of this process */
@@ -20,6 +26,16 @@ export class Instance {
 
   shutDown(): void {
     this.#isShuttingDown = true;
+  }
+
+  /** What /readyz shows beside its checks. It does not stop this instance. */
+  warnings(): readonly Warning[] {
+    return this.#warnings.flatMap((of) => of());
+  }
+
+  /** Adds a part of the process that has warnings. */
+  warnOf(warnings: () => readonly Warning[]): void {
+    this.#warnings.push(warnings);
   }
 
   /** Returns the text of /metrics. */

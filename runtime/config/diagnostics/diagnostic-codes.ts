@@ -15,6 +15,7 @@ export const DIAGNOSTIC_CODES = {
   unknown_entity: 'The entity type does not exist.',
   unknown_attribute: 'The entity type has no such attribute.',
   unknown_view: 'The feature view does not exist.',
+  unknown_event: 'The project has no such kind of feedback.',
   unknown_feature: 'The view or component has no such feature.',
   unknown_plugin: 'No plugin has this name.',
   plugin_failed: 'A plugin cannot be loaded, or does not have the form of a plugin.',
