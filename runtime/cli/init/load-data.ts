@@ -14,6 +14,7 @@ import { loadRows } from '../load/load-rows.js';
 import { openTarget } from '../load/open-target.js';
 import { startProgress } from '../load/progress.js';
 import type { Send } from '../../index/send-batch.js';
+import type { InputRow } from '../input/rows.js';
 import type { DataTarget } from '../load/target.js';
 import { writeWhole } from '../../core/write-whole.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';

@@ -5,7 +5,7 @@ import { CommandFailure, UsageError } from '../failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import type { ColumnTypes } from '../input/csv.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
-import { InputError } from '../input/rows.js';
+import { InputError, type InputRow } from '../input/rows.js';
 import type { RowOrder } from './batches.js';
 import { openCheckpoint, type Checkpoint } from './checkpoint.js';
 import { loadRows, type LoadReport } from './load-rows.js';

@@ -1,5 +1,5 @@
 import type { Input } from '../input/open-input.js';
-import { InputError, type BadRow } from '../input/rows.js';
+import { InputError, type BadRow, type InputRow } from '../input/rows.js';
 import type { Checkpoint } from './checkpoint.js';
 import { conflict, LARGEST_BATCHES, toBatches, type Batch, type RowOrder } from './batches.js';
 import type { Progress } from './progress.js';
