@@ -16,6 +16,7 @@ import { rankCommand } from './commands/rank.js';
 import { schemasCommand } from './commands/schemas.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
+import { shadowCommand } from './commands/shadow.js';
 import { storeCommand } from './commands/store.js';
 import { testCommand } from './commands/test.js';
 import { textStatsCommand } from './commands/text-stats.js';
@@ -73,6 +74,7 @@ function makeProgram(context: CliContext, version: string): Command {
     ledgerCommand(context),
     trainCommand(context),
     diffCommand(context),
+    shadowCommand(context),
     dataSetCommand(context),
     demoCommand(context),
   ])
