@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { consumeCommand } from './commands/consume.js';
 import { dataSetCommand } from './commands/dataset.js';
 import { devCommand } from './commands/dev.js';
 import { demoCommand } from './commands/demo.js';
@@ -18,6 +19,7 @@ import { schemasCommand } from './commands/schemas.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { countersCommand } from './commands/counters.js';
+import { shadowCommand } from './commands/shadow.js';
 import { storeCommand } from './commands/store.js';
 import { testCommand } from './commands/test.js';
 import { textStatsCommand } from './commands/text-stats.js';
@@ -66,6 +68,7 @@ function makeProgram(context: CliContext, version: string): Command {
     pluginsCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
+    consumeCommand(context),
     storeCommand(context),
     countersCommand(context),
     keysCommand(context),
@@ -77,6 +80,7 @@ function makeProgram(context: CliContext, version: string): Command {
     ledgerCommand(context),
     trainCommand(context),
     diffCommand(context),
+    shadowCommand(context),
     dataSetCommand(context),
     demoCommand(context),
   ])

@@ -1,4 +1,5 @@
 import type { SinkPlugin } from '../api/ledger.js';
+import type { SourcePlugin } from '../api/source.js';
 import type { BuildContext, FeatureComponent, Plugin } from '../api/plugin.js';
 import type { PluginServices } from '../api/services.js';
 import type { Span } from '../config/yaml/source.js';
@@ -13,6 +14,8 @@ export interface PluginRegistry {
   place(name: string): Span | undefined;
   /** The plugins that sinks/*.yaml use, by name. */
   readonly sinks: ReadonlyMap<string, SinkPlugin>;
+  /** The plugins that sources/*.yaml use, by name. */
+  readonly sources: ReadonlyMap<string, SourcePlugin>;
 }
 
 /** What steps may use of the project and of the process. */

@@ -1,9 +1,11 @@
 import type { Plugin } from '../api/plugin.js';
 import type { SinkPlugin } from '../api/ledger.js';
+import type { SourcePlugin } from '../api/source.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { isObject } from '../config/project/marks.js';
 import type { ProjectConfig } from '../config/project/model.js';
 import { viewsOfCounters } from '../config/project/load-counters.js';
+import { FEEDBACK_COLUMNS, READY_MAPS } from '../config/project/ready-maps.js';
 import { yamlSchema, type SchemaName } from '../config/project/schemas.js';
 import { knownNames, type KnownName, type StepOutputs } from './known-names.js';
 import { expressionDefinitions, optionSchema } from './option-schema.js';
@@ -14,6 +16,7 @@ export interface Registry {
   readonly config: ProjectConfig;
   readonly plugins: readonly Plugin[];
   readonly sinks: readonly SinkPlugin[];
+  readonly sources: readonly SourcePlugin[];
   readonly outputs: readonly StepOutputs[];
 }
 
@@ -35,6 +38,7 @@ export const SURFACES: readonly Surface[] = [
   { name: 'feature-view', folder: 'schemas/features', schema: viewSchema },
   { name: 'counter', folder: 'schemas/counters', schema: counterSchema },
   { name: 'sink', folder: 'sinks', schema: sinkSchema },
+  { name: 'source', folder: 'sources', schema: sourceSchema },
   { name: 'test', folder: 'tests', schema: testSchema },
 ];
 
@@ -122,6 +126,30 @@ function sinkSchema({ sinks }: Registry): JsonObject {
     ],
   ]);
   return { ...unmarked(schema), allOf: optionsByUse(sinks, [], false) };
+}
+
+function sourceSchema({ config, sources }: Registry): JsonObject {
+  const kinds = [...config.events.keys()];
+  const entities = [...config.entities.keys()];
+  const schema = edited('source', [
+    [
+      'properties/use',
+      only(
+        sources.map(({ name }) => name),
+        sources.map(({ summary }) => summary),
+      ),
+    ],
+    ['properties/into/anyOf/1/properties/entities', only(entities)],
+    ['properties/into/anyOf/1/properties/features', only([...config.views.keys()])],
+    ['properties/map/anyOf/0', only(READY_MAPS)],
+    [
+      'properties/map/anyOf/1',
+      (map) => ({ ...map, propertyNames: { enum: [...FEEDBACK_COLUMNS, ...entities] } }),
+    ],
+    ['properties/event/anyOf/0', only(kinds)],
+    ['properties/about', only(entities)],
+  ]);
+  return { ...unmarked(schema), allOf: optionsByUse(sources, [], false) };
 }
 
 function testSchema({ config }: Registry): JsonObject {

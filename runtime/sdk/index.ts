@@ -15,6 +15,7 @@ export { nearest } from '../core/nearest.js';
 export * from '../core/pieces.js';
 export * from '../api/plugin.js';
 export * from '../api/server-probe.js';
+export * from '../api/source.js';
 export * from '../api/status.js';
 export * from '../api/trace-context.js';
 export * from './outbound-client.js';

@@ -1,7 +1,9 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SinkPlugin } from '../../api/ledger.js';
+import type { SourcePlugin } from '../../api/source.js';
 import type { Plugin } from '../../api/plugin.js';
 import type { PluginServices } from '../../api/services.js';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
@@ -9,6 +11,7 @@ import { EntityFilters } from '../../compile/compile-filter.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
 import { fileSink } from '../../config/project/load-sinks.js';
 import { compileSink, type CompiledSink, type SinkServices } from '../../compile/compile-sink.js';
+import { compileSource, type CompiledSource } from '../../compile/compile-source.js';
 import { packageFinder } from '../../compile/find-package.js';
 import { OptionFiles } from '../../compile/option-files.js';
 import type { Plan } from '../../compile/plan.js';
@@ -55,13 +58,16 @@ export interface CompiledProject {
   readonly pipelines: readonly CompiledPipeline[];
   /** The sinks without errors. They have not connected. */
   readonly sinks: readonly CompiledSink[];
+  /** The sources without errors. They have not connected. */
+  readonly sources: readonly CompiledSource[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What the project declares, without pipelines and sinks whose files have errors. */
+  /** What the project declares, without pipelines, sinks and sources whose files have errors. */
   readonly declared: {
     /** Undefined if the files in schemas/ have errors. */
     readonly config: ProjectConfig | undefined;
     readonly plugins: readonly Plugin[];
     readonly sinks: readonly SinkPlugin[];
+    readonly sources: readonly SourcePlugin[];
   };
   /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
@@ -92,6 +98,8 @@ export interface CompileOptions extends Partial<
   readonly pluginHost?: PluginHost;
   /** How long the module of a plugin may take to load, in milliseconds. */
   readonly importMs?: number;
+  /** The name of this process among the readers of a source; by default that of the host. */
+  readonly consumer?: string;
   /** What sinks may use of the process. By default they only can be checked. */
   readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files' | 'ofPlugin'>;
 }
@@ -116,6 +124,7 @@ export async function compileProject(
     optionFiles,
     pluginHost: host = offlineHost(),
     importMs,
+    consumer = hostname(),
     store = SETTINGS.store.default,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
@@ -126,11 +135,12 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
+  const sources: CompiledSource[] = [];
   let filters: EntityFilters | undefined;
   const reader = new LateReader();
   const pluginFiles = new Map<string, string>();
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
-  let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [] };
+  let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [], sources: [] };
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
@@ -147,6 +157,7 @@ export async function compileProject(
       config: checkable,
       plugins: [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
       sinks: [...plugins.sinks.values()],
+      sources: [...plugins.sources.values()],
     };
     const services = {
       ofPlugin,
@@ -181,6 +192,13 @@ export async function compileProject(
       const sink = await compileSink(definition, plugins, used, diagnostics);
       if (sink !== undefined) sinks.push(sink);
     }
+    for (const definition of isWhole && !tunable && stubs === undefined ? checkable.sources : []) {
+      const { findPackage } = services;
+      const caller = { pipeline: '', step: definition.name };
+      const used = { consumer, findPackage, files, ofPlugin: (plugin: string) => ofPlugin(plugin, caller) };
+      const source = await compileSource(definition, plugins, used, diagnostics);
+      if (source !== undefined) sources.push(source);
+    }
   }
   if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
   let closing: Promise<unknown[]> | undefined;
@@ -189,6 +207,7 @@ export async function compileProject(
     filters,
     pipelines,
     sinks,
+    sources,
     diagnostics: diagnostics.all,
     reader,
     declared,
@@ -242,6 +261,7 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
     ...Array.from(config.counters.values(), ({ at }) => at.file),
     ...config.pipelines.map(({ file }) => file),
     ...config.sinks.map(({ file }) => file),
+    ...config.sources.map(({ file }) => file),
   ];
   const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
   const events = config.events === DEFAULT_EVENTS ? [] : [[PROJECT_FILE, eventsText(config.events)]];

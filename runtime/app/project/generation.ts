@@ -58,6 +58,8 @@ export interface Generation {
   readonly files: CompiledProject['files'];
   /** See `CompiledProject.sinks`. */
   readonly sinks: CompiledProject['sinks'];
+  /** See `CompiledProject.sources`. */
+  readonly sources: CompiledProject['sources'];
   /**
    * Returns its routes, which are created once.
    * @param audience selects the routes for one listener; by default all routes
@@ -196,6 +198,7 @@ function wire(
     loadedAt: Date.now(),
     files: compiled.files,
     sinks: compiled.sinks,
+    sources: compiled.sources,
     http: (audience) => {
       let listener = listeners.get(audience);
       if (listener === undefined) listeners.set(audience, (listener = createHttpApp(httpServices, audience)));

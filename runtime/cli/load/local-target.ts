@@ -9,7 +9,7 @@ import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import type { Settings } from '../../settings/settings.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
-import type { Sent } from './send-batch.js';
+import type { Sent } from '../../index/send-batch.js';
 import { pageOf, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
 
 /**

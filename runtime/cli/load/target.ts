@@ -5,7 +5,7 @@ import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
-import type { Sent } from './send-batch.js';
+import type { Sent } from '../../index/send-batch.js';
 
 /** What a command needs from a target: only storing data, or also running pipelines. */
 export type TargetWork = 'data' | 'pipelines';

@@ -3,6 +3,7 @@ import { newEntity } from './new-entity.js';
 import type { NewKind } from './new-kind.js';
 import { newPipeline } from './new-pipeline.js';
 import { newSink } from './new-sink.js';
+import { newSource } from './new-source.js';
 import { newTest } from './new-test.js';
 import { newView } from './new-view.js';
 
@@ -14,4 +15,5 @@ export const NEW_KINDS: ReadonlyMap<string, NewKind> = new Map([
   ['counter', newCounter],
   ['test', newTest],
   ['sink', newSink],
+  ['source', newSource],
 ]);

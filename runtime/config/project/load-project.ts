@@ -10,6 +10,7 @@ import { hideSecrets } from './hide-secrets.js';
 import { loadPackages } from './load-packages.js';
 import { loadPipelines } from './load-pipelines.js';
 import { loadSinks } from './load-sinks.js';
+import { loadSources } from './load-sources.js';
 import { checkViewKeys, loadViews } from './load-views.js';
 import { warnOfMisnamedFolders } from './misnamed-folders.js';
 import type { ProjectConfig } from './model.js';
@@ -23,7 +24,7 @@ export interface LoadedProject {
   /** Undefined if any diagnostic is an error. */
   readonly config: ProjectConfig | undefined;
   /**
-   * The configuration without the pipelines and sinks whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
+   * The configuration without the pipelines, sinks and sources whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
    * pipelines would only repeat them.
    */
   readonly checkable: ProjectConfig | undefined;
@@ -32,7 +33,8 @@ export interface LoadedProject {
 }
 
 /**
- * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `schemas/counters`, `pipelines` and `sinks`,
+ * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `schemas/counters`, `pipelines`,
+ * `sinks` and `sources`,
  * and the kinds of feedback in millrace.yaml. The content of the files never makes it reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
@@ -44,12 +46,13 @@ export async function loadProject(
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
-  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles] = await Promise.all([
+  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles, sourceFiles] = await Promise.all([
     readYamlFiles(root, 'schemas/entities', diagnostics),
     readYamlFiles(root, 'schemas/features', diagnostics),
     readYamlFiles(root, 'schemas/counters', diagnostics),
     readYamlFiles(root, 'pipelines', diagnostics),
     readYamlFiles(root, 'sinks', diagnostics),
+    readYamlFiles(root, 'sources', diagnostics),
   ]);
   const parse = (files: readonly SourceFile[], kind: FileKind): ParsedFile[] =>
     files.flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
@@ -69,8 +72,9 @@ export async function loadProject(
   const packages = await loadPackages(root, environment, diagnostics);
   const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
-  for (const file of sinkFiles) hideSecrets(file);
+  for (const file of [...sinkFiles, ...sourceFiles]) hideSecrets(file);
   const sinks = loadSinks(parse(sinkFiles, 'sink'), diagnostics);
+  const sources = loadSources(parse(sourceFiles, 'source'), { ...known, views, events, pipelines }, diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
@@ -81,11 +85,11 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, counters, pipelines, sinks, events, packages };
+  const whole = { root: resolve(root), entities, views, counters, pipelines, sinks, sources, events, packages };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));
-  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks) };
+  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks), sources: sound(sources) };
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),

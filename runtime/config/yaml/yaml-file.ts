@@ -20,7 +20,7 @@ export interface ParsedFile {
 }
 
 /** The kinds of project files, by the key that declares the name. */
-export type FileKind = 'entity' | 'view' | 'counter' | 'pipeline' | 'sink' | 'test';
+export type FileKind = 'entity' | 'view' | 'counter' | 'pipeline' | 'sink' | 'source' | 'test';
 
 const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   entity: 'entity',
@@ -28,6 +28,7 @@ const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   counter: 'counter',
   pipeline: 'pipeline',
   sink: 'sink',
+  source: 'source',
   test: 'test',
 };
 

@@ -51,6 +51,8 @@ export interface ForeignImpression extends Shown {
 
 export interface ForeignFeedback extends ForeignAct {
   readonly is: 'feedback';
+  /** What the log calls the event, if it gives it a name. */
+  readonly id?: string;
   /** Undefined if the log does not tell the request. */
   readonly request: string | undefined;
   readonly owners: Owners;

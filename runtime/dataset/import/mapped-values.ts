@@ -13,6 +13,7 @@ const OWN: ReadonlySet<string> = new Set([
   'items',
   'type',
   'quantity',
+  'event_id',
 ]);
 /** Epoch milliseconds of the first row, if the rows have no time. Each later row counts as a second later. */
 const NO_TIME_START = Date.UTC(2000, 0, 1);

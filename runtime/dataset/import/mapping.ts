@@ -1,8 +1,5 @@
+import type { ReadyMap } from '../../config/project/ready-maps.js';
 import type { RowShape } from './row-shape.js';
-
-/** The logs that are read without a mapping of columns. */
-export const READY_MAPS = ['metarank', 'ga4'] as const;
-export type ReadyMap = (typeof READY_MAPS)[number];
 
 /** A column, or keys of nested objects with dots between them. In a list of candidates, `.` is the item itself. */
 export type Path = string;

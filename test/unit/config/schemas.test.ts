@@ -20,6 +20,7 @@ const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   pipeline: ['pipelines/search.yaml'],
   'import-map': ['../../import-map.yaml'],
   sink: ['sinks/warehouse.yaml'],
+  source: ['sources/web.yaml'],
   test: ['tests/stock.yaml'],
 };
 

@@ -1,9 +1,19 @@
-import { MillraceError, type Violation } from '../../api/errors.js';
-import type { BadRow, InputRow } from '../input/rows.js';
+import { MillraceError, type Violation } from '../api/errors.js';
 
 /** The maximum number of reasons that are shown for one row. */
 const MAX_REASONS = 3;
 const ROW_POINTER = /^\/(?:entities|rows)\/(\d+)(.*)$/s;
+
+/** A row of a body, by its number in the input. */
+export interface SentRow {
+  readonly line: number;
+}
+
+/** A row that was refused, and the reason. */
+export interface RefusedRow {
+  readonly line: number;
+  readonly problem: string;
+}
 
 /** The outcome of a body's rows. */
 export interface Sent {
@@ -16,7 +26,7 @@ export interface Sent {
 }
 
 /** Sends rows in one body. */
-export type Send = (rows: readonly InputRow[]) => Promise<Sent>;
+export type Send<R extends SentRow> = (rows: readonly R[]) => Promise<Sent>;
 
 export interface BatchOutcome extends Required<Sent> {
   readonly loaded: number;
@@ -29,10 +39,10 @@ const NOTHING: BatchOutcome = { loaded: 0, older: 0, expired: 0, duplicates: 0 }
  * without them. If the body is too large, it is sent in halves.
  * @throws MillraceError for any error that single rows did not cause
  */
-export async function sendBatch(
-  rows: readonly InputRow[],
-  send: Send,
-  onBad: (bad: BadRow) => void,
+export async function sendBatch<R extends SentRow>(
+  rows: readonly R[],
+  send: Send<R>,
+  onBad: (bad: RefusedRow) => void,
 ): Promise<BatchOutcome> {
   let left = rows;
   while (left.length > 0) {
@@ -49,10 +59,10 @@ export async function sendBatch(
   return NOTHING;
 }
 
-async function sendHalves(
-  rows: readonly InputRow[],
-  send: Send,
-  onBad: (bad: BadRow) => void,
+async function sendHalves<R extends SentRow>(
+  rows: readonly R[],
+  send: Send<R>,
+  onBad: (bad: RefusedRow) => void,
   error: MillraceError,
 ): Promise<BatchOutcome> {
   const [first] = rows;
@@ -75,11 +85,11 @@ async function sendHalves(
  * Returns the rows that no violation names. Throws the error if it names no row, since a retry would give the same
  * error.
  */
-function withoutRefused(
-  rows: readonly InputRow[],
+function withoutRefused<R extends SentRow>(
+  rows: readonly R[],
   error: MillraceError,
-  onBad: (bad: BadRow) => void,
-): readonly InputRow[] {
+  onBad: (bad: RefusedRow) => void,
+): readonly R[] {
   const reasons = new Map<number, string[]>();
   for (const violation of error.violations) {
     const [, index, place] = ROW_POINTER.exec(violation.pointer) ?? [];

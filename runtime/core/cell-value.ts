@@ -1,4 +1,4 @@
-import type { JsonValue, ListElementType, ValueType } from '../../api/types.js';
+import type { JsonValue, ListElementType, ValueType } from '../api/types.js';
 
 /** Separates the elements of a list in one cell. */
 const LIST_SEPARATOR = '|';
