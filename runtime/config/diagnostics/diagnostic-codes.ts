@@ -15,7 +15,6 @@ export const DIAGNOSTIC_CODES = {
   unknown_entity: 'The entity type does not exist.',
   unknown_attribute: 'The entity type has no such attribute.',
   unknown_view: 'The feature view does not exist.',
-  unknown_event: 'The project has no such kind of feedback.',
   unknown_feature: 'The view or component has no such feature.',
   unknown_event: 'The kind of feedback does not exist.',
   invalid_counter: 'The parts of a counter do not fit together.',
