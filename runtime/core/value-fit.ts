@@ -114,7 +114,6 @@ export function conflict(name: string): Misfit {
 
 const ELEMENT_WORDS = { string: 'a text', float: 'a number', ref: 'an id', record: 'an object' } as const;
 
-
 function wrong(expected: string, found: JsonValue, show: Show): Misfit {
   return { path: [], code: 'wrong_type', detail: `expected ${expected}, found ${show(found)}` };
 }

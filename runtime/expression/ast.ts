@@ -82,15 +82,7 @@ export interface IndexNode extends NodeBase {
 export type ReferenceNode = NameNode | PathNode | FeatureNode;
 
 export type ExpressionNode =
-  | NumberNode
-  | TextNode
-  | BoolNode
-  | ReferenceNode
-  | UnaryNode
-  | BinaryNode
-  | InNode
-  | CallNode
-  | IndexNode;
+  NumberNode | TextNode | BoolNode | ReferenceNode | UnaryNode | BinaryNode | InNode | CallNode | IndexNode;
 
 export function childrenOf(node: ExpressionNode): readonly ExpressionNode[] {
   switch (node.kind) {

@@ -190,7 +190,10 @@ export class ModelInputs {
     sources: readonly ColumnSource[],
     pathOf: (index: number) => readonly (string | number)[],
   ) {
-    const readerOf = ({ input, element }: ColumnSource, index: number): ((step: StepInput) => FeatureColumn) => {
+    const readerOf = (
+      { input, element }: ColumnSource,
+      index: number,
+    ): ((step: StepInput) => FeatureColumn) => {
       const codes = categories?.get(index);
       if (isKind(input, 'vector') && element !== undefined) return elementReader(input, element);
       if (isKind(input, 'number')) {

@@ -25,10 +25,16 @@ export function spread(input: Input): readonly ColumnSource[] {
  * @param names the columns of the model
  * @throws OptionError if the model has another number of such columns
  */
-export function spreadNamed(name: string, input: Input, names: readonly string[]): readonly [string, ColumnSource][] {
+export function spreadNamed(
+  name: string,
+  input: Input,
+  names: readonly string[],
+): readonly [string, ColumnSource][] {
   if (input.kind !== 'vector') return [[name, { input }]];
   const sources = spread(input);
-  const wanted = names.filter((one) => one.startsWith(`${name}__`) && /^\d+$/.test(one.slice(name.length + 2)));
+  const wanted = names.filter(
+    (one) => one.startsWith(`${name}__`) && /^\d+$/.test(one.slice(name.length + 2)),
+  );
   if (wanted.length !== sources.length) {
     throw new OptionError(
       ['inputs', name],

@@ -52,11 +52,13 @@ export const shops: fc.Arbitrary<Shop> = items.chain((all) =>
     ),
     ranking: fc
       .record({
-        items: fc.constant(all.map(({ id }) => id)).chain((ids) =>
-          fc.tuple(
-            ...ids.map((id) => fc.integer({ min: 0, max: 99 }).map((relevancy) => ({ id, relevancy }))),
+        items: fc
+          .constant(all.map(({ id }) => id))
+          .chain((ids) =>
+            fc.tuple(
+              ...ids.map((id) => fc.integer({ min: 0, max: 99 }).map((relevancy) => ({ id, relevancy }))),
+            ),
           ),
-        ),
         local: fc.constantFrom(...LOCAL),
         userAgent: fc.constantFrom(...USER_AGENTS.map(({ text }) => text)),
         referrer: fc.constantFrom(...REFERRERS.map(({ url }) => url)),

@@ -16,7 +16,12 @@ const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 const SAFARI = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
 
 export const USER_AGENTS: readonly KnownUserAgent[] = [
-  { text: `${WINDOWS} ${WEBKIT} Chrome/126.0.0.0 Safari/537.36`, browser: 'Chrome', os: 'Windows', device: 'Other' },
+  {
+    text: `${WINDOWS} ${WEBKIT} Chrome/126.0.0.0 Safari/537.36`,
+    browser: 'Chrome',
+    os: 'Windows',
+    device: 'Other',
+  },
   {
     text: `${WINDOWS} ${WEBKIT} Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0`,
     browser: 'Edge',
@@ -30,7 +35,12 @@ export const USER_AGENTS: readonly KnownUserAgent[] = [
     device: 'Other',
   },
   { text: `${MAC} ${SAFARI} Version/17.5 Safari/605.1.15`, browser: 'Safari', os: 'Mac OS X', device: 'Mac' },
-  { text: `${MAC} ${WEBKIT} Chrome/126.0.0.0 Safari/537.36`, browser: 'Chrome', os: 'Mac OS X', device: 'Mac' },
+  {
+    text: `${MAC} ${WEBKIT} Chrome/126.0.0.0 Safari/537.36`,
+    browser: 'Chrome',
+    os: 'Mac OS X',
+    device: 'Mac',
+  },
   {
     text: 'Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0',
     browser: 'Firefox',
@@ -93,7 +103,14 @@ export function knownUserAgent(text: string): KnownUserAgent {
   return found;
 }
 
-const MOBILE = ['Chrome Mobile', 'Chrome Mobile iOS', 'Firefox Mobile', 'Mobile Safari', 'Opera Mobile', 'Opera Mini'];
+const MOBILE = [
+  'Chrome Mobile',
+  'Chrome Mobile iOS',
+  'Firefox Mobile',
+  'Mobile Safari',
+  'Opera Mobile',
+  'Opera Mini',
+];
 const DESKTOP = ['Chrome', 'Edge', 'Firefox', 'IE', 'Opera', 'Safari'];
 
 /** Metarank's platform. */

@@ -132,7 +132,11 @@ function isList(node: ExpressionNode, scene: Scene): boolean {
     case 'binary':
       return isList(node.left, scene) || isList(node.right, scene);
     case 'call': {
-      if (['any', 'all', 'sum', 'mean', 'min', 'max', 'count', 'known', 'norm', 'first', 'last'].includes(node.name))
+      if (
+        ['any', 'all', 'sum', 'mean', 'min', 'max', 'count', 'known', 'norm', 'first', 'last'].includes(
+          node.name,
+        )
+      )
         return false;
       const decisive = node.args[node.name === 'if' ? 1 : 0];
       return decisive !== undefined && isList(decisive, scene);

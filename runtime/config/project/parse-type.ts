@@ -144,7 +144,8 @@ function refType({ value, at }: Located<string>, context: TypeContext): ListElem
 function listType(inner: Located<string>, context: TypeContext): ValueType | undefined {
   const element = readTypeText(inner, context);
   if (element === undefined) return undefined;
-  if (element.kind === 'string' || element.kind === 'float') return { kind: 'list', of: { kind: element.kind } };
+  if (element.kind === 'string' || element.kind === 'float')
+    return { kind: 'list', of: { kind: element.kind } };
   if (element.kind === 'ref') return { kind: 'list', of: element };
   context.diagnostics.error(
     'invalid_type',

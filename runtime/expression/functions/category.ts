@@ -40,7 +40,8 @@ export const CATEGORY_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'bucket',
     group: 'category',
     signature: 'bucket(x, limit, …)',
-    summary: 'The number of the limits that x reaches: `bucket(x, 10, 50)` is 0 below 10, 1 below 50, and else 2.',
+    summary:
+      'The number of the limits that x reaches: `bucket(x, 10, 50)` is 0 below 10, 1 below 50, and else 2.',
     arity: [2, Infinity],
     check: (call) => {
       if (!areAll(call, 'number') || !areRising(call, call.args.slice(1), 'limits')) return undefined;
@@ -84,7 +85,12 @@ function areRising({ checker, node }: Call, numbers: readonly Operand[], what: s
     if (Number.isNaN(value)) continue;
     if (before !== undefined && value <= constantNumber(before)) {
       const message = `the ${what} of \`${node.name}\` must rise; ${checker.label(operand)} stands after ${checker.label(before)}`;
-      checker.problem('expression_arguments', operand.node, message, 'order them from the smallest to the largest');
+      checker.problem(
+        'expression_arguments',
+        operand.node,
+        message,
+        'order them from the smallest to the largest',
+      );
       return false;
     }
     before = operand;

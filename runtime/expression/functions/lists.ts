@@ -6,7 +6,14 @@ import type { ElementType } from '../environment.js';
 import type { BuildKernel, Operand } from '../operand.js';
 import { operation } from '../operation.js';
 import { BOOL, countsAsNumber, isTextual, NUMBER } from '../types.js';
-import { areAll, isKind, wrongArgument, wrongNumber, type Call, type FunctionEntry } from './function-entry.js';
+import {
+  areAll,
+  isKind,
+  wrongArgument,
+  wrongNumber,
+  type Call,
+  type FunctionEntry,
+} from './function-entry.js';
 
 export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
   {
@@ -118,7 +125,13 @@ function toVector(call: Call): Operand | undefined {
   if (!isSize) wrongNumber(call, 1, `a size from 1 to ${MAX_VECTOR}`, 'for example `vector(list, 64)`');
   if (list?.type.kind !== 'list' || list.type.of.kind !== 'number') {
     const isVector = list?.type.kind === 'vector';
-    wrongArgument(call, 0, 'a list of numbers', undefined, isVector ? 'a vector needs no conversion' : undefined);
+    wrongArgument(
+      call,
+      0,
+      'a list of numbers',
+      undefined,
+      isVector ? 'a vector needs no conversion' : undefined,
+    );
     return undefined;
   }
   if (!isSize) return undefined;

@@ -6,7 +6,12 @@ import { operation } from '../operation.js';
 import { BOOL, NUMBER } from '../types.js';
 import { isKind, wrongArgument, type Call, type FunctionEntry } from './function-entry.js';
 
-function part(name: string, summary: string, f: TimePart, type: typeof NUMBER | typeof BOOL = NUMBER): FunctionEntry {
+function part(
+  name: string,
+  summary: string,
+  f: TimePart,
+  type: typeof NUMBER | typeof BOOL = NUMBER,
+): FunctionEntry {
   return {
     name,
     group: 'time',

@@ -61,7 +61,8 @@ export const bucketOf: BuildKernel = (out, args) => {
     const { values } = result;
     const x = frame.number(slot);
     const rows = rowsOf(frame, result);
-    for (let row = 0; row < rows; row++) values[row] = x.values[row * x.stride] === x.values[row * x.stride] ? 0 : NaN;
+    for (let row = 0; row < rows; row++)
+      values[row] = x.values[row * x.stride] === x.values[row * x.stride] ? 0 : NaN;
     for (const one of limits) {
       const limit = frame.number(one);
       for (let row = 0; row < rows; row++) {

@@ -42,7 +42,12 @@ export const CANDIDATES: readonly FeatureRow[] = [
     with: { value: product.colour }`,
     value: 'colour:share',
     metarank: ({ colour }, shop) =>
-      colour === undefined ? undefined : shareOf([colour], known(shop, (item) => item.colour)),
+      colour === undefined
+        ? undefined
+        : shareOf(
+            [colour],
+            known(shop, (item) => item.colour),
+          ),
   },
   {
     name: 'diversity, texts',

@@ -49,7 +49,11 @@ const isBot = (ranking: Ranking): boolean => knownUserAgent(ranking.userAgent).d
 
 /** One column of a one-hot encoding of a text; Metarank gives 0 to all columns if there is no value. */
 function oneHot(name: string, value: string, is: (ranking: Ranking) => boolean): FeatureRow {
-  return { name, value: `coalesce(if(${value}, 1, 0), 0)`, metarank: (_item, { ranking }) => Number(is(ranking)) };
+  return {
+    name,
+    value: `coalesce(if(${value}, 1, 0), 0)`,
+    metarank: (_item, { ranking }) => Number(is(ranking)),
+  };
 }
 
 /** The names of browsers and systems here, and those of uap-core. */
@@ -68,9 +72,11 @@ const SYSTEMS = [
 ] as const;
 
 export const CONTEXT: readonly FeatureRow[] = [
-  ...PARTS.map(
-    ([name, value, of]): FeatureRow => ({ name, value, metarank: (_item, { ranking }) => of(ranking) }),
-  ),
+  ...PARTS.map(([name, value, of]): FeatureRow => ({
+    name,
+    value,
+    metarank: (_item, { ranking }) => of(ranking),
+  })),
   ...['mobile', 'desktop', 'tablet'].map((platform) =>
     oneHot(
       'ua: platform',

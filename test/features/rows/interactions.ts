@@ -1,7 +1,11 @@
 import { itemOf, type FeatureRow, type Shop } from '../feature-row.js';
 
 /** The colours of the items that the user clicked, newest first, at most `count` of them within the window. */
-function clicked({ interactions, ranking, ...shop }: Shop, window: number, count: number): (string | undefined)[] {
+function clicked(
+  { interactions, ranking, ...shop }: Shop,
+  window: number,
+  count: number,
+): (string | undefined)[] {
   return interactions
     .filter(({ type, timestamp }) => type === 'click' && timestamp >= ranking.timestamp - window)
     .sort((a, b) => b.timestamp - a.timestamp)

@@ -10,17 +10,15 @@ export const PLAIN: readonly FeatureRow[] = [
     value: 'if(product.sale, 1, 0)',
     metarank: ({ sale }) => (sale === undefined ? undefined : Number(sale)),
   },
-  ...COLOURS.map(
-    (colour): FeatureRow => ({
-      name: 'string, one-hot',
-      steps: `  - use: one_hot
+  ...COLOURS.map((colour): FeatureRow => ({
+    name: 'string, one-hot',
+    steps: `  - use: one_hot
     as: colour
     with: { of: product.colour, categories: { red: red, green: green, blue: blue } }`,
-      value: `colour:${colour}`,
-      metarank: (item) => Number(item.colour === colour),
-      differs: (theirs, item) => (item.colour === undefined ? undefined : theirs),
-    }),
-  ),
+    value: `colour:${colour}`,
+    metarank: (item) => Number(item.colour === colour),
+    differs: (theirs, item) => (item.colour === undefined ? undefined : theirs),
+  })),
   {
     name: 'string, index',
     steps: `  - use: category_index

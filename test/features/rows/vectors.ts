@@ -20,8 +20,10 @@ function reducer(
 const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
 /** The first n numbers, filled up with zeros. */
-const vectorN = (at: number) => ({ scores }: Item): number | undefined =>
-  scores === undefined ? undefined : (scores[at] ?? 0);
+const vectorN =
+  (at: number) =>
+  ({ scores }: Item): number | undefined =>
+    scores === undefined ? undefined : (scores[at] ?? 0);
 
 export const VECTORS: readonly FeatureRow[] = [
   reducer('vector: first', 'first(product.scores)', ([first = 0]) => first, 'absent'),
@@ -36,11 +38,17 @@ export const VECTORS: readonly FeatureRow[] = [
     value: 'norm(product.scores)',
     metarank: ({ scores }) =>
       // As it is written there, the first number is not squared, and a negative sum has no root.
-      scores === undefined ? undefined : Math.sqrt(scores.reduce((sum, x, i) => (i === 0 ? x : sum + x * x), 0)),
+      scores === undefined
+        ? undefined
+        : Math.sqrt(scores.reduce((sum, x, i) => (i === 0 ? x : sum + x * x), 0)),
     differs: (_theirs, { scores }) => scores && Math.sqrt(total(scores.map((x) => x * x))),
   },
   ...[0, 2, 5].flatMap((at): FeatureRow[] => [
-    { name: 'vector: vectorN', value: `coalesce(product.scores[${at}], if(known(product.scores), 0, product.scores[${at}]))`, metarank: vectorN(at) },
+    {
+      name: 'vector: vectorN',
+      value: `coalesce(product.scores[${at}], if(known(product.scores), 0, product.scores[${at}]))`,
+      metarank: vectorN(at),
+    },
     {
       name: 'vector: vectorN',
       value: `product.scores[${at}]`,
@@ -48,11 +56,9 @@ export const VECTORS: readonly FeatureRow[] = [
       differs: (_theirs, { scores }) => scores?.[at],
     },
   ]),
-  ...[0, 3].map(
-    (at): FeatureRow => ({
-      name: 'vector: vectorN',
-      value: `product.embedding[${at}]`,
-      metarank: ({ embedding }) => embedding?.[at],
-    }),
-  ),
+  ...[0, 3].map((at): FeatureRow => ({
+    name: 'vector: vectorN',
+    value: `product.embedding[${at}]`,
+    metarank: ({ embedding }) => embedding?.[at],
+  })),
 ];

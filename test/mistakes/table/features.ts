@@ -51,7 +51,11 @@ export const FEATURES: Surface = {
     },
     {
       what: 'The share of a number',
-      edit: [FILE, '  - use: filter\n', '  - use: share_within\n    with: { value: product.price }\n  - use: filter\n'],
+      edit: [
+        FILE,
+        '  - use: filter\n',
+        '  - use: share_within\n    with: { value: product.price }\n  - use: filter\n',
+      ],
     },
     {
       what: 'A quantile above 1',

@@ -169,7 +169,8 @@ describe('millrace train', () => {
     const header = `request_id,time,candidate_id,place,label,weight,examined,${features.join(',')}\n`;
     const rows = (request: string): string =>
       `${request},2026-01-01T00:00:00.000Z,p1,1,1,1,true,0.5,1,80\n${request},2026-01-01T00:00:00.000Z,p2,2,0,1,true,,,20\n`;
-    for (const part of ['train', 'holdout']) await writeFile(join(root, `data/${part}.csv`), header + rows(part));
+    for (const part of ['train', 'holdout'])
+      await writeFile(join(root, `data/${part}.csv`), header + rows(part));
     const names = async (options: string): Promise<unknown> => {
       await rm(join(root, 'models'), { recursive: true, force: true });
       await pipeline(options);

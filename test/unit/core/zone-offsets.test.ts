@@ -24,8 +24,22 @@ function ours(zone: string, time: number): string {
 
 /** Zones with changes on odd minutes, of half an hour, over the date line, twice a year, and none. */
 const ZONES = [
-  ...['Europe/Berlin', 'America/New_York', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'],
-  ...['Pacific/Apia', 'Africa/Casablanca', 'Pacific/Chatham', 'Asia/Tehran', 'America/Sao_Paulo', 'Asia/Gaza'],
+  ...[
+    'Europe/Berlin',
+    'America/New_York',
+    'America/St_Johns',
+    'Australia/Lord_Howe',
+    'Asia/Kathmandu',
+    'UTC',
+  ],
+  ...[
+    'Pacific/Apia',
+    'Africa/Casablanca',
+    'Pacific/Chatham',
+    'Asia/Tehran',
+    'America/Sao_Paulo',
+    'Asia/Gaza',
+  ],
 ];
 
 describe('offsets of time zones', () => {
@@ -51,7 +65,8 @@ describe('offsets of time zones', () => {
         if (next === last) continue;
         last = next;
         for (let at = day - 86_400_000; at <= day; at += 600_000)
-          for (const time of [at - 1, at]) expect(ours(zone, time), `${zone} ${time}`).to.equal(intl(zone, time));
+          for (const time of [at - 1, at])
+            expect(ours(zone, time), `${zone} ${time}`).to.equal(intl(zone, time));
       }
     }
   });

@@ -359,7 +359,10 @@ describe('buildDataSet', () => {
   });
 
   it('makes a column of each element of a vector', async () => {
-    const types = { request: { 'user.taste': 'vector' }, candidate: { 'product.embedding': 'vector' } } as const;
+    const types = {
+      request: { 'user.taste': 'vector' },
+      candidate: { 'product.embedding': 'vector' },
+    } as const;
     const candidates = [
       { id: 'a', values: { 'product.embedding': [0.5, 1] } },
       {

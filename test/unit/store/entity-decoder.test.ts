@@ -110,7 +110,12 @@ describe('the entity decoder', () => {
   it('reads lists of numbers of any length, without rounding', () => {
     const lists = [[], [1], [0.5, -2, 3], [0.1], [1e300, -0], Array.from({ length: 5000 }, (_, i) => i / 7)];
     const wants = [{ path: 'n', type: FLOATS }];
-    const rows = decode([['n', FLOATS]], wants, [...lists.map((n) => ({ n })), {}, { n: null }, { n: ['x'] }]);
+    const rows = decode([['n', FLOATS]], wants, [
+      ...lists.map((n) => ({ n })),
+      {},
+      { n: null },
+      { n: ['x'] },
+    ]);
     expect(rows).to.deep.equal([...lists, 'absent', 'null', 'failed'].map((one) => [one]));
   });
 
@@ -134,7 +139,10 @@ describe('the entity decoder', () => {
       damaged[at] = width;
       const columns = columnsOf([{ path: 'n', type: FLOATS }], 1);
       decoder.decode(...placed(damaged), columns, 0);
-      expect(columns.map((column) => cell(column, 0)), `width ${width}`).to.deep.equal(['failed']);
+      expect(
+        columns.map((column) => cell(column, 0)),
+        `width ${width}`,
+      ).to.deep.equal(['failed']);
     }
   });
 

@@ -54,7 +54,10 @@ describe('rank_within', () => {
       [0.9, 8.1],
       [1, 9],
     ] as const) {
-      const { quantile: found } = (await ranked([9, 1, 5, 6], { quantile })) as unknown as Record<string, number[]>;
+      const { quantile: found } = (await ranked([9, 1, 5, 6], { quantile })) as unknown as Record<
+        string,
+        number[]
+      >;
       expect(found?.[0], String(quantile)).to.be.closeTo(value, 1e-12);
     }
     expect(Object.keys(await ranked([1]))).not.to.include('quantile');
@@ -67,7 +70,6 @@ describe('rank_within', () => {
     const some = await ranked([lost, 3, absent, 1]);
     const alone = await ranked([3, 1]);
     for (const [output, cells] of Object.entries(some)) {
-
       const [first, second] = alone[output as keyof typeof alone];
       expect(cells, output).to.deep.equal([lost, first, absent, second]);
     }

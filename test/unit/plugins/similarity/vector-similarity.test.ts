@@ -39,12 +39,25 @@ describe('similarity of vectors', () => {
     const { distance } = await toRequest([[3, 4], [0, 0], [6, 8], near, lost], [3, 4], 2);
     expect(distance.slice(0, 3)).to.deep.equal([0, 5, 5]);
     expect(distance[4]).to.deep.equal(lost);
-    const { distance: small } = await toRequest([[1.0001, 1], [1, 1 + 2 ** -20]], [1, 1], 2);
+    const { distance: small } = await toRequest(
+      [
+        [1.0001, 1],
+        [1, 1 + 2 ** -20],
+      ],
+      [1, 1],
+      2,
+    );
     expect(small[1]).to.equal(2 ** -20);
     expect(small[0]).to.be.closeTo(Math.fround(1.0001) - 1, 1e-15);
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.tuple(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.double({ min: -1, max: 1, noNaN: true })), { minLength: 1, maxLength: 9 }),
+        fc.array(
+          fc.tuple(
+            fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+            fc.double({ min: -1, max: 1, noNaN: true }),
+          ),
+          { minLength: 1, maxLength: 9 },
+        ),
         async (pairs) => {
           const a = pairs.map(([one]) => Math.fround(one));
           const b = pairs.map(([one, shift]) => Math.fround(one + shift));
