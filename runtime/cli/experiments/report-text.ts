@@ -38,11 +38,7 @@ export function reportText(report: ExperimentReport, width: number): string {
     '\n',
     ...(sampleRatio === undefined
       ? []
-      : listed(
-          'units',
-          [`sample-ratio test p ${pText(sampleRatio)}`],
-          width,
-        )),
+      : listed('units', [`sample-ratio test p ${pText(sampleRatio)}`], width)),
     ...(leftOut.length === 0 ? [] : listed('left out', leftOut, width)),
     ...decision(report).flatMap((sentence, at) => listed(at === 0 ? 'decision' : '', [sentence], width)),
   ].join('');

@@ -94,7 +94,7 @@ async function targetsOf(
     const places = new Map(ranked.map(({ candidate_id: id }, at) => [id, at + 1]));
     return (id, place) => (places.get(id) === place ? 1 : 0);
   }
-  const scores = new Map(ranked.map(({ candidate_id: id, ranked_score: score }) => [id, score ?? NaN]));
+  const scores = new Map(ranked.map(({ candidate_id: id, ranked_score: score }) => [id, score]));
   for (const [id, score] of scores)
     if (!(score >= 0 && score <= 1))
       throw new CommandFailure(

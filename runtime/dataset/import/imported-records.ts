@@ -195,7 +195,7 @@ export class ImportedRecords {
     writer.float64(1);
     writer.bool(1);
     // A foreign log has one probability a place. It counts as both of those that Millrace logs.
-    if (isDrawn) for (const _ of DRAWS) writeKnown(writer, shown, (candidate) => candidate?.propensity);
+    if (isDrawn) DRAWS.forEach(() => writeKnown(writer, shown, (candidate) => candidate?.propensity));
     for (const { slot } of this.#values.candidate) this.#writeValue(writer, frame, slot, ids, count);
     writer.int32([]);
     writer.int32([]);

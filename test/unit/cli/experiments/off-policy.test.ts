@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readPropensities } from '../../../../runtime/cli/train/propensities.js';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
 import { exploredLedger } from '../../../support/experiment-shop.js';
 import { MadeExperiment } from '../../../support/made-experiment.js';
@@ -106,7 +107,7 @@ describe('evaluate --estimator and ledger propensities', () => {
     const { code, stdout, stderr } = await millrace(['ledger', 'propensities', ...flags]);
     expect([code, stderr]).to.deep.equal([0, '']);
     // Only the places 1 and 2 are swapped, and 3 and 4: the chain ends at 2.
-    const [first, second, ...others] = JSON.parse(readFileSync(out, 'utf8')) as number[];
+    const [first, second, ...others] = await readPropensities(out);
     expect([first, others]).to.deep.equal([1, []]);
     expect(second).to.be.closeTo(0.5, 0.05);
     expect(stdout).to.match(/^search: 1,200 pages with drawn places, by swapped neighbours\n/);

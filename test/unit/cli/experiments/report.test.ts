@@ -21,7 +21,8 @@ const METRICS =
   'metrics: { primary: { event: order, value: sum(revenue), within: 7d }, guard: [latency_p99] }\n';
 
 const FILES = {
-  'millrace.yaml': 'project: shop\nstore: embedded\nevents: { impression: {}, click: {}, order: { revenue: float } }\n',
+  'millrace.yaml':
+    'project: shop\nstore: embedded\nevents: { impression: {}, click: {}, order: { revenue: float } }\n',
   'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
   'pipelines/search.yaml': `
 pipeline: search
