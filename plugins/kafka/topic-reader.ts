@@ -4,7 +4,7 @@ import type { Backlog, RejectedMessage, ServerProbe, Source, SourceMessage } fro
 import { configOf, kafkaPackage, topicAnswer, type KafkaServer } from './client.js';
 
 /** How long a read waits for messages, in milliseconds. */
-const WAIT_MS = 1000;
+const WAIT_MS = 250;
 const HEARTBEAT_MS = 2000;
 const SESSION_MS = 30_000;
 

@@ -10,7 +10,7 @@ import {
 import { clientOf, hostOf, type StreamServer } from './connect.js';
 
 /** How long a read waits for entries, in milliseconds. */
-const WAIT_MS = 1000;
+const WAIT_MS = 250;
 
 /** Maximum number of rejected entries that are kept. */
 const KEPT_REJECTED = 100_000;

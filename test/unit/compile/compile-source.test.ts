@@ -136,7 +136,7 @@ describe('the file of a source', () => {
       'a password in the file',
       'use: redis_stream\ninto: feedback\nwith: { url: "redis://streams:6379", stream: web, password: hunter22 }\n',
       `sources/web.yaml:4:61: error[literal_secret]: \`password\`: a secret must come from an environment variable
- 4 | with: { url: "redis://streams:6379", stream: web, password: ******** }
+ 4 | with: { url: "redis://streams:6379", stream: web, password: **********
    |                                                             ^^^^^^^^
    help: write \`password: "\${WEB_PASSWORD}"\` and set that variable`,
     ],
