@@ -1,13 +1,47 @@
 import type { Registry } from 'prom-client';
+import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 
+/** Something that does not stop this instance, and should be changed. */
 export interface Warning {
   readonly code: string;
   readonly detail: string;
 }
 
-/** The state of the process for /readyz and /metrics. */
+interface AnyReload {
+  /** When it ended, epoch milliseconds. */
+  readonly at: number;
+  /** How long it took, milliseconds. */
+  readonly ms: number;
+  /** The version of the project that serves after it. */
+  readonly version: string;
+  /** The errors of a failed reload; the warnings of a reload that succeeded. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The result of a reload of the project. */
+export type ReloadReport = AnyReload &
+  (
+    | {
+        readonly outcome: 'succeeded';
+        readonly versionBefore: string;
+        readonly pipelines: readonly string[];
+        readonly models: readonly {
+          readonly pipeline: string;
+          readonly step: string;
+          readonly version: string;
+        }[];
+      }
+    | {
+        readonly outcome: 'failed';
+        /** An error that is not about a place in a file. */
+        readonly problem?: { readonly code?: string; readonly error?: unknown; readonly detail: string };
+      }
+  );
+
+/** The state of the process for /readyz, /metrics and /inspect. */
 export class Instance {
   #isShuttingDown = false;
+  #lastReload: ReloadReport | undefined;
   readonly #warnings: (() => readonly Warning[])[] = [];
   readonly #gather: ((own: Registry) => Promise<string>) | undefined;
 
@@ -36,6 +70,15 @@ export class Instance {
   /** Adds a part of the process that has warnings. */
   warnOf(warnings: () => readonly Warning[]): void {
     this.#warnings.push(warnings);
+  }
+
+  /** The last reload of the project; undefined before the first one. */
+  get lastReload(): ReloadReport | undefined {
+    return this.#lastReload;
+  }
+
+  reloaded(report: ReloadReport): void {
+    this.#lastReload = report;
   }
 
   /** Returns the text of /metrics. */
