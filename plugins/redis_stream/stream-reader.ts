@@ -93,10 +93,7 @@ export class StreamReader implements Source {
   }
 
   /** Acknowledges entries. Adds the rejected ones to the other stream in the same transaction. */
-  async settle(
-    messages: readonly SourceMessage[],
-    rejected: readonly RejectedMessage[],
-  ): Promise<void> {
+  async settle(messages: readonly SourceMessage[], rejected: readonly RejectedMessage[]): Promise<void> {
     if (messages.length === 0) return;
     const { stream } = this.#place;
     await this.#try(async (client) => {

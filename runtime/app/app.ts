@@ -182,25 +182,16 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
   countSpans(metrics.registry, tracing?.counts);
-  return new ReloadableApp(
-    reloader,
-    store,
-    logger,
-    metrics,
-    admission,
-    overrides.keys,
-    sources,
-    async () => {
-      loopDelay?.close();
-      // The last requests and their effects have ended by now.
-      const written = recording?.sinks.ledger.close(LEDGER_MS);
-      const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
-      await services.resolve(TOKENS.serviceSchemas)?.close();
-      await store.close();
-      await flushed;
-      await written;
-    },
-  );
+  return new ReloadableApp(reloader, store, logger, metrics, admission, overrides.keys, sources, async () => {
+    loopDelay?.close();
+    // The last requests and their effects have ended by now.
+    const written = recording?.sinks.ledger.close(LEDGER_MS);
+    const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
+    await services.resolve(TOKENS.serviceSchemas)?.close();
+    await store.close();
+    await flushed;
+    await written;
+  });
 }
 
 function wantedOf(

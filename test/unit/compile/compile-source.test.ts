@@ -150,7 +150,9 @@ describe('the file of a source', () => {
     const brands = 'pipeline: brands\nrank: brand\ncomponents:\n  - use: score\n    with: { value: 1 }\n';
     const files = { 'pipelines/brands.yaml': brands, 'schemas/entities/brand.yaml': 'entity: brand\n' };
     const yaml = `use: redis_stream\ninto: feedback\nmap: segment\n${WITH}`;
-    expect(await told(yaml, files)).to.include('error[missing_key]').and.include('add the key `about`');
+    expect(await told(yaml, files))
+      .to.include('error[missing_key]')
+      .and.include('add the key `about`');
     expect(await told(`${yaml}about: product\n`, files)).to.equal('');
   });
 });
