@@ -29,7 +29,11 @@ const BROKER = /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):\d{1,5}$/;
  * @returns that file
  * @throws OptionError
  */
-export function checkServer(server: KafkaServer, what: 'sink' | 'source', client: string | undefined): string {
+export function checkServer(
+  server: KafkaServer,
+  what: 'sink' | 'source',
+  client: string | undefined,
+): string {
   for (const [i, broker] of server.brokers.entries())
     if (!BROKER.test(broker))
       throw new OptionError(['brokers', i], 'expected host:port', 'for example "kafka-1:9092"');

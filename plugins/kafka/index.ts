@@ -37,12 +37,7 @@ export const source = defineSource<SourceOptions>({
       rejected: rejected ?? `${options.topic}.rejected`,
       start: startOf(options.start),
     };
-    return new TopicReader(
-      options,
-      group,
-      timeoutMs,
-      checkServer(options, 'source', findPackage('kafkajs')),
-    );
+    return new TopicReader(options, group, timeoutMs, checkServer(options, 'source', findPackage('kafkajs')));
   },
 });
 

@@ -4,7 +4,7 @@ import type { Backlog, RejectedMessage, ServerProbe, Source, SourceMessage } fro
 import { configOf, kafkaPackage, topicAnswer, type KafkaServer } from './client.js';
 
 /** How long a read waits for messages, in milliseconds. */
-const WAIT_MS = 1000;
+const WAIT_MS = 250;
 const HEARTBEAT_MS = 2000;
 const SESSION_MS = 30_000;
 
@@ -98,16 +98,11 @@ export class TopicReader implements Source {
     const fetched = this.#fetched;
     if (fetched === undefined || signal.aborted) return [];
     const { topic, partition } = fetched.payload.batch;
-    return fetched.left
-      .slice(0, most)
-      .map((message) => messageOf(`${topic}-${partition}`, message));
+    return fetched.left.slice(0, most).map((message) => messageOf(`${topic}-${partition}`, message));
   }
 
   /** Sends rejected messages to their topic, then commits the offset after the last message. */
-  async settle(
-    messages: readonly SourceMessage[],
-    rejected: readonly RejectedMessage[],
-  ): Promise<void> {
+  async settle(messages: readonly SourceMessage[], rejected: readonly RejectedMessage[]): Promise<void> {
     const fetched = this.#fetched;
     const clients = this.#clients;
     const last = messages.at(-1);
@@ -208,11 +203,7 @@ export class TopicReader implements Source {
     await admin.setOffsets({ groupId: group, topic, partitions });
   }
 
-  async #reject(
-    { kafka }: Clients,
-    { left }: Fetched,
-    rejected: readonly RejectedMessage[],
-  ): Promise<void> {
+  async #reject({ kafka }: Clients, { left }: Fetched, rejected: readonly RejectedMessage[]): Promise<void> {
     if (this.#producer === undefined) {
       const { Partitioners } = await kafkaPackage(this.#path);
       const producer = kafka.producer({

@@ -10,7 +10,7 @@ import {
 import { clientOf, hostOf, type StreamServer } from './connect.js';
 
 /** How long a read waits for entries, in milliseconds. */
-const WAIT_MS = 1000;
+const WAIT_MS = 250;
 
 /** Maximum number of rejected entries that are kept. */
 const KEPT_REJECTED = 100_000;
@@ -93,10 +93,7 @@ export class StreamReader implements Source {
   }
 
   /** Acknowledges entries. Adds the rejected ones to the other stream in the same transaction. */
-  async settle(
-    messages: readonly SourceMessage[],
-    rejected: readonly RejectedMessage[],
-  ): Promise<void> {
+  async settle(messages: readonly SourceMessage[], rejected: readonly RejectedMessage[]): Promise<void> {
     if (messages.length === 0) return;
     const { stream } = this.#place;
     await this.#try(async (client) => {

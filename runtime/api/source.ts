@@ -48,7 +48,7 @@ export interface Source {
    */
   open(signal: AbortSignal): Promise<void>;
   /**
-   * Reads the next messages, in order. It waits for about a second if there are none, and resolves to an empty list.
+   * Reads the next messages, in order. If there are none, it waits for a moment and resolves to an empty list.
    * @param most the largest number of messages
    * @param signal aborts when the runtime stops reading; messages that were not returned are delivered later
    */

@@ -82,8 +82,6 @@ export interface App {
 export interface AppOverrides extends Overrides {
   /** Whether requests are recorded in the ledger, and the sinks of the project are opened. By default not. */
   readonly records?: boolean;
-  /** Tells the user of each reload; by default in the log. */
-  readonly tellReload?: (report: ReloadReport) => void;
   /** How the sources of the project are read; by default they are not. */
   readonly consumes?: {
     /** The name of this process among the readers of one group. By default that of the host. */
@@ -93,6 +91,8 @@ export interface AppOverrides extends Overrides {
     /** Whether sources slow down while requests wait. */
     readonly slows: boolean;
   };
+  /** Tells the user of each reload; by default in the log. */
+  readonly tellReload?: (report: ReloadReport) => void;
 }
 
 /**
@@ -129,9 +129,9 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   void recording?.sinks.use(first.sinks);
   await announce(services, first.config);
   if (settings.reload === 'watch') await keepTypes(settings.project, first, logger);
+  let sources: Sources | undefined;
   const instance = services.resolve(TOKENS.instance);
   const tellReload = overrides.tellReload ?? ((report: ReloadReport) => logReload(logger, report));
-  let sources: Sources | undefined;
   const reloader = new Reloader(first, {
     logger,
     report: (report) => {
@@ -170,7 +170,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   if (sources !== undefined) {
     const running = sources;
     countSources(metrics.registry, () => running.states());
-    services.resolve(TOKENS.instance).warnOf(() => running.warnings());
+    instance.warnOf(() => running.warnings());
     await running.use(wantedOf(first.sources, overrides.consumes));
   }
   const store = services.resolve(TOKENS.store);
@@ -182,25 +182,16 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
   countSpans(metrics.registry, tracing?.counts);
-  return new ReloadableApp(
-    reloader,
-    store,
-    logger,
-    metrics,
-    admission,
-    overrides.keys,
-    sources,
-    async () => {
-      loopDelay?.close();
-      // The last requests and their effects have ended by now.
-      const written = recording?.sinks.ledger.close(LEDGER_MS);
-      const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
-      await services.resolve(TOKENS.serviceSchemas)?.close();
-      await store.close();
-      await flushed;
-      await written;
-    },
-  );
+  return new ReloadableApp(reloader, store, logger, metrics, admission, overrides.keys, sources, async () => {
+    loopDelay?.close();
+    // The last requests and their effects have ended by now.
+    const written = recording?.sinks.ledger.close(LEDGER_MS);
+    const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
+    await services.resolve(TOKENS.serviceSchemas)?.close();
+    await store.close();
+    await flushed;
+    await written;
+  });
 }
 
 function wantedOf(

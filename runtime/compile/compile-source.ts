@@ -58,7 +58,11 @@ export async function compileSource(
     const { into, map, event, values, where, positionsFrom, about } = definition;
     const versions = checked.marks.map(({ text }) => files.versions.get(text.value));
     const mapped = [into, map, event, values, where, positionsFrom, about];
-    return { definition, source, key: JSON.stringify([use.value, mapped, rejected, checked.value, versions]) };
+    return {
+      definition,
+      source,
+      key: JSON.stringify([use.value, mapped, rejected, checked.value, versions]),
+    };
   } catch (error) {
     const faults: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
     for (const fault of faults)

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 
+/** Something that does not stop this instance, and should be changed. */
 export interface Warning {
   readonly code: string;
   readonly detail: string;
@@ -61,15 +62,6 @@ export class Instance {
     this.#isShuttingDown = true;
   }
 
-  /** The last reload of the project; undefined before the first one. */
-  get lastReload(): ReloadReport | undefined {
-    return this.#lastReload;
-  }
-
-  reloaded(report: ReloadReport): void {
-    this.#lastReload = report;
-  }
-
   /** What /readyz shows beside its checks. It does not stop this instance. */
   warnings(): readonly Warning[] {
     return this.#warnings.flatMap((of) => of());
@@ -78,6 +70,15 @@ export class Instance {
   /** Adds a part of the process that has warnings. */
   warnOf(warnings: () => readonly Warning[]): void {
     this.#warnings.push(warnings);
+  }
+
+  /** The last reload of the project; undefined before the first one. */
+  get lastReload(): ReloadReport | undefined {
+    return this.#lastReload;
+  }
+
+  reloaded(report: ReloadReport): void {
+    this.#lastReload = report;
   }
 
   /** Returns the text of /metrics. */

@@ -38,11 +38,7 @@ export class FeedbackIntake implements Intake {
   readonly #takesLines: boolean;
   readonly #target: Pick<SourceTarget, 'feedback'>;
 
-  constructor(
-    definition: MappedSource,
-    project: IntakeProject,
-    target: Pick<SourceTarget, 'feedback'>,
-  ) {
+  constructor(definition: MappedSource, project: IntakeProject, target: Pick<SourceTarget, 'feedback'>) {
     this.#feedbackOf = definition.map === undefined ? undefined : mappedFeedback(definition, project);
     this.#takesLines = definition.map === 'snowplow';
     this.#target = target;
@@ -152,7 +148,9 @@ function withoutWrong(parts: readonly Part[], error: MillraceError, outcomes: Ou
     for (const one of part === undefined ? parts : [part]) {
       const found = reasons.get(one) ?? [];
       const name = place.slice(place.lastIndexOf('/') + 1);
-      found.push(part === undefined || place === '' || detail.includes(name) ? detail : `${place}: ${detail}`);
+      found.push(
+        part === undefined || place === '' || detail.includes(name) ? detail : `${place}: ${detail}`,
+      );
       reasons.set(one, found);
     }
   }

@@ -26,7 +26,10 @@ export interface FeedbackBody {
   readonly events: readonly JsonObject[];
 }
 
-export type FeedbackOf = (row: JsonObject, message: SourceMessage) => FeedbackBody | { readonly problem: string };
+export type FeedbackOf = (
+  row: JsonObject,
+  message: SourceMessage,
+) => FeedbackBody | { readonly problem: string };
 
 /** Returns a function that reads messages by the map of a source, as bodies of feedback. */
 export function mappedFeedback(definition: MappedSource, project: IntakeProject): FeedbackOf {

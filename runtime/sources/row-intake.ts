@@ -6,7 +6,15 @@ import { fittedEntity } from '../dataset/import/fitted-entity.js';
 import type { ForeignEvent, RowReader } from '../dataset/import/foreign-event.js';
 import { readyReader } from '../dataset/import/ready-logs.js';
 import { sendBatch } from '../index/send-batch.js';
-import type { Intake, IntakeProject, MappedSource, Outcome, SourceRow, SourceTarget, Stored } from './intake.js';
+import type {
+  Intake,
+  IntakeProject,
+  MappedSource,
+  Outcome,
+  SourceRow,
+  SourceTarget,
+  Stored,
+} from './intake.js';
 import { isFinal, Outcomes } from './refusals.js';
 import { readMessage } from './read-message.js';
 

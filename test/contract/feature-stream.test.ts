@@ -70,7 +70,12 @@ describe('a stream of feature rows', () => {
     push: (view, rows) => targetOf(app).push(view, rows),
   };
 
-  function reader({ url = redis.url, consumer = 'one', claimIdleMs = 60_000, timeoutMs = 10_000 }): StreamReader {
+  function reader({
+    url = redis.url,
+    consumer = 'one',
+    claimIdleMs = 60_000,
+    timeoutMs = 10_000,
+  }): StreamReader {
     return new StreamReader(
       { url, stream: STREAM, field: 'row' },
       { group: 'millrace', consumer, rejected: `${STREAM}:rejected`, start: '0', claimIdleMs, timeoutMs },
@@ -196,7 +201,13 @@ describe('a stream of feature rows', () => {
           ? Promise.reject(new MillraceError('store_unavailable', 'away'))
           : target.push(view, rows),
     };
-    expect(await consumeAll(away)).to.deep.equal({ stored: 20, older: 0, expired: 0, skipped: 0, rejected: 0 });
+    expect(await consumeAll(away)).to.deep.equal({
+      stored: 20,
+      older: 0,
+      expired: 0,
+      skipped: 0,
+      rejected: 0,
+    });
     expect(await ordersOf('p0', 'p19')).to.deep.equal([0, 19]);
   });
 

@@ -51,7 +51,11 @@ describe('the kafka source', function () {
   }
 
   const create = (topic: string, more: object = {}): Promise<Source> =>
-    createSource(plugin, { brokers: [broker?.address ?? ''], topic, timeout: '5s', ...more }, { name: topic });
+    createSource(
+      plugin,
+      { brokers: [broker?.address ?? ''], topic, timeout: '5s', ...more },
+      { name: topic },
+    );
 
   /** Remembers the numbers of messages by partition. A message with a number in `poison` is rejected. */
   function remember(seen: Map<string, number[]>, poison: readonly number[] = []): Intake {

@@ -108,7 +108,11 @@ describe('sources on Redis streams', function () {
   }
 
   /** What the pipeline counts, by product. */
-  async function counted(by: App, user: string, products: readonly string[]): Promise<Record<string, number>> {
+  async function counted(
+    by: App,
+    user: string,
+    products: readonly string[],
+  ): Promise<Record<string, number>> {
     const body = { user: { user_id: user }, candidates: products.map((id) => ({ product_id: id })) };
     const { answer } = (await by.pipelines[0]?.run(body, { requestId: 'r' })) ?? expect.fail();
     const { ranked_candidates: ranked } = JSON.parse(JSON.stringify(answer)) as {
@@ -164,7 +168,12 @@ describe('sources on Redis streams', function () {
   it('reject what cannot be read, whole and with its reason, and go on', async () => {
     await add('web', '{"type":');
     await client.xadd('web', '*', 'other', 'x');
-    await add('web', { type: 'track', event: 'Product Clicked', userId: 'u', properties: { product_id: 'a' } });
+    await add('web', {
+      type: 'track',
+      event: 'Product Clicked',
+      userId: 'u',
+      properties: { product_id: 'a' },
+    });
     await add('web', track('m1', 'Order Completed', 'u', { products: [{ product_id: 'a' }, {}] }));
     await add('web', track('m2', 'Product Clicked', 'u', { product_id: 'a' }));
     await add('web', {
@@ -172,7 +181,10 @@ describe('sources on Redis streams', function () {
       timestamp: '2199-01-01T00:00:00Z',
     });
     await add('mine', { name: 'clik', uid: 'u', item: { id: 'a' } });
-    await add('native', { user: { user_id: 'u' }, events: [{ type: 'click', product: { product_id: 'a' } }] });
+    await add('native', {
+      user: { user_id: 'u' },
+      events: [{ type: 'click', product: { product_id: 'a' } }],
+    });
     const served = await serve();
     await settled('web', 'mine', 'native');
     await until('the counts', () => totals('web').rejected === 5 && totals('native').rejected === 1);
@@ -186,9 +198,7 @@ describe('sources on Redis streams', function () {
     expect(id).to.equal('no_id: messageId is missing');
     expect(half).to.equal('no_id: product_id is missing');
     expect(future).to.match(/^time: expected a time at most 300 s after now/);
-    expect(await reasons('mine:rejected')).to.deep.equal([
-      'unknown_event: name is "clik"',
-    ]);
+    expect(await reasons('mine:rejected')).to.deep.equal(['unknown_event: name is "clik"']);
     expect(await reasons('native:rejected')).to.have.length(1);
   });
 
@@ -236,7 +246,10 @@ describe('sources on Redis streams', function () {
     await settled('web');
     await redis.stop();
     await add('web', track('m2', 'Product Clicked', 'u', { product_id: 'a' }));
-    await until('a retry', () => (served.sources?.states().find(({ name }) => name === 'web')?.retries ?? 0) > 0);
+    await until(
+      'a retry',
+      () => (served.sources?.states().find(({ name }) => name === 'web')?.retries ?? 0) > 0,
+    );
     await redis.start();
     await settled('web');
     // The killed store keeps nothing on disk here, so it has what came afterwards.
@@ -261,10 +274,13 @@ describe('sources on Redis streams', function () {
     const folder = await writeProject({
       ...files(streams.url),
       'sources/native.yaml': '',
-      ...Object.fromEntries(['web', 'shop'].map((name) => [`sources/${name}.yaml`, of(`sources/${name}.yaml`)])),
+      ...Object.fromEntries(
+        ['web', 'shop'].map((name) => [`sources/${name}.yaml`, of(`sources/${name}.yaml`)]),
+      ),
     });
     try {
-      for (const name of ['native', 'mine', 'products', 'rows']) await rm(join(folder, `sources/${name}.yaml`));
+      for (const name of ['native', 'mine', 'products', 'rows'])
+        await rm(join(folder, `sources/${name}.yaml`));
       process.env.STREAM_URL = streams.url;
       await add('web', of('web').replace('NOW', new Date().toISOString()));
       await add('shop', of('shop'));

@@ -69,10 +69,7 @@ export function checkPlugin(
     if (typeof given !== 'object' || given === null) {
       const factory = { component: 'definePlugin', sink: 'defineSink', source: 'defineSource' }[surface];
       faults.push(
-        ...wrong(
-          `its \`${word}\` is ${described(given)}`,
-          `write: export const ${word} = ${factory}({ … })`,
-        ),
+        ...wrong(`its \`${word}\` is ${described(given)}`, `write: export const ${word} = ${factory}({ … })`),
       );
       return;
     }

@@ -46,20 +46,30 @@ interface ArmSpec {
 
 export function shadowCommand(context: CliContext): Command {
   const command = new Command('shadow')
-    .description('run other pipelines, or other params, on requests that were served, in processes of their own')
+    .description(
+      'run other pipelines, or other params, on requests that were served, in processes of their own',
+    )
     .argument('<PIPELINE>', 'the pipeline whose requests are taken')
-    .option('--against <ARM>', 'a pipeline of the project, a project folder, or git:REF; may be repeated', list)
+    .option(
+      '--against <ARM>',
+      'a pipeline of the project, a project folder, or git:REF; may be repeated',
+      list,
+    )
     .option('--params <VALUES>', 'the same pipeline with other params, e.g. w_pop=0.5,w_text=2', list)
     .option('--ledger <DIR>', 'folder with the records [default: the ledger of the project]')
     .addOption(
-      new Option('--share <SHARE>', 'share of the requests, by their ids').argParser(share).default(1, '100%'),
+      new Option('--share <SHARE>', 'share of the requests, by their ids')
+        .argParser(share)
+        .default(1, '100%'),
     )
     .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', 1000))
     .option('--follow', 'run requests as a service logs them, until stopped')
     .addOption(wholeOption('--queue <N>', 'with --follow: requests that may wait for an arm', 1000))
     .addOption(wholeOption('--depth <K>', 'depth of overlap@k', 10))
     .addOption(
-      new Option('--timeout <TIME>', 'the longest time for one request').argParser(duration).default(5000, '5s'),
+      new Option('--timeout <TIME>', 'the longest time for one request')
+        .argParser(duration)
+        .default(5000, '5s'),
     )
     .addOption(
       new Option('--memory <SIZE>', 'the largest heap of an arm').argParser(megabytes).default(1024, '1GB'),

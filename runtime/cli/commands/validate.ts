@@ -31,7 +31,10 @@ export function validateCommand(context: CliContext, version: string): Command {
     .description('check a project as start-up does, and report all errors')
     .option('--json', 'print the errors and warnings as JSON')
     .option('--sarif <FILE>', 'also write the errors and warnings as SARIF 2.1.0; - for standard output')
-    .option('--connect', 'also ask the store, the model servers, the sinks and the sources whether they are ready')
+    .option(
+      '--connect',
+      'also ask the store, the model servers, the sinks and the sources whether they are ready',
+    )
     .option('--timeout <TIME>', 'with --connect: how long each of them may take; by default 5s')
     .action((flags: Flags) => checkProject(context, flags, version));
   return addSettingFlags(validate, ['project']);

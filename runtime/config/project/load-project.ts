@@ -74,7 +74,11 @@ export async function loadProject(
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
   for (const file of [...sinkFiles, ...sourceFiles]) hideSecrets(file);
   const sinks = loadSinks(parse(sinkFiles, 'sink'), diagnostics);
-  const sources = loadSources(parse(sourceFiles, 'source'), { ...known, views, events, pipelines }, diagnostics);
+  const sources = loadSources(
+    parse(sourceFiles, 'source'),
+    { ...known, views, events, pipelines },
+    diagnostics,
+  );
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);

@@ -105,8 +105,7 @@ function readAbout(
   diagnostics: Diagnostics,
 ): string | undefined {
   const written = locatedText(file, memberOf(file, root, 'about'));
-  if (written !== undefined)
-    return checkEntity(written, names, diagnostics) ? written.value : undefined;
+  if (written !== undefined) return checkEntity(written, names, diagnostics) ? written.value : undefined;
   const ranked = names.pipelines.flatMap(({ task, candidateType }) =>
     task === 'rank' ? [candidateType.value] : [],
   );

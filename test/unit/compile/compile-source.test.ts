@@ -136,7 +136,7 @@ describe('the file of a source', () => {
       'a password in the file',
       'use: redis_stream\ninto: feedback\nwith: { url: "redis://streams:6379", stream: web, password: hunter22 }\n',
       `sources/web.yaml:4:61: error[literal_secret]: \`password\`: a secret must come from an environment variable
- 4 | with: { url: "redis://streams:6379", stream: web, password: ******** }
+ 4 | with: { url: "redis://streams:6379", stream: web, password: **********
    |                                                             ^^^^^^^^
    help: write \`password: "\${WEB_PASSWORD}"\` and set that variable`,
     ],
@@ -150,7 +150,9 @@ describe('the file of a source', () => {
     const brands = 'pipeline: brands\nrank: brand\ncomponents:\n  - use: score\n    with: { value: 1 }\n';
     const files = { 'pipelines/brands.yaml': brands, 'schemas/entities/brand.yaml': 'entity: brand\n' };
     const yaml = `use: redis_stream\ninto: feedback\nmap: segment\n${WITH}`;
-    expect(await told(yaml, files)).to.include('error[missing_key]').and.include('add the key `about`');
+    expect(await told(yaml, files))
+      .to.include('error[missing_key]')
+      .and.include('add the key `about`');
     expect(await told(`${yaml}about: product\n`, files)).to.equal('');
   });
 });

@@ -59,7 +59,11 @@ describe('schemas/', () => {
         );
         // The plugin of the step defines the options.
         expect(open.map(([place]) => place)).to.deep.equal(
-          { pipeline: ['#/$defs/step/properties/with'], sink: ['#/properties/with'] }[name as string] ?? [],
+          {
+            pipeline: ['#/$defs/step/properties/with'],
+            sink: ['#/properties/with'],
+            source: ['#/properties/with'],
+          }[name as string] ?? [],
         );
       });
 

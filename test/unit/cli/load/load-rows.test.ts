@@ -39,7 +39,11 @@ function inputOf(chunks: readonly RowChunk[], failure?: Error): Input {
   };
 }
 
-async function load(items: readonly InputRow[], send: Send<InputRow>, order: RowOrder = FREE): Promise<LoadReport> {
+async function load(
+  items: readonly InputRow[],
+  send: Send<InputRow>,
+  order: RowOrder = FREE,
+): Promise<LoadReport> {
   return loadRows(inputOf([{ rows: items, bad: [] }]), order, send, {
     update: () => undefined,
     stop: () => undefined,

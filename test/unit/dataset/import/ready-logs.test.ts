@@ -34,7 +34,10 @@ describe('calls of Segment', () => {
       'segment',
       call('Product List Viewed', {
         list_id: 'hot',
-        products: [{ product_id: 'a', position: 0, price: 5 }, { product_id: 'b', position: 1 }],
+        products: [
+          { product_id: 'a', position: 0, price: 5 },
+          { product_id: 'b', position: 1 },
+        ],
       }),
       call('Product Clicked', { product_id: 'b', position: 2 }, { userId: 'u1' }),
       call('Product Added', { product_id: 7, quantity: 2 }),
@@ -108,15 +111,19 @@ describe('events of Snowplow', () => {
   it('become a list that was shown, clicks, carts and orders', () => {
     const { events, rejects } = read(
       'snowplow',
-      flat('list_view', [{ id: 'a', position: 1 }, { id: 'b', position: 2, price: 3 }]),
+      flat('list_view', [
+        { id: 'a', position: 1 },
+        { id: 'b', position: 2, price: 3 },
+      ]),
       flat('list_click', [{ id: 'b', position: 2 }]),
       flat('transaction', [{ id: 'b', price: 3, quantity: 2 }]),
       flat('product_view', [{ id: 'b' }]),
       { event_id: 'x', collector_tstamp: TIME, event_name: 'page_view' },
     );
     expect(rejects).to.deep.equal([]);
-    expect(events.map((event) => (event.is === 'feedback' ? [event.event, event.candidate] : [event.is]))).to
-      .deep.equal([['ranking'], ['click', 'b'], ['order', 'b']]);
+    expect(
+      events.map((event) => (event.is === 'feedback' ? [event.event, event.candidate] : [event.is])),
+    ).to.deep.equal([['ranking'], ['click', 'b'], ['order', 'b']]);
     expect(events[0]).to.deep.include({ owners: { user: 'd1' }, sent: { item_list: 'results' }, time: AT });
     expect(events[2]).to.deep.include({ id: 'e-transaction', quantity: 2, values: { revenue: 6 } });
   });
@@ -135,7 +142,12 @@ describe('events of Snowplow', () => {
   it('can be lines of the enriched stream', () => {
     const cells = Array.from({ length: 131 }, () => '');
     const described = (schema: string, data: unknown): object => ({ schema: `iglu:${schema}`, data });
-    [cells[3], cells[6], cells[12], cells[124]] = ['2026-11-20 10:00:01.000', 'e1', 'u1', '2026-11-20 10:00:00.000'];
+    [cells[3], cells[6], cells[12], cells[124]] = [
+      '2026-11-20 10:00:01.000',
+      'e1',
+      'u1',
+      '2026-11-20 10:00:00.000',
+    ];
     cells[52] = JSON.stringify(
       described('com.snowplowanalytics.snowplow/contexts/jsonschema/1-0-0', [
         described(`${ECOMMERCE}/product/jsonschema/1-0-0`, { id: 'a', quantity: 2 }),
@@ -162,7 +174,10 @@ describe('events of Snowplow', () => {
 describe('logs that are known', () => {
   it('are guessed from their rows', () => {
     const rows = [{ type: 'track', messageId: 'm', event: 'x', anonymousId: 'a' }];
-    const target = { candidateType: 'product', known: { fields: new Set<string>(), carried: new Set<string>() } };
+    const target = {
+      candidateType: 'product',
+      known: { fields: new Set<string>(), carried: new Set<string>() },
+    };
     expect(guessSource({ file: 'log.jsonl', rows }, target as never).sources).to.deep.equal([
       { files: ['log.jsonl'], map: 'segment' },
     ]);
