@@ -1,5 +1,6 @@
 import { alerts } from './alerts.js';
 import { bodies } from './bodies.js';
+import { counters } from './counters.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
@@ -34,6 +35,7 @@ export const PROOFS: readonly Proof[] = [
   soak,
   alerts,
   forget,
+  counters,
   gates,
   loop,
   loopLightGbm,
