@@ -51,7 +51,9 @@ export async function countersBench(short: boolean): Promise<void> {
     const record = recordOf(counter, 300);
     const store = await connectRedisStore({ url: redis.url });
     const all = Array.from({ length: ITEMS }, (_, i) => counterKey('millrace', ['item'], [itemId(i)]));
-    await store.swap(all.map((key) => ({ key, before: null, after: encodeCounters(record, Date.now() + 900 * HOUR) })));
+    await store.swap(
+      all.map((key) => ({ key, before: null, after: encodeCounters(record, Date.now() + 900 * HOUR) })),
+    );
     await store.close();
 
     const module = fileURLToPath(new URL('./service/millrace.js', import.meta.url));
@@ -110,7 +112,11 @@ async function counterOf(folder: string): Promise<CounterDefinition> {
 }
 
 /** A record with events of the last thirty days, so that every bucket is used. */
-function recordOf(counter: CounterDefinition, events: number, first: CounterRecord = NO_COUNTERS): CounterRecord {
+function recordOf(
+  counter: CounterDefinition,
+  events: number,
+  first: CounterRecord = NO_COUNTERS,
+): CounterRecord {
   const now = Date.now();
   const kinds = kindsOf([[counter, 0]]);
   let record = first;

@@ -48,7 +48,7 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
   const rows: string[] = [];
   const missed: string[] = [];
   for (const place of ['redis', 'embedded', 'cluster'] as const) {
-    const figures = await measure(place, short ? 4_000 : 30_000);
+    const figures = await measure(place, short ? 12_000 : 60_000);
     rows.push(
       `| ${place} | ${figures.events} | ${figures.repeated} | ${figures.kills} | ${figures.readings} | ${figures.wrong} |`,
     );
@@ -118,7 +118,8 @@ async function measure(place: 'redis' | 'embedded' | 'cluster', forMs: number): 
         // A client that is killed sends its body again when it is back.
         for (let tries = 0; ; tries++) {
           const service = services[(w + tries) % services.length];
-          const limit = tries === 0 && n % 5 === 0 ? AbortSignal.timeout(1 + (n % 7)) : AbortSignal.timeout(8000);
+          const limit =
+            tries === 0 && n % 5 === 0 ? AbortSignal.timeout(1 + (n % 7)) : AbortSignal.timeout(8000);
           if (await isAcknowledged(service?.url ?? '', body, limit)) break;
           figures.repeated++;
           await pause(20);
@@ -145,7 +146,7 @@ async function measure(place: 'redis' | 'embedded' | 'cluster', forMs: number): 
     };
     const kill = async (): Promise<void> => {
       for (let n = 0; !isOver; n++) {
-        await pause(forMs / 5);
+        await pause(forMs / 8);
         const at = n % services.length;
         services[at]?.child.kill('SIGKILL');
         await services[at]?.ended;
@@ -159,7 +160,10 @@ async function measure(place: 'redis' | 'embedded' | 'cluster', forMs: number): 
       }
     };
     const move = async (): Promise<void> => {
-      const keys = [counterKey('millrace', [], []), ...products().map((id) => counterKey('millrace', ['product'], [id]))];
+      const keys = [
+        counterKey('millrace', [], []),
+        ...products().map((id) => counterKey('millrace', ['product'], [id])),
+      ];
       for (const slot of new Set(keys.map((key) => keySlot(key)))) {
         if (cluster === undefined || isOver) return;
         const from = Math.floor((slot * 3) / 16_384);

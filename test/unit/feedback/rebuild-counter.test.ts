@@ -69,7 +69,11 @@ describe('the rebuild of a counter', () => {
       ...{ event: 'click', subject: { type: 'product', id: 'p1' }, owners: [{ type: 'user', id: 'u1' }] },
       ...{ quantity: 1, position: undefined, values: new Map<never, never>() },
     };
-    const touch = { identity: [1, 2] as const, time: START, additions: additionsOf(kind?.entity ?? [], event) };
+    const touch = {
+      identity: [1, 2] as const,
+      time: START,
+      additions: additionsOf(kind?.entity ?? [], event),
+    };
     const { record } = addEvents(NO_COUNTERS, [touch, touch, touch, touch, touch], START);
     store.records.set(key, encodeCounters(record, START + DAY));
     expect(await clicksOf(store, 'u1', 'p1')).to.equal(5);
