@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
+import { countersBench } from './counters.js';
 import { dataSetBench } from './dataset.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
@@ -24,6 +25,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   online: onlineBench,
   request: requestBench,
   composite: compositeBench,
+  counters: countersBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
   features: featuresBench,
   keys: keysBench,

@@ -41,11 +41,7 @@ export interface Applied {
 const seconds = (time: number): number => Math.min(0xffffffff, Math.ceil(time / 1000));
 
 /** Counts events in a record without remembering their ids: a rebuild counts each event of the ledger once. */
-export function addEvents(
-  before: CounterRecord,
-  touches: readonly Touch[],
-  now: number,
-): Applied {
+export function addEvents(before: CounterRecord, touches: readonly Touch[], now: number): Applied {
   const { record, expires } = applyTouches(before, touches, [], 0, now);
   const { marks, markedUntil } = before;
   return { record: { ...record, marks, markedUntil }, expires };
@@ -64,8 +60,7 @@ export function applyTouches(
   now: number,
 ): Applied {
   const stored = new Map<string, StoredSeries>();
-  for (const one of before.series)
-    if (one.expires > now / 1000) stored.set(`${one.low} ${one.high}`, one);
+  for (const one of before.series) if (one.expires > now / 1000) stored.set(`${one.low} ${one.high}`, one);
   const bySeries = new Map<string, { series: Series; added: { time: number; amount: number }[] }>();
   for (const { time, additions } of touches)
     for (const { series, amount } of additions) {
@@ -101,7 +96,10 @@ function addTo(
     case SeriesKind.last: {
       const body = Buffer.alloc(8);
       const was = before === undefined ? -Infinity : before.body.readDoubleLE(0);
-      body.writeDoubleLE(added.reduce((last, { time }) => Math.max(last, time), was), 0);
+      body.writeDoubleLE(
+        added.reduce((last, { time }) => Math.max(last, time), was),
+        0,
+      );
       return { kind, width: 0, body };
     }
     case SeriesKind.decay: {

@@ -30,8 +30,10 @@ export class CountedKinds {
   #version = -1;
   /** By time from which a generation counts, then by kind. */
   #serving: ReadonlyMap<string, readonly KindOfCounter[]> = new Map();
-  #building: readonly { readonly from: number; readonly kinds: ReadonlyMap<string, readonly KindOfCounter[]> }[] =
-    [];
+  #building: readonly {
+    readonly from: number;
+    readonly kinds: ReadonlyMap<string, readonly KindOfCounter[]>;
+  }[] = [];
 
   constructor(counters: ReadonlyMap<string, CounterDefinition>, generations: Generations) {
     this.#counters = counters;
@@ -105,4 +107,3 @@ function textOf(name: string, { subject, owners, values }: CountedEvent): string
   if (value !== undefined) return String(value as string | number | boolean);
   return subject.type === name ? subject.id : owners.find(({ type }) => type === name)?.id;
 }
-

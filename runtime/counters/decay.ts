@@ -19,7 +19,12 @@ export function encodeDecay({ value, at }: Decayed): EncodedBody {
 }
 
 /** Adds an event. The order of the events makes no difference, apart from rounding. */
-export function addDecayed(before: Decayed | undefined, time: number, amount: number, halfLife: number): Decayed {
+export function addDecayed(
+  before: Decayed | undefined,
+  time: number,
+  amount: number,
+  halfLife: number,
+): Decayed {
   if (before === undefined) return { value: amount, at: time };
   const at = Math.max(before.at, time);
   const value = decayedTo(before, at, halfLife) + decayedTo({ value: amount, at: time }, at, halfLife);

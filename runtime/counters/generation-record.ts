@@ -27,7 +27,10 @@ export async function changeGenerations(
     const [outcome] = await store.swap([{ key, before, after }]);
     if (outcome === 'stored') return mine;
   }
-  throw new MillraceError('store_busy', 'Other processes keep changing the generations of counters; try again');
+  throw new MillraceError(
+    'store_busy',
+    'Other processes keep changing the generations of counters; try again',
+  );
 }
 
 /** Keeps the generations of a service current. @returns a function that ends it */

@@ -101,7 +101,11 @@ class Build {
     this.#waiting.push({
       event,
       time,
-      subject: { type: text(record, 'subject_type') ?? '', id: text(record, 'subject_id') ?? '', carried: {} },
+      subject: {
+        type: text(record, 'subject_type') ?? '',
+        id: text(record, 'subject_id') ?? '',
+        carried: {},
+      },
       owners: owners.flatMap((type) => {
         const id = record.value(type)?.at(0);
         return typeof id === 'string' ? [{ type, id }] : [];

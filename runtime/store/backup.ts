@@ -173,7 +173,8 @@ async function storeAll(store: Store, records: readonly StoreRecord[]): Promise<
   const versioned = expiring.filter(isVersioned);
   const outcomes = await store.swap(versioned.map(({ key, value }) => ({ key, before: null, after: value })));
   const changed = outcomes.filter((outcome) => outcome === 'changed').length;
-  if (changed > 0) throw new Error(`${changed} interactions or counters were written by others during the restore`);
+  if (changed > 0)
+    throw new Error(`${changed} interactions or counters were written by others during the restore`);
   // A merge prepends a new segment, so segments are merged in reverse order.
   await store.mergeSegments(
     expiring

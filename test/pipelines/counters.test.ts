@@ -72,7 +72,12 @@ describe('counters in a pipeline', () => {
   };
 
   const scores = async (): Promise<Record<string, number>> =>
-    scoresOf((await project?.rank({ user: { user_id: 'u' }, candidates: PRODUCTS.map(({ product_id }) => ({ product_id })) })) ?? []);
+    scoresOf(
+      (await project?.rank({
+        user: { user_id: 'u' },
+        candidates: PRODUCTS.map(({ product_id }) => ({ product_id })),
+      })) ?? [],
+    );
 
   const about = (type: string, product_id: string, more: object = {}): object => ({
     type,
@@ -161,11 +166,16 @@ describe('counters in a pipeline', () => {
     now += 5000;
     expect(await scores()).to.deep.equal({ a: 5000, b: -1, c: 5000 });
     const [pipeline] = project?.app.pipelines ?? [];
-    const { explanation } = (await pipeline?.run(
-      { user: { user_id: 'u' }, candidates: [{ product_id: 'a' }, { product_id: 'b' }, { product_id: 'z' }] },
-      { requestId: 'r', explain: true },
-    )) as { explanation?: unknown };
-    const text = JSON.stringify(explanation);
-    expect(text).to.include('user_brand:last').and.to.include('missing_feature');
+    const body = {
+      user: { user_id: 'u' },
+      candidates: [{ product_id: 'a' }, { product_id: 'b' }, { product_id: 'z' }],
+    };
+    const told = await pipeline?.explain(body, { requestId: 'made-up', runId: 'run-1' });
+    const values = new Map(
+      told?.page.map(({ candidate_id, values: its }) => [candidate_id, its['user_brand:last']]),
+    );
+    expect(values.get('a')).to.deep.equal({ value: new Date(now - 5000).toISOString(), status: 'present' });
+    expect(values.get('b')).to.deep.equal({ value: null, status: 'missing_feature' });
+    expect(values.get('z')).to.deep.equal({ value: null, status: 'missing_entity' });
   });
 });

@@ -107,7 +107,8 @@ export async function loadProject(
  */
 export interface LoadedSchemas {
   /** Undefined if `diagnostics` contains errors. */
-  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'counters' | 'events' | 'pipelines'> | undefined;
+  readonly config:
+    Pick<ProjectConfig, 'entities' | 'views' | 'counters' | 'events' | 'pipelines'> | undefined;
   /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }

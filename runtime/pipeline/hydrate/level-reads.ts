@@ -72,7 +72,15 @@ export class LevelReads {
     const numbers = this.#askForFeatures(read, count);
     if (read.counters !== undefined) {
       const all = read.counters.readsAll ? this.#batch.ask(counterKey(this.#prefix, [], [])) : -1;
-      return new CounterCells(read.counters, columns, numbers, all, read.distinct, this.#batch, this.#frame.now);
+      return new CounterCells(
+        read.counters,
+        columns,
+        numbers,
+        all,
+        read.distinct,
+        this.#batch,
+        this.#frame.now,
+      );
     }
     return new DirectRead(read.decoder, columns, numbers, read.distinct, this.#batch, this.#frame.now);
   }

@@ -76,7 +76,11 @@ function touchesOf(event: RawEvent): Map<string, Touch> {
   return touches;
 }
 
-async function countAll(writer: CounterWriter, events: readonly RawEvent[], store: MemoryStore): Promise<string[]> {
+async function countAll(
+  writer: CounterWriter,
+  events: readonly RawEvent[],
+  store: MemoryStore,
+): Promise<string[]> {
   const done = await Promise.all(
     events.map(async (event) => {
       const outcomes = await Promise.all(
@@ -151,7 +155,8 @@ describe('counters', () => {
             for (const one of FEATURES) {
               // Windows forget at the time of the write, too: what is outside then stays outside.
               const kept = all.filter(
-                ({ time }) => one.halfLife !== undefined || one.value.kind === 'last' || time > NOW - 25 * HOUR,
+                ({ time }) =>
+                  one.halfLife !== undefined || one.value.kind === 'last' || time > NOW - 25 * HOUR,
               );
               const window = one.value.kind === 'last' ? (one.window ?? COUNTER.ttl) : one.window;
               const expected = oracleValue({ ...one, window }, kept, key, NOW + later);
@@ -229,7 +234,11 @@ describe('counters', () => {
     const store = new MemoryStore();
     const key = counterKey('t', ['brand'], ['a']);
     const other = { low: 1, high: 2, expires: NOW / 1000 + 60, kind: 2, width: 0, body: Buffer.alloc(8, 5) };
-    const record = { marks: [], markedUntil: 0, series: [other, { ...other, low: 3, expires: NOW / 1000 - 1 }] };
+    const record = {
+      marks: [],
+      markedUntil: 0,
+      series: [other, { ...other, low: 3, expires: NOW / 1000 - 1 }],
+    };
     store.records.set(key, encodeCounters(record, NOW + MINUTE));
     const writer = new CounterWriter(10 * MINUTE, () => NOW);
     const [touch] = touchesOf({
