@@ -1,4 +1,4 @@
-import type { Grouping, PinSource, RankingEdit, Slot } from '../../api/ranking-edit.js';
+import type { Bound, Diversity, Grouping, PinSource, RankingEdit, Slot } from '../../api/ranking-edit.js';
 import type { Ranking } from './ranking.js';
 
 /** The changes that a rule may make while its step runs. After the step, its methods do nothing. */
@@ -35,6 +35,14 @@ export class StepEdit implements RankingEdit {
 
   keepOne(grouping: Grouping): void {
     if (!this.#isOver) this.#ranking.addRule({ kind: 'group', step: this.#step, grouping });
+  }
+
+  limit(bound: Bound): void {
+    if (!this.#isOver) this.#ranking.addRule({ kind: 'limit', step: this.#step, bound });
+  }
+
+  diversify(diversity: Diversity): void {
+    if (!this.#isOver) this.#ranking.addRule({ kind: 'diversify', step: this.#step, diversity });
   }
 
   reorder(rows: Int32Array | readonly number[]): void {
