@@ -11,6 +11,7 @@ import { modelsBench } from './models.js';
 import { modelShapesBench } from './model-shapes.js';
 import { onlineBench } from './online.js';
 import { requestBench } from './request.js';
+import { rulesBench } from './rules.js';
 import { serviceBench } from './service.js';
 import { sizingBench } from './sizing.js';
 import { storeBench } from './store.js';
@@ -24,6 +25,7 @@ import { tracesBench } from './traces.js';
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
+  rules: rulesBench,
   composite: compositeBench,
   counters: countersBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),

@@ -5,6 +5,7 @@ import { FEATURES } from './table/features.js';
 import { MEANING } from './table/meaning.js';
 import { PIPELINES } from './table/pipelines.js';
 import { PROJECT_FILE } from './table/project-file.js';
+import { RULES } from './table/rules.js';
 import { REQUESTS } from './table/requests.js';
 import { ENTITIES, LOG_AND_PARAMS, SINKS, VIEWS } from './table/schemas.js';
 
@@ -15,6 +16,7 @@ export const SURFACES: readonly Surface[] = [
   EXPRESSIONS,
   FEATURES,
   MEANING,
+  RULES,
   ENTITIES,
   VIEWS,
   SINKS,

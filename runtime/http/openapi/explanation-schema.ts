@@ -66,7 +66,8 @@ const step = record(
 const change: Schema = {
   anyOf: [
     record({ step: count, as: text, before: score, after: score }),
-    record({ step: count, as: text, pinned_to: count }),
+    record({ step: count, as: text, pinned_to: count }, { moved_from: count }),
+    record({ step: count, as: text, moved_from: count, moved_to: count }),
     record({ step: count, as: text, put_below: { type: 'boolean', const: true } }),
   ],
 };
