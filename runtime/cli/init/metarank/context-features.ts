@@ -41,7 +41,12 @@ const userAgent: Mapper = ({ name, options }, draft) => {
   if ('problem' in field) return field.problem;
   const part = textIn(options, 'field');
   if (part === 'bot')
-    return carried([{ name, value: `coalesce(if(is_bot(${field.path}), 1, 0), 0)` }], '`is_bot`', [], 'changed');
+    return carried(
+      [{ name, value: `coalesce(if(is_bot(${field.path}), 1, 0), 0)` }],
+      '`is_bot`',
+      [],
+      'changed',
+    );
   const words = Object.hasOwn(WORDS, part ?? '') ? WORDS[part ?? ''] : undefined;
   if (words === undefined) return `there is no function for ${part ?? 'it'}`;
   const call = `${part ?? ''}(${field.path})`;
@@ -62,7 +67,12 @@ const referrer: Mapper = ({ name, options }, draft) => {
 const position: Mapper = ({ name, options }) => {
   const place = Number(own(options, 'position') ?? 0) + 1;
   if (!Number.isInteger(place) || place < 1) return 'its position is not a whole number';
-  return carried([{ name, value: `position(${place})` }], `\`position(${place})\`: counted from 1`, [], 'changed');
+  return carried(
+    [{ name, value: `position(${place})` }],
+    `\`position(${place})\`: counted from 1`,
+    [],
+    'changed',
+  );
 };
 
 const diversity: Mapper = ({ name, options }, draft) => {
@@ -98,7 +108,8 @@ const vector: Mapper = ({ name, options }, draft) => {
     const reduce = Object.hasOwn(REDUCERS, reducer) ? REDUCERS[reducer] : undefined;
     if (reduce !== undefined) columns.push({ name: `${name}_${reducer}`, value: `${reduce}(${field.path})` });
     else if (size >= 1 && size <= 1000)
-      for (let at = 0; at < size; at++) columns.push({ name: `${name}_${at}`, value: `${field.path}[${at}]` });
+      for (let at = 0; at < size; at++)
+        columns.push({ name: `${name}_${at}`, value: `${field.path}[${at}]` });
     else return `there is no function for the reducer ${reducer}`;
   }
   return carried(columns, 'an empty list has no value, not 0', [], 'changed');

@@ -4,8 +4,6 @@ import { CONTEXT_MAPPERS } from './context-features.js';
 import { nameOf, type Draft, type Step } from './draft.js';
 import { carried, isOfItem, sourceOf, type Column, type MappedFeature, type Mapper } from './mapper.js';
 
-export type { Column } from './mapper.js';
-
 /** Maps a feature; a text is why it is left out. */
 export function mapFeature(feature: MetarankFeature, draft: Draft): MappedFeature | string {
   return (MAPPERS[feature.type] ?? unknownType)(feature, draft);

@@ -54,7 +54,9 @@ describe('millrace init --metarank with features of the context', () => {
       'three_euclidean_distance: norm(product.scores)',
     ])
       expect(pipeline).to.contain(`        ${line}\n`);
-    expect(await readFile(join(shop, 'schemas/entities/product.yaml'), 'utf8')).to.contain('scores: list(float)');
+    expect(await readFile(join(shop, 'schemas/entities/product.yaml'), 'utf8')).to.contain(
+      'scores: list(float)',
+    );
     const checked = await millrace(['validate', '--project', shop]);
     expect(checked.code, checked.stderr).to.equal(0);
     expect(checked.stderr).to.not.contain('error');
@@ -62,7 +64,9 @@ describe('millrace init --metarank with features of the context', () => {
 
   it('says which reducer and which part it does not know', async () => {
     root = await writeProject({});
-    const config = CONFIG.replace('vector3', 'random').replace('time_of_day', 'fortnight').replace('field: bot', 'field: engine');
+    const config = CONFIG.replace('vector3', 'random')
+      .replace('time_of_day', 'fortnight')
+      .replace('field: bot', 'field: engine');
     await writeFile(join(root, 'config.yml'), config);
     await millrace(['init', join(root, 'shop'), '--metarank', join(root, 'config.yml')]);
     const text = await readFile(join(root, 'shop/MIGRATION.md'), 'utf8');
