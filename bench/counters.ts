@@ -99,7 +99,7 @@ async function project(counts: boolean, folders: string[]): Promise<string> {
     path,
     text
       .replace('features: [item_stats]', 'features: [item_stats, live]')
-      .replace("value: 'ltr:score'", `value: 'ltr:score + 0.001 * (${sum})'`),
+      .replace("value: 'ltr:score'", `value: 'ltr:score + 0 * (${sum})'`),
   );
   return folder;
 }
