@@ -6,12 +6,14 @@ import { PIPELINES } from './table/pipelines.js';
 import { PROJECT_FILE } from './table/project-file.js';
 import { REQUESTS } from './table/requests.js';
 import { ENTITIES, LOG_AND_PARAMS, SINKS, VIEWS } from './table/schemas.js';
+import { TEXT } from './table/text.js';
 
 /** Mistakes on every surface. docs/mistakes.md shows the message of each. */
 export const SURFACES: readonly Surface[] = [
   PROJECT_FILE,
   PIPELINES,
   EXPRESSIONS,
+  TEXT,
   MEANING,
   ENTITIES,
   VIEWS,

@@ -127,6 +127,7 @@ export function expressions(scopes: readonly Scope[]): {
         join('(', tie('time'), ' - ', tie('time'), ')'),
         join(one('age_days', 'age_hours', 'hour', 'weekday'), '(', tie('time'), ')'),
         join('length(', tie('text'), ')'),
+        join('edit_distance(', tie('text'), ', ', tie('text'), one('', ', 2'), ')'),
         ...choice('number'),
       ),
       bool: fc.oneof(
@@ -154,6 +155,7 @@ export function expressions(scopes: readonly Scope[]): {
         named('text'),
         fc.constantFrom(...TEXTS).map((text) => JSON.stringify(text)),
         join(one('lower', 'upper'), '(', tie('text'), ')'),
+        join('concat(', tie('text'), ', ', tie('text'), ')'),
         ...choice('text'),
       ),
       time: fc.oneof(
