@@ -28,6 +28,7 @@ import { STAGES } from '../runtime/pipeline/stages.js';
 import { SPANS } from '../runtime/tracing/spans.js';
 import { keyOf, type SettingRow } from '../runtime/settings/setting-row.js';
 import { SETTINGS } from '../runtime/settings/settings.js';
+import { languageTable } from '../runtime/text/languages.js';
 import { apiReference } from './api-reference.js';
 import { productionPackages, readLockFile } from './lock-file.js';
 import { registeredMetrics } from './metric-registry.js';
@@ -304,6 +305,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/plugins.md', 'sinks', outsideTable('sink', sinks)],
   ['docs/sources.md', 'sources', outsideTable('source', sources)],
   ['docs/expressions.md', 'functions', functionTable()],
+  ['docs/text.md', 'languages', languageTable()],
   ...[...plugins, ...sinks].map(
     (plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const,
   ),

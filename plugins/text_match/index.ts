@@ -27,7 +27,8 @@ import type { Options } from './options.generated.js';
 export const plugin = definePlugin<Options>({
   name: 'text_match',
   kind: 'feature',
-  summary: 'How well texts of a candidate match the query: BM25, shares of the words found, phrase, proximity.',
+  summary:
+    'How well texts of a candidate match the query: BM25, shares of the words found, phrase, proximity.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create(options, build) {
     const fields = searchedFields(options);
@@ -57,7 +58,8 @@ function analyzerOf(options: Options): AnalyzerSettings {
     throw new OptionError(['stop_words'], '`stop_words: drop` needs a language', needs);
   if (stopWords === 'drop' && language !== undefined && stopWordsOf(language) === undefined)
     throw new OptionError(['stop_words'], `there are no stop words of ${language}`, 'remove `stop_words`');
-  if (ngrams === 1) throw new OptionError(['ngrams'], 'one letter says nothing about a word', 'use 3, or 2 for short words');
+  if (ngrams === 1)
+    throw new OptionError(['ngrams'], 'one letter says nothing about a word', 'use 3, or 2 for short words');
   return { language, stemming, stopWords, accents, ngrams, units };
 }
 

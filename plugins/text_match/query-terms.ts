@@ -58,7 +58,9 @@ export class QueryTerms {
     const seen = new Set(this.terms);
     this.#compounds = tokens.slice(1).flatMap((token, i) => {
       const word =
-        words === undefined ? (tokens[i] ?? '') + token : analyzer.compound(words[i] ?? '', words[i + 1] ?? '');
+        words === undefined
+          ? (tokens[i] ?? '') + token
+          : analyzer.compound(words[i] ?? '', words[i + 1] ?? '');
       if (word === undefined || seen.has(word)) return [];
       seen.add(word);
       return [{ units: unitsOf(word), terms: [sequence[i] ?? 0, sequence[i + 1] ?? 0] as const }];
@@ -86,7 +88,8 @@ export class QueryTerms {
     for (const { units, bit } of this.#alternatives) {
       for (let i = 0; i < units.length; i++) {
         const word = units[i];
-        if (word !== undefined && word.length === token.length && startsWith(token, word, 0)) fits |= 1 << (bit + i);
+        if (word !== undefined && word.length === token.length && startsWith(token, word, 0))
+          fits |= 1 << (bit + i);
       }
     }
     return ((run << 1) | this.#firstWords) & fits;

@@ -62,9 +62,16 @@ export function readSynonyms(file: ProjectFile, path: readonly string[]): readon
       if (text === '') return [];
       const sides = text.split('=>').map((side) => side.split(',').map((word) => word.trim()));
       const [from = [], to = from, ...more] = sides;
-      const isRule = more.length === 0 && [...from, ...to].every((word) => word !== '') && (sides.length === 2 || from.length > 1);
+      const isRule =
+        more.length === 0 &&
+        [...from, ...to].every((word) => word !== '') &&
+        (sides.length === 2 || from.length > 1);
       if (isRule) return [{ from, to }];
-      throw new OptionError(path, `\`${file.path}\`, line ${index + 1}: \`${text}\` is not a rule of synonyms`, HELP);
+      throw new OptionError(
+        path,
+        `\`${file.path}\`, line ${index + 1}: \`${text}\` is not a rule of synonyms`,
+        HELP,
+      );
     });
   if (rules.length === 0) throw new OptionError(path, `\`${file.path}\` has no synonyms`, HELP);
   return rules;

@@ -33,7 +33,8 @@ export class TextScan {
       this.first = new Uint32Array(rows);
       this.proximity = new Float64Array(rows);
     } else {
-      for (const column of [this.lengths, this.phrases, this.matched, this.first, this.proximity]) column.fill(0, 0, rows);
+      for (const column of [this.lengths, this.phrases, this.matched, this.first, this.proximity])
+        column.fill(0, 0, rows);
     }
   }
 

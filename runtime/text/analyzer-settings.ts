@@ -48,7 +48,14 @@ export function analyzerText(settings: AnalyzerSettings): string {
 
 /** Reads what `describeAnalyzer` made; undefined if it is something else. */
 export function readAnalyzer(written: Readonly<Record<string, unknown>>): AnalyzerSettings | undefined {
-  const { language, stemming, stop_words: stopWords = 'keep', accents = 'fold', ngrams = 0, units = false } = written;
+  const {
+    language,
+    stemming,
+    stop_words: stopWords = 'keep',
+    accents = 'fold',
+    ngrams = 0,
+    units = false,
+  } = written;
   const settings = {
     language: LANGUAGES.find((one) => one === language),
     stemming: STEMMING.find((one) => one === stemming),
@@ -57,6 +64,7 @@ export function readAnalyzer(written: Readonly<Record<string, unknown>>): Analyz
   };
   const { stemming: kind, stopWords: stops, accents: marks } = settings;
   if (kind === undefined || stops === undefined || marks === undefined) return undefined;
-  if (settings.language !== language || typeof ngrams !== 'number' || typeof units !== 'boolean') return undefined;
+  if (settings.language !== language || typeof ngrams !== 'number' || typeof units !== 'boolean')
+    return undefined;
   return { language: settings.language, stemming: kind, stopWords: stops, accents: marks, ngrams, units };
 }

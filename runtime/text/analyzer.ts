@@ -46,7 +46,8 @@ export class Analyzer {
     this.#rewrite = rewriter(all, keepsLetters);
     this.#segmented = language !== undefined && languageEntry(language).unspaced === true;
     this.#ngrams = ngrams;
-    const needsTable = stemming === 'language' || stopWords === 'drop' || (keepsLetters && accents === 'fold');
+    const needsTable =
+      stemming === 'language' || stopWords === 'drop' || (keepsLetters && accents === 'fold');
     this.#plural = stemming === 'plural' && !needsTable;
     this.#words = needsTable ? new WordTable(this.#resolver()) : undefined;
   }
@@ -151,7 +152,8 @@ export class Analyzer {
     if (stopWords === 'drop' && language !== undefined) {
       for (const word of stopWordsOf(language) ?? []) stops.add(word).add(folded(word));
     }
-    const stem = stemming === 'language' && language !== undefined ? languageEntry(language).stem?.() : undefined;
+    const stem =
+      stemming === 'language' && language !== undefined ? languageEntry(language).stem?.() : undefined;
     const units = new Uint16Array(LONGEST_TOKEN);
     return (word) => {
       if (stops.has(word)) return '';

@@ -102,5 +102,7 @@ export function languageTable(): string {
     const stops = stopWordsOf(language)?.length ?? '';
     return `| \`${language}\` | \`${code}\` | ${stems} | ${words} | ${stops} |`;
   });
-  return ['| language | tag | stems | boundaries | stop words |', '|---|---|---|---|---|', ...rows].join('\n');
+  return ['| language | tag | stems | boundaries | stop words |', '|---|---|---|---|---|', ...rows].join(
+    '\n',
+  );
 }

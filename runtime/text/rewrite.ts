@@ -25,7 +25,8 @@ export function rewriter(
   if (units) changes.push(withBaseUnits);
   const entry = language === undefined ? undefined : languageEntry(language);
   const { elided } = entry ?? {};
-  if (elided !== undefined) changes.push((text) => text.replaceAll(elided, (found) => `${found.slice(0, -1)} `));
+  if (elided !== undefined)
+    changes.push((text) => text.replaceAll(elided, (found) => `${found.slice(0, -1)} `));
   if (entry?.unspaced === true) changes.push(segmented(entry.code));
   if (changes.length === 0) return undefined;
   const rewrite = (text: string): string => changes.reduce((changed, change) => change(changed), text);

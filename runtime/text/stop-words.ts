@@ -4,7 +4,8 @@
  */
 export const STOP_WORDS = {
   danish: 'af at de den der det dig du eller en er et for fra har i ikke jeg med og om på som til var ved vi',
-  dutch: 'aan als bij dat de der die dit een en er het hij ik in is je maar met niet of om op te van voor was wij ze zijn',
+  dutch:
+    'aan als bij dat de der die dit een en er het hij ik in is je maar met niet of om op te van voor was wij ze zijn',
   english: 'a an and are as at be by for from in is it of on or that the this to was were with',
   finnish: 'ei että hän ja jos joka kun mutta ne niin on ovat se sekä tai tämä',
   french:

@@ -20,7 +20,7 @@ import { shuffled } from '../../runtime/core/shuffle.js';
 import { readBatches, readJudgedQueries, type JudgedQuery } from './judged-queries.js';
 import { startPrivateService, type Engine } from './private-service.js';
 
-const BAR = 0.78;
+const BAR = 0.8336;
 const SHUFFLES = 20;
 const DEPTH = 10;
 const PAGE = 100;

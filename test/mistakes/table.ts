@@ -8,6 +8,7 @@ import { PROJECT_FILE } from './table/project-file.js';
 import { RULES } from './table/rules.js';
 import { REQUESTS } from './table/requests.js';
 import { ENTITIES, LOG_AND_PARAMS, SINKS, VIEWS } from './table/schemas.js';
+import { TEXT } from './table/text.js';
 
 /** Mistakes on every surface. docs/mistakes.md shows the message of each. */
 export const SURFACES: readonly Surface[] = [
@@ -15,6 +16,7 @@ export const SURFACES: readonly Surface[] = [
   PIPELINES,
   EXPRESSIONS,
   FEATURES,
+  TEXT,
   MEANING,
   RULES,
   ENTITIES,

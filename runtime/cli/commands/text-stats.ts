@@ -52,12 +52,15 @@ export function textStatsCommand(context: CliContext): Command {
       ),
     )
     .addOption(
-      new Option('--language <LANGUAGE>', 'the language of the texts; use the options of the step').choices(LANGUAGES),
+      new Option('--language <LANGUAGE>', 'the language of the texts; use the options of the step').choices(
+        LANGUAGES,
+      ),
     )
     .addOption(
-      new Option('--stemming <KIND>', 'how words are stemmed [default: language, or plural without one]').choices(
-        STEMMING,
-      ),
+      new Option(
+        '--stemming <KIND>',
+        'how words are stemmed [default: language, or plural without one]',
+      ).choices(STEMMING),
     )
     .option('--no-stop-words', 'leave out the stop words of the language')
     .option('--no-accents', 'keep accents: é and e differ')

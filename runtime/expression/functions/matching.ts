@@ -50,11 +50,22 @@ function analyzerFor(language: Language | undefined): Analyzer {
   return new Analyzer(language === undefined ? {} : { language, stemming: 'language' });
 }
 
-function numberAt(call: Call, index: number, fallback: number, [least, most]: readonly [number, number]): number | undefined {
+function numberAt(
+  call: Call,
+  index: number,
+  fallback: number,
+  [least, most]: readonly [number, number],
+): number | undefined {
   const arg = call.args[index];
   if (arg === undefined) return fallback;
   const value = fixed(arg);
-  if (typeof value === 'number' && arg.type.kind === 'number' && Number.isInteger(value) && value >= least && value <= most)
+  if (
+    typeof value === 'number' &&
+    arg.type.kind === 'number' &&
+    Number.isInteger(value) &&
+    value >= least &&
+    value <= most
+  )
     return value;
   return problemAt(
     call,
@@ -86,7 +97,12 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     arity: [2, Infinity],
     check: (call) =>
       areAll(call, 'text')
-        ? operation(call.node, TEXT, call.args, joining((texts) => texts.join('')))
+        ? operation(
+            call.node,
+            TEXT,
+            call.args,
+            joining((texts) => texts.join('')),
+          )
         : undefined,
   },
   {

@@ -83,9 +83,7 @@ export function comparing(f: (a: string, b: string) => number): BuildKernel {
       const rows = rowsOf(frame, result);
       for (let row = 0; row < rows; row++) {
         const known = causeAt(frame, args, row) === Status.present;
-        const value = known
-          ? f(x.values[row * x.stride] as string, y.values[row * y.stride] as string)
-          : NaN;
+        const value = known ? f(x.values[row * x.stride] as string, y.values[row * y.stride] as string) : NaN;
         result.values[row] = value;
       }
       settle(frame, result, args);

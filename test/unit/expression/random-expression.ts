@@ -131,6 +131,7 @@ export function expressions(scopes: readonly Scope[]): {
         join('bucket(', tie('number'), ', ', tie('number'), ', ', feature, ')'),
         join('piecewise(', tie('number'), ', 0, ', tie('number'), ', 2.5, 1, 3, ', tie('number'), ')'),
         join('length(', tie('text'), ')'),
+        join('edit_distance(', tie('text'), ', ', tie('text'), one('', ', 2'), ')'),
         ...choice('number'),
       ),
       bool: fc.oneof(
@@ -162,6 +163,7 @@ export function expressions(scopes: readonly Scope[]): {
         join('cross(', tie('text'), ', ', tie('text'), ')'),
         join(one('first', 'last'), '(', tie('texts'), ')'),
         join(named('texts'), one('[0]', '[2]')),
+        join('concat(', tie('text'), ', ', tie('text'), ')'),
         ...choice('text'),
       ),
       time: fc.oneof(

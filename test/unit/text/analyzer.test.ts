@@ -92,11 +92,19 @@ describe('the analyzer', () => {
   const ofLanguages: readonly [Partial<AnalyzerSettings>, string, readonly string[]][] = [
     [{ language: 'german', stemming: 'language' }, 'Häuser Hauses HÄUSERN', ['haus', 'haus', 'haus']],
     [{ language: 'german', stemming: 'language', accents: 'keep' }, 'Ärger', ['arg']],
-    [{ language: 'english', stemming: 'language' }, "the runner's running shoes", ['the', 'runner', 'run', 'shoe']],
-    [{ language: 'english', stemming: 'language', stopWords: 'drop' }, 'the shoes of a runner', ['shoe', 'runner']],
+    [
+      { language: 'english', stemming: 'language' },
+      "the runner's running shoes",
+      ['the', 'runner', 'run', 'shoe'],
+    ],
+    [
+      { language: 'english', stemming: 'language', stopWords: 'drop' },
+      'the shoes of a runner',
+      ['shoe', 'runner'],
+    ],
     [
       { language: 'french', stemming: 'language', stopWords: 'drop' },
-      'L’écran de l\'ordinateur e\u0301crans',
+      "L’écran de l'ordinateur e\u0301crans",
       ['ecran', 'ordin', 'ecran'],
     ],
     [{ language: 'french', accents: 'keep' }, 'ÉCRAN', ['écran']],

@@ -14,7 +14,9 @@ describe('the stemmers', () => {
       const language = languageOf(name);
       expect(language).to.equal(name);
       const analyzer = new Analyzer({ language, stemming: 'language', accents: 'keep' });
-      const found = Object.fromEntries(Object.keys(stems).map((word) => [word, analyzer.tokens(word).join(' ')]));
+      const found = Object.fromEntries(
+        Object.keys(stems).map((word) => [word, analyzer.tokens(word).join(' ')]),
+      );
       expect(Object.keys(stems).length).to.be.at.least(50);
       expect(found).to.deep.equal(stems);
     });

@@ -73,7 +73,10 @@ describe('text statistics', () => {
     const options = { query, k1: 1.2, b: 0.75, ...DEFAULTS, statistics: { file } };
     const fields = [field, field].map((input) => ({ input, value: 1 }));
     const wrong: readonly [unknown, string][] = [
-      [{ ...options, field, stemming: 'none' }, 'made with stemming: plural, but this step has stemming: none'],
+      [
+        { ...options, field, stemming: 'none' },
+        'made with stemming: plural, but this step has stemming: none',
+      ],
       [{ ...options, field, language: 'german' }, 'this step has language: german, stemming: language'],
       [{ ...options, field, language_from: query }, 'has many'],
       [{ ...options, fields }, 'has statistics of 1 fields, but this step searches 2'],

@@ -28,7 +28,15 @@ const K1 = 1.2;
 const B = 0.75;
 const SETTINGS = { k1: K1, b: B, analyzer: DEFAULT_ANALYZER, statistics: undefined } as const;
 
-async function match({ query, fields, weights, rows, statistics, analyzer, synonyms }: Given): Promise<Outputs> {
+async function match({
+  query,
+  fields,
+  weights,
+  rows,
+  statistics,
+  analyzer,
+  synonyms,
+}: Given): Promise<Outputs> {
   const step = new FakeStep(fields[0]?.length ?? 0, rows);
   const component = new TextMatch({
     query: step.requestText(query),

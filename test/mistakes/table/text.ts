@@ -1,0 +1,50 @@
+import type { Mistake, Surface } from '../mistake.js';
+
+const FILE = 'pipelines/search.yaml';
+const OPTIONS = 'with: { query: query.query, fields: { product.title: 2 } }';
+
+const step = (what: string, options: string, files?: Readonly<Record<string, string>>): Mistake => ({
+  what,
+  edit: [FILE, OPTIONS, `with: { query: query.query, field: product.title, ${options} }`],
+  ...(files && { files }),
+});
+const expression = (what: string, value: string): Mistake => ({
+  what,
+  edit: [FILE, 'where: product.number_in_stock <= 0', `where: '${value}'`],
+});
+const statistics = (made: string): Readonly<Record<string, string>> => ({
+  'statistics/text.json': `{"format":"millrace-text-statistics/1",${made},"documents":1,"mean_lengths":[1],"frequencies":{"tv":1}}\n`,
+});
+
+export const TEXT: Surface = {
+  title: 'Text and languages',
+  mistakes: [
+    step('A misspelt language', 'language: germn'),
+    step('The tag of a language', 'language: de'),
+    step('Stemming by a language that is not named', 'stemming: language'),
+    step('Stop words of no language', 'stop_words: drop'),
+    step('Stop words of a language without a list', 'language: korean, stop_words: drop'),
+    step('N-grams of one letter', 'ngrams: 1'),
+    step('A language of each candidate', 'language_from: product.title'),
+    step('Statistics of another language', 'language: german', statistics('"stemming":"plural"')),
+    step(
+      'Statistics of one language for the language of the request',
+      'language_from: query.query, statistics: { file: statistics/text.json }',
+      statistics('"stemming":"plural"'),
+    ),
+    step('A rule of synonyms with one word', 'synonyms: synonyms.txt', {
+      'synonyms.txt': '# devices\ntv, television\nlaptop\n',
+    }),
+    expression('A misspelt language in an expression', 'words(product.title, "germn") > 3'),
+    expression(
+      'N-grams of a length that varies',
+      'ngram_overlap(product.title, query.query, product.price) > 0.5',
+    ),
+    expression('An unknown unit of measure', 'quantity(product.title, "litr") > 1'),
+    expression('A number in a comparison of texts', 'edit_distance(product.title, product.price) < 3'),
+    {
+      what: 'Stop words on the command line without a language',
+      run: 'text-stats product.title --from products.jsonl --no-stop-words',
+    },
+  ],
+};

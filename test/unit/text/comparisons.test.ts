@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import {
+  distinctTokens,
+  editDistance,
+  firstQuantity,
+  jaccard,
+  Analyzer,
+} from '../../../runtime/text/index.js';
+
+describe('comparisons of texts', () => {
+  it('share the distinct words or n-grams of both among those of either', () => {
+    const words = distinctTokens(new Analyzer());
+    const grams = distinctTokens(new Analyzer({ ngrams: 3 }));
+    expect(jaccard(words('red desk lamp'), words('Desk LAMP desk'))).to.equal(2 / 3);
+    expect(jaccard(words('red'), words(''))).to.equal(0);
+    expect(jaccard(words(''), words('--'))).to.be.NaN;
+    // lam amp, lam ump: one of three.
+    expect(jaccard(grams('lamp'), grams('lam ump'))).to.equal(1 / 3);
+    expect(jaccard(grams('tv'), grams('TV'))).to.equal(1);
+  });
+
+  const distances: readonly [string, string, number, number][] = [
+    ['kitten', 'sitting', 8, 3],
+    ['kitten', 'sitting', 2, 2],
+    ['', 'abc', 8, 3],
+    ['abc', '', 2, 2],
+    ['abc', 'abc', 1, 0],
+    ['😀a', '😁a', 8, 1],
+    ['ab', 'ba', 8, 2],
+    ['a'.repeat(300), 'b'.repeat(300), 8, 8],
+  ];
+  for (const [a, b, most, distance] of distances)
+    it(`count ${distance} edits from ${a.slice(0, 8)} to ${b.slice(0, 8)}, at most ${most}`, () => {
+      expect(editDistance(a, b, most)).to.equal(distance);
+    });
+
+  const quantities: readonly [string, string, number][] = [
+    ['Cola 1,5 l', 'ml', 1500],
+    ['Cola 1500ml', 'l', 1.5],
+    ['SSD 1 TB', 'gb', 1024],
+    ['battery 10,000 mAh', 'mah', 10000],
+    ['kettle 1.7 L, 2200 W', 'kw', 2.2],
+    ['6 x 0.33 l', 'cl', 33],
+    ['1.234.567 g', 'g', 1_234_567],
+    ['A4 paper', 'ml', NaN],
+    ['model l200', 'ml', NaN],
+  ];
+  for (const [text, unit, amount] of quantities)
+    it(`read ${text} in ${unit}`, () => {
+      expect(firstQuantity(text, unit)).to.deep.equal(amount);
+    });
+});
