@@ -39,6 +39,7 @@ export const SURFACES: readonly Surface[] = [
   { name: 'counter', folder: 'schemas/counters', schema: counterSchema },
   { name: 'sink', folder: 'sinks', schema: sinkSchema },
   { name: 'source', folder: 'sources', schema: sourceSchema },
+  { name: 'experiment', folder: 'experiments', schema: experimentSchema },
   { name: 'test', folder: 'tests', schema: testSchema },
 ];
 
@@ -150,6 +151,23 @@ function sourceSchema({ config, sources }: Registry): JsonObject {
     ['properties/about', only(entities)],
   ]);
   return { ...unmarked(schema), allOf: optionsByUse(sources, [], false) };
+}
+
+function experimentSchema({ config }: Registry): JsonObject {
+  const pipelines = only(config.pipelines.map(({ name }) => name));
+  const events = only([...config.events.keys()]);
+  const units = config.pipelines.flatMap(({ request }) =>
+    [...request.fields.values()].flatMap(({ kind, name }) => (kind === 'entity' ? [name] : [])),
+  );
+  return unmarked(
+    edited('experiment', [
+      ['properties/pipeline', pipelines],
+      ['properties/unit', only([...new Set(units)])],
+      ['$defs/arm/properties/pipeline', pipelines],
+      ['$defs/metric/properties/event', events],
+      ['$defs/metric/properties/over', events],
+    ]),
+  );
 }
 
 function testSchema({ config }: Registry): JsonObject {

@@ -13,6 +13,7 @@
  *   millrace:meta:services:                   the services that use the prefix
  *   millrace:meta:events:                     the codes of the kinds of feedback
  *   millrace:meta:counters:                   the generations of counters that were rebuilt
+ *   millrace:meta:experiment:popularity        an experiment that was stopped
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
@@ -166,6 +167,11 @@ export function eventCodesKey(prefix: string): string {
 /** Key of the record of the generations of counters that were rebuilt. It is data: a backup holds it. */
 export function generationsKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:counters:`;
+}
+
+/** Key of the record that says that an experiment was stopped. */
+export function experimentStopKey(prefix: string, experiment: string): string {
+  return `${prefix}:${META_GROUP}:experiment:${experiment}`;
 }
 
 export function markerKey(prefix: string): string {

@@ -11,6 +11,7 @@ const YAML_FOLDERS = [
   'schemas/counters',
   'sinks',
   'sources',
+  'experiments',
 ];
 const PLUGINS = 'plugins';
 

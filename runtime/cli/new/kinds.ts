@@ -1,6 +1,7 @@
 import { newCounter } from './new-counter.js';
 import { newEntity } from './new-entity.js';
 import type { NewKind } from './new-kind.js';
+import { newExperiment } from './new-experiment.js';
 import { newPipeline } from './new-pipeline.js';
 import { newSink } from './new-sink.js';
 import { newSource } from './new-source.js';
@@ -16,4 +17,5 @@ export const NEW_KINDS: ReadonlyMap<string, NewKind> = new Map([
   ['test', newTest],
   ['sink', newSink],
   ['source', newSource],
+  ['experiment', newExperiment],
 ]);

@@ -5,6 +5,8 @@ import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
 import { loadCounters } from './load-counters.js';
+import { checkExperiments } from './check-experiments.js';
+import { loadExperiments } from './load-experiments.js';
 import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
 import { loadPackages } from './load-packages.js';
@@ -24,7 +26,7 @@ export interface LoadedProject {
   /** Undefined if any diagnostic is an error. */
   readonly config: ProjectConfig | undefined;
   /**
-   * The configuration without the pipelines, sinks and sources whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
+   * The configuration without the pipelines, sinks, sources and experiments whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
    * pipelines would only repeat them.
    */
   readonly checkable: ProjectConfig | undefined;
@@ -34,8 +36,8 @@ export interface LoadedProject {
 
 /**
  * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `schemas/counters`, `pipelines`,
- * `sinks` and `sources`,
- * and the kinds of feedback in millrace.yaml. The content of the files never makes it reject. The result is deeply frozen.
+ * `sinks`, `sources` and `experiments`, and the kinds of feedback in millrace.yaml. The content of the files never makes it
+ * reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
  */
@@ -46,13 +48,14 @@ export async function loadProject(
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
-  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles, sourceFiles] = await Promise.all([
+  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles, sourceFiles, experimentFiles] = await Promise.all([
     readYamlFiles(root, 'schemas/entities', diagnostics),
     readYamlFiles(root, 'schemas/features', diagnostics),
     readYamlFiles(root, 'schemas/counters', diagnostics),
     readYamlFiles(root, 'pipelines', diagnostics),
     readYamlFiles(root, 'sinks', diagnostics),
     readYamlFiles(root, 'sources', diagnostics),
+    readYamlFiles(root, 'experiments', diagnostics),
   ]);
   const parse = (files: readonly SourceFile[], kind: FileKind): ParsedFile[] =>
     files.flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
@@ -79,6 +82,9 @@ export async function loadProject(
     { ...known, views, events, pipelines },
     diagnostics,
   );
+  const experiments = loadExperiments(parse(experimentFiles, 'experiment'), diagnostics);
+  const pipelineNames = new Set(pipelineFiles.map(stemOf));
+  checkExperiments(experiments, { pipelines, pipelineNames, events }, diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
@@ -89,11 +95,28 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, counters, pipelines, sinks, sources, events, packages };
+  const whole = {
+    root: resolve(root),
+    entities,
+    views,
+    counters,
+    pipelines,
+    sinks,
+    sources,
+    experiments,
+    events,
+    packages,
+  };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));
-  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks), sources: sound(sources) };
+  const rest = {
+    ...whole,
+    pipelines: sound(pipelines),
+    sinks: sound(sinks),
+    sources: sound(sources),
+    experiments: sound(experiments),
+  };
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),

@@ -395,6 +395,7 @@ export interface ProjectConfig {
   readonly events: ReadonlyMap<string, EventKind>;
   readonly sinks: readonly SinkDefinition[];
   readonly sources: readonly SourceDefinition[];
+  readonly experiments: readonly ExperimentDefinition[];
   /** The npm packages whose plugins the project uses, as millrace.yaml lists them. */
   readonly packages: readonly Located<string>[];
 }

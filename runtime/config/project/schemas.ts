@@ -5,7 +5,15 @@ import { COMPILED } from '../../core/locations.js';
 
 /** The JSON Schemas of the YAML files. They are in `schemas/` beside the compiled code. */
 export type SchemaName =
-  'entity' | 'feature-view' | 'counter' | 'pipeline' | 'sink' | 'source' | 'import-map' | 'test';
+  | 'entity'
+  | 'feature-view'
+  | 'counter'
+  | 'pipeline'
+  | 'sink'
+  | 'source'
+  | 'experiment'
+  | 'import-map'
+  | 'test';
 
 const loaded = new Map<SchemaName, JsonObject>();
 

@@ -20,7 +20,7 @@ export interface ParsedFile {
 }
 
 /** The kinds of project files, by the key that declares the name. */
-export type FileKind = 'entity' | 'view' | 'counter' | 'pipeline' | 'sink' | 'source' | 'test';
+export type FileKind = 'entity' | 'view' | 'counter' | 'pipeline' | 'sink' | 'source' | 'experiment' | 'test';
 
 const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   entity: 'entity',
@@ -29,6 +29,7 @@ const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   pipeline: 'pipeline',
   sink: 'sink',
   source: 'source',
+  experiment: 'experiment',
   test: 'test',
 };
 

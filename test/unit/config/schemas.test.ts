@@ -21,6 +21,7 @@ const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   'import-map': ['../../import-map.yaml'],
   sink: ['sinks/warehouse.yaml'],
   source: ['sources/web.yaml'],
+  experiment: ['experiments/popularity.yaml'],
   test: ['tests/stock.yaml'],
 };
 
