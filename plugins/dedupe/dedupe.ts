@@ -10,6 +10,7 @@ import {
 /** Keeps the best candidate of each value. */
 export class Dedupe implements RuleComponent {
   readonly scoring = 'keeps';
+  readonly removes = true;
   readonly #by: Input<'text' | 'number'>;
 
   constructor(by: Input<'text' | 'number'>) {

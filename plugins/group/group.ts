@@ -11,6 +11,7 @@ import {
 /** Shows one variant of each group. */
 export class Group implements RuleComponent {
   readonly scoring = 'keeps';
+  readonly removes = true;
   readonly #by: Input<'text' | 'number'>;
   readonly #show: Input<'number'> | undefined;
 

@@ -255,6 +255,8 @@ export interface RuleComponent extends ComponentLife {
    * multiplies them, so a score of 0 stays 0. `keeps`: it changes no score. Undefined: it may do anything.
    */
   readonly scoring?: 'sets' | 'changes' | 'scales' | 'keeps';
+  /** Whether it may remove candidates, with `hide` or `keepOne`. Tests of rankings can then expect it. */
+  readonly removes?: true;
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 
