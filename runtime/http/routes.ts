@@ -9,6 +9,7 @@ import { getEntities } from './routes/get-entities.js';
 import { feastPush, feastWrite } from './routes/feast-writes.js';
 import { feastOnlineFeatures, getOnlineFeatures } from './routes/get-online-features.js';
 import { healthcheck, healthz } from './routes/health.js';
+import { INSPECT } from './routes/inspect.js';
 import { metrics } from './routes/metrics.js';
 import { openapi } from './routes/openapi.js';
 import { pushFeatures } from './routes/push-features.js';
@@ -38,6 +39,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
   forget,
   redoc,
   redocBundle,
+  ...INSPECT,
   healthz,
   healthcheck,
   readiness,
