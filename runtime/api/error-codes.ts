@@ -12,6 +12,11 @@ export const ERROR_CODES = {
     title: 'The body is not JSON',
     remedy: 'Send one JSON document in UTF-8; the detail gives the line and column of the error.',
   },
+  invalid_header: {
+    status: 400,
+    title: 'A header of the request is not valid',
+    remedy: 'Correct the header that the detail names, or leave it out.',
+  },
   malformed_request: {
     status: 400,
     title: 'The request is not HTTP/1.1',

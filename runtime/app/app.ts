@@ -101,6 +101,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     return compiled;
   };
   const { services, first } = await start(settings, compile, {
+    experiments: overrides.records === true,
     ...overrides,
     logger,
     tracing,
@@ -152,6 +153,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
       // The last requests and their effects have ended by now.
       const written = recording?.sinks.ledger.close(LEDGER_MS);
       const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
+      await services.resolve(TOKENS.stops)?.close();
       await services.resolve(TOKENS.serviceSchemas)?.close();
       await store.close();
       await flushed;

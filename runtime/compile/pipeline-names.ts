@@ -17,6 +17,7 @@ import type { PipelineReads } from './pipeline-reads.js';
 import type { NamedColumn } from './plan.js';
 import { addScoreColumn, type ScoreColumn } from './score-column.js';
 import type { StepOrder } from './step-order.js';
+import type { StepTools } from './step-tools.js';
 import { StepOutputs } from './step-outputs.js';
 import { unknownName, unknownProducer, unknownRoot, type KnownNames } from './unknown-name.js';
 
@@ -31,15 +32,19 @@ export class PipelineNames {
   readonly #reads: PipelineReads;
   readonly #order: StepOrder;
 
-  /** @param isTunable whether params are columns of their own */
+  /** @param open the params that are columns of their own: all, or those of a set */
   constructor(
     { define, params }: PipelineDefinition,
     reads: PipelineReads,
     order: StepOrder,
     diagnostics: Diagnostics,
-    isTunable: boolean,
+    open: StepTools['tunable'],
   ) {
-    this.params = new Params(params, isTunable ? reads.layout : undefined);
+    this.params = new Params(
+      params,
+      open === undefined || open === false ? undefined : reads.layout,
+      typeof open === 'object' ? open : undefined,
+    );
     this.#definitions = new Definitions(define, diagnostics);
     this.#reads = reads;
     this.#order = order;

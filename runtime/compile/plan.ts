@@ -39,7 +39,7 @@ export interface Plan {
   };
   /** The values that a record of the ledger has; without `log:` what models and the score read. */
   readonly log: LoggedValues;
-  /** Only in a plan for tuning. */
+  /** Only in a plan for tuning, or if experiments change params. */
   readonly open?: OpenParams;
 }
 
@@ -52,10 +52,12 @@ export interface LoggedValues {
   readonly kernels: readonly Kernel[];
 }
 
-/** What a plan for tuning knows about its params. */
+/** What a plan knows about the params that can change. */
 export interface OpenParams {
   /** The request-level column of each param that expressions read. */
   readonly slots: ReadonlyMap<string, number>;
+  /** The value that a request writes to each slot. */
+  readonly set: readonly { readonly slot: number; readonly value: number }[];
   /** By definition: the params, definitions, attributes, features and outputs that it uses directly. */
   readonly readsOfDefinitions: ReadonlyMap<string, ReadonlySet<string>>;
 }

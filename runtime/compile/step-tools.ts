@@ -35,8 +35,8 @@ export type StubOf = (outputs: FeatureComponent['outputs'] | undefined) => Featu
 /** What compiling a step needs from outside its pipeline. */
 export interface StepTools extends StepSettings {
   readonly plugins: PluginRegistry;
-  /** Whether the plan is for tuning. */
-  readonly tunable?: boolean;
+  /** Whether the params stay open, so that their values can change: all of them, or those of a set. */
+  readonly tunable?: boolean | ReadonlySet<string> | undefined;
   /** By the name of a step: what replaces its component. */
   readonly stubs?: ReadonlyMap<string, StubOf>;
 }

@@ -33,6 +33,7 @@ export const SURFACES: readonly Surface[] = [
   { name: 'entity', folder: 'schemas/entities', schema: ({ config }) => withTypes('entity', config) },
   { name: 'feature-view', folder: 'schemas/features', schema: viewSchema },
   { name: 'sink', folder: 'sinks', schema: sinkSchema },
+  { name: 'experiment', folder: 'experiments', schema: experimentSchema },
   { name: 'test', folder: 'tests', schema: testSchema },
 ];
 
@@ -109,6 +110,23 @@ function sinkSchema({ sinks }: Registry): JsonObject {
     ],
   ]);
   return { ...unmarked(schema), allOf: optionsByUse(sinks, [], false) };
+}
+
+function experimentSchema({ config }: Registry): JsonObject {
+  const pipelines = only(config.pipelines.map(({ name }) => name));
+  const events = only([...config.events.keys()]);
+  const units = config.pipelines.flatMap(({ request }) =>
+    [...request.fields.values()].flatMap(({ kind, name }) => (kind === 'entity' ? [name] : [])),
+  );
+  return unmarked(
+    edited('experiment', [
+      ['properties/pipeline', pipelines],
+      ['properties/unit', only([...new Set(units)])],
+      ['$defs/arm/properties/pipeline', pipelines],
+      ['$defs/metric/properties/event', events],
+      ['$defs/metric/properties/over', events],
+    ]),
+  );
 }
 
 function testSchema({ config }: Registry): JsonObject {

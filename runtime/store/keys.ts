@@ -10,6 +10,7 @@
  *   millrace:schema:0123456789abcdef          a record layout
  *   millrace:meta:services:                   the services that use the prefix
  *   millrace:meta:events:                     the codes of the kinds of feedback
+ *   millrace:meta:experiment:popularity        an experiment that was stopped
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
@@ -130,6 +131,11 @@ export function servicesKey(prefix: string): string {
 /** Key of the record of codes that histories use for kinds of feedback. It is data: a backup holds it. */
 export function eventCodesKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:events:`;
+}
+
+/** Key of the record that says that an experiment was stopped. */
+export function experimentStopKey(prefix: string, experiment: string): string {
+  return `${prefix}:${META_GROUP}:experiment:${experiment}`;
 }
 
 export function markerKey(prefix: string): string {

@@ -84,6 +84,7 @@ export const REPORT: RunReport = {
   featureStatuses: new StatusCounts(),
   attributeStatuses: new StatusCounts(),
   missingEntities: new Map(),
+  experiments: [],
   candidates: 24,
   duplicates: 2,
   skippedSteps: ['deep'],

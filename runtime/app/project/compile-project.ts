@@ -29,6 +29,7 @@ import { AllowedHosts } from '../../settings/allowed-hosts.js';
 import { httpConnector, type Caller, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
+import { changedParams, LiveExperiments } from '../../experiments/live-experiments.js';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
 import { SETTINGS, STORE_ENGINES, type Settings } from '../../settings/settings.js';
 
@@ -43,6 +44,8 @@ export class ProjectInvalidError extends DiagnosticsError {
 export interface CompiledPipeline {
   readonly name: string;
   readonly plan: Plan;
+  /** Undefined if no experiment changes what the pipeline answers. */
+  readonly experiments: LiveExperiments | undefined;
   describe(): PlanDescription;
 }
 
@@ -163,9 +166,14 @@ export async function compileProject(
       await nextTurn(); // a service that reloads answers requests in between
       const own = stubs?.get(definition.name);
       const how = own === undefined ? settings : { ...settings, stubs: own };
-      const plan = await compilePipeline(definition, checkable, plugins, how, diagnostics);
-      if (plan !== undefined)
-        pipelines.push({ name: definition.name, plan, describe: () => describePlan(plan) });
+      const live = tunable || stubs !== undefined ? [] : liveOf(checkable, definition.name);
+      const changed = changedParams(live);
+      const open = changed.size === 0 ? how : { ...how, tunable: changed };
+      const plan = await compilePipeline(definition, checkable, plugins, open, diagnostics);
+      if (plan === undefined) continue;
+      const experiments =
+        live.length === 0 ? undefined : await LiveExperiments.compile(plan, live, diagnostics);
+      pipelines.push({ name: definition.name, plan, experiments, describe: () => describePlan(plan) });
     }
     const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
     for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checkable) : []) {
@@ -194,10 +202,16 @@ export async function compileProject(
     declared,
     files: new Map([...files.versions, ...pluginFiles]),
     close: () =>
-      (closing ??= closeComponents(
-        pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component)),
-      )),
+      (closing ??= Promise.all([
+        closeComponents(pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component))),
+        ...pipelines.map(({ experiments }) => experiments?.close() ?? []),
+      ]).then((errors) => errors.flat())),
   };
+}
+
+/** The experiments that change what a pipeline answers. */
+function liveOf({ experiments }: ProjectConfig, pipeline: string): ProjectConfig['experiments'] {
+  return experiments.filter((one) => one.pipeline.value === pipeline && one.mode !== 'shadow');
 }
 
 /** The project as if Millrace stored the rows of all its views. */
@@ -241,6 +255,7 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
     ...Array.from(config.views.values(), ({ at }) => at.file),
     ...config.pipelines.map(({ file }) => file),
     ...config.sinks.map(({ file }) => file),
+    ...config.experiments.map(({ file }) => file),
   ];
   const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
   const events = config.events === DEFAULT_EVENTS ? [] : [[PROJECT_FILE, eventsText(config.events)]];

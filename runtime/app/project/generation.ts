@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../../config/project/load-events.js';
+import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
@@ -83,6 +84,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
     checkLogSalt(config.pipelines, services.resolve(TOKENS.settings));
     const plans = pipelines.map(({ plan }) => plan);
     release = await registerGeneration(services, config, plans);
+    await services.resolve(TOKENS.stops)?.follow(config.experiments.map(({ name }) => name));
     return wire(services, compiled, config, release);
   } catch (error) {
     await compiled.close();
@@ -115,7 +117,13 @@ function wire(
   compiled.reader.bind({ entities, online, types: config.entities });
   const version = projectVersion(config, compiled.files);
   const usage = new Usage();
-  const pipelines = plans.map((plan) =>
+  const planOf = (name: string): Plan => {
+    const plan = plans.find(({ definition }) => definition.name === name);
+    if (plan === undefined) throw new Error(`there is no plan of the pipeline ${name}`);
+    return plan;
+  };
+  const stops = services.resolve(TOKENS.stops);
+  const pipelines = compiled.pipelines.map(({ plan, experiments: live }) =>
     mountPipeline(plan, config.entities, {
       store,
       layouts: services.resolve(TOKENS.layouts),
@@ -133,6 +141,7 @@ function wire(
         onError: (error) =>
           logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
       },
+      live: live && stops && { live, isStopped: (experiment) => stops.has(experiment), planOf },
       historyRetention: settings.historyRetention,
       eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
       now: services.resolve(TOKENS.clock),

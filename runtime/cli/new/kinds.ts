@@ -1,5 +1,6 @@
 import { newEntity } from './new-entity.js';
 import type { NewKind } from './new-kind.js';
+import { newExperiment } from './new-experiment.js';
 import { newPipeline } from './new-pipeline.js';
 import { newSink } from './new-sink.js';
 import { newTest } from './new-test.js';
@@ -12,4 +13,5 @@ export const NEW_KINDS: ReadonlyMap<string, NewKind> = new Map([
   ['view', newView],
   ['test', newTest],
   ['sink', newSink],
+  ['experiment', newExperiment],
 ]);

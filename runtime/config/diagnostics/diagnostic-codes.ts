@@ -54,6 +54,8 @@ export const DIAGNOSTIC_CODES = {
   unknown_candidate: 'A test names an id that is not a candidate of its request.',
   unknown_property: 'No property of tests has this name.',
   contradiction: 'Two expectations of a test cannot both hold.',
+  invalid_arm: 'An arm of an experiment cannot run.',
+  layer_conflict: 'Two experiments change the same requests, or the same param.',
   component_warning: 'A component starts, but reports a problem.',
 } as const satisfies Record<string, string>;
 

@@ -4,6 +4,8 @@ import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
+import { checkExperiments } from './check-experiments.js';
+import { loadExperiments } from './load-experiments.js';
 import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
 import { loadPackages } from './load-packages.js';
@@ -22,7 +24,7 @@ export interface LoadedProject {
   /** Undefined if any diagnostic is an error. */
   readonly config: ProjectConfig | undefined;
   /**
-   * The configuration without the pipelines and sinks whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
+   * The configuration without the pipelines, sinks and experiments whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
    * pipelines would only repeat them.
    */
   readonly checkable: ProjectConfig | undefined;
@@ -31,8 +33,8 @@ export interface LoadedProject {
 }
 
 /**
- * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `pipelines` and `sinks`,
- * and the kinds of feedback in millrace.yaml. The content of the files never makes it reject. The result is deeply frozen.
+ * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `pipelines`, `sinks` and
+ * `experiments`, and the kinds of feedback in millrace.yaml. The content of the files never makes it reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
  */
@@ -43,11 +45,12 @@ export async function loadProject(
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
-  const [entityFiles, viewFiles, pipelineFiles, sinkFiles] = await Promise.all([
+  const [entityFiles, viewFiles, pipelineFiles, sinkFiles, experimentFiles] = await Promise.all([
     readYamlFiles(root, 'schemas/entities', diagnostics),
     readYamlFiles(root, 'schemas/features', diagnostics),
     readYamlFiles(root, 'pipelines', diagnostics),
     readYamlFiles(root, 'sinks', diagnostics),
+    readYamlFiles(root, 'experiments', diagnostics),
   ]);
   const parse = (files: readonly SourceFile[], kind: FileKind): ParsedFile[] =>
     files.flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
@@ -64,6 +67,9 @@ export async function loadProject(
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
   for (const file of sinkFiles) hideSecrets(file);
   const sinks = loadSinks(parse(sinkFiles, 'sink'), diagnostics);
+  const experiments = loadExperiments(parse(experimentFiles, 'experiment'), diagnostics);
+  const pipelineNames = new Set(pipelineFiles.map(stemOf));
+  checkExperiments(experiments, { pipelines, pipelineNames, events }, diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
@@ -74,11 +80,11 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, pipelines, sinks, events, packages };
+  const whole = { root: resolve(root), entities, views, pipelines, sinks, experiments, events, packages };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));
-  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks) };
+  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks), experiments: sound(experiments) };
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),

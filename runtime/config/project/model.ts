@@ -316,6 +316,7 @@ export interface ProjectConfig {
   /** The kinds of feedback by name, in the order of the file. */
   readonly events: ReadonlyMap<string, EventKind>;
   readonly sinks: readonly SinkDefinition[];
+  readonly experiments: readonly ExperimentDefinition[];
   /** The npm packages whose plugins the project uses, as millrace.yaml lists them. */
   readonly packages: readonly Located<string>[];
 }

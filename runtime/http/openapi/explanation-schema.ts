@@ -110,7 +110,13 @@ const EXPLANATION: Schema = record(
       additionalProperties: true,
     },
   },
-  { answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' } },
+  {
+    answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' },
+    experiments: {
+      ...list(record({ experiment: text, arm: text }, { excluded: text })),
+      description: 'The experiments that the request takes part in.',
+    },
+  },
 );
 
 /** The schema of an Explanation, as it appears in `#/components/schemas`. */

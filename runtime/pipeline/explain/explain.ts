@@ -12,6 +12,7 @@ import type {
   Explanation,
 } from './explanation.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
+import type { TakenArm } from '../../experiments/live-experiments.js';
 import type { RankingRequest } from '../request/read-request.js';
 import type { StepReport } from '../components/run-components.js';
 import { readCell } from '../components/step-view.js';
@@ -61,6 +62,7 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
     params: Object.fromEntries(
       Array.from(plan.definition.params.values(), ({ name, value }) => [name, value]),
     ),
+    ...(report.experiments.length === 0 ? {} : { experiments: report.experiments.map(shownArm) }),
     degraded: report.degraded,
     stages: STAGES.map(({ name }) => ({ stage: name, ms: report.stageMs[name] })),
     store: { round_trips: report.roundTrips, keys_read: report.keysRead },
@@ -87,6 +89,10 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
     page: yield* explainPage(run),
     answer: shownAnswer(run),
   };
+}
+
+function shownArm({ experiment, arm, excluded }: TakenArm): NonNullable<Explanation['experiments']>[number] {
+  return excluded === undefined ? { experiment, arm } : { experiment, arm, excluded };
 }
 
 /** The answer, without the private values of `answer:`. The route itself answers with them. */

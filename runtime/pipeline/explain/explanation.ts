@@ -24,6 +24,12 @@ export interface Explanation {
   };
   /** The values of the params, by name. */
   readonly params: Readonly<Record<string, number>>;
+  /** The experiments that the request takes part in. */
+  readonly experiments?: readonly {
+    readonly experiment: string;
+    readonly arm: string;
+    readonly excluded?: string;
+  }[];
   /** The reasons why the answer is degraded; the route sends them in the header `Millrace-Degraded`. */
   readonly degraded: readonly Degradation[];
   /** In the order of the stages. */

@@ -28,5 +28,12 @@ export function* openRequest(
   const request = yield* readRequest(plan, body, requestId);
   const frame = plan.frames.acquire(request.ids.length, now());
   fillRequest(plan, frame, request);
+  setParams(plan, frame);
   return { request, frame };
+}
+
+/** Writes the values of the params that can change. */
+export function setParams({ open }: Plan, frame: Frame): void {
+  if (open === undefined) return;
+  for (const { slot, value } of open.set) frame.number(slot).values[0] = value;
 }
