@@ -226,7 +226,10 @@ function preferencesOf(
   };
 }
 
-function warningsOf({ metric, unit }: ReportPlan, { kinds, report, sampled }: ScannedExperiment): string[] {
+function warningsOf(
+  { metric, unitField: unit }: ReportPlan,
+  { kinds, report, sampled }: ScannedExperiment,
+): string[] {
   const needed = [metric.event, ...(metric.over === undefined ? [] : [metric.over])];
   const warnings = [...absentKinds(needed, kinds)];
   if (sampled < 1)

@@ -6,6 +6,8 @@ export interface ReportPlan {
   readonly mode: 'split' | 'interleave';
   /** The entity type of the units, such as `user`. */
   readonly unit: string;
+  /** The field of the request that has the unit. */
+  readonly unitField: string;
   /** In the order of the file. The first is the control. */
   readonly arms: readonly { readonly name: string; readonly weight: number }[];
   readonly metric: ExperimentMetric;

@@ -132,7 +132,7 @@ class Scan {
     const { log } = record.schema.meta;
     const unit = typeof log === 'object' && log !== null && 'unit' in log ? log.unit : undefined;
     const share = numberOf(record.field('share'));
-    if (share < 1 && unit !== this.#plan.unit) this.#sampled = Math.min(this.#sampled, share);
+    if (share < 1 && unit !== this.#plan.unitField) this.#sampled = Math.min(this.#sampled, share);
   }
 
   #latenciesOf(arm: string): Latencies {

@@ -48,6 +48,7 @@ export async function findPlan(
     experiment: name,
     mode,
     unit: field?.kind === 'entity' ? field.entity : unit.value,
+    unitField: unit.value,
     arms: Array.from(arms.values(), ({ name: arm, weight }) => ({ name: arm, weight })),
     metric: metrics.primary,
     guards: metrics.guard,

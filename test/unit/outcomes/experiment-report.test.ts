@@ -25,6 +25,7 @@ const PLAN: ReportPlan = {
   experiment: 'popularity',
   mode: 'split',
   unit: 'user',
+  unitField: 'user',
   arms: [
     { name: 'control', weight: 50 },
     { name: 'popular', weight: 50 },
