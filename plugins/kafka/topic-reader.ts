@@ -48,6 +48,8 @@ export class TopicReader implements Source {
   #fetched: Fetched | undefined;
   #arrived: (() => void) | undefined;
   #failure: Error | undefined;
+  /** False until a new group is at the time where it begins. */
+  #isPlaced = true;
 
   /** @param path the main file of kafkajs */
   constructor(server: KafkaServer, group: TopicGroup, timeoutMs: number, path: string) {
@@ -78,7 +80,8 @@ export class TopicReader implements Source {
     const clients: Clients = { kafka, consumer, admin };
     this.#clients = clients;
     await admin.connect();
-    await this.#placeNewGroup(admin);
+    const places = await this.#placesOfNewGroup(admin);
+    this.#isPlaced = places.length === 0;
     await consumer.connect();
     const { CRASH } = consumer.events;
     consumer.on(CRASH, ({ payload: { error } }) => this.#fail(clients, error));
@@ -89,6 +92,9 @@ export class TopicReader implements Source {
       partitionsConsumedConcurrently: 1,
       eachBatch: (payload) => this.#offer(clients, payload),
     });
+    const { topic } = this.#server;
+    for (const place of places) consumer.seek({ topic, ...place });
+    this.#isPlaced = true;
   }
 
   async read(most: number, signal: AbortSignal): Promise<readonly SourceMessage[]> {
@@ -157,7 +163,9 @@ export class TopicReader implements Source {
 
   /** Called by the client; what it returns resolves when the batch is settled. */
   #offer(clients: Clients, payload: EachBatchPayload): Promise<void> {
-    if (clients !== this.#clients || payload.batch.messages.length === 0) return Promise.resolve();
+    // What comes before the first offsets are set is fetched again.
+    const isWanted = clients === this.#clients && this.#isPlaced;
+    if (!isWanted || payload.batch.messages.length === 0) return Promise.resolve();
     return new Promise<void>((resolve, reject) => {
       // Without heartbeats, the group gives the partition away while the store is down.
       const timer = setInterval(() => {
@@ -192,15 +200,21 @@ export class TopicReader implements Source {
     this.#arrived?.();
   }
 
-  /** Sets the offsets of a group that has none to those of the time where it begins. */
-  async #placeNewGroup(admin: Admin): Promise<void> {
+  /** The offsets where a group begins that has none, if it begins at a time. */
+  async #placesOfNewGroup(
+    admin: Admin,
+  ): Promise<readonly { readonly partition: number; readonly offset: string }[]> {
     const { group, start } = this.#group;
     const { topic } = this.#server;
-    if (typeof start !== 'number') return;
+    if (typeof start !== 'number') return [];
     const known = await admin.fetchOffsets({ groupId: group, topics: [topic] });
-    if (known.some(({ partitions }) => partitions.some(({ offset }) => Number(offset) >= 0))) return;
-    const partitions = await admin.fetchTopicOffsetsByTimestamp(topic, start);
-    await admin.setOffsets({ groupId: group, topic, partitions });
+    const placed = new Set(
+      known.flatMap(({ partitions }) =>
+        partitions.filter(({ offset }) => Number(offset) >= 0).map(({ partition }) => partition),
+      ),
+    );
+    const places = await admin.fetchTopicOffsetsByTimestamp(topic, start);
+    return places.filter(({ partition }) => !placed.has(partition));
   }
 
   async #reject({ kafka }: Clients, { left }: Fetched, rejected: readonly RejectedMessage[]): Promise<void> {

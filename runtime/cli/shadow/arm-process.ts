@@ -1,5 +1,6 @@
 /** The process of an arm: opens a pipeline, and ranks the requests that its parent sends. */
 import { Writable } from 'node:stream';
+import { Worker } from 'node:worker_threads';
 import { MillraceError } from '../../api/errors.js';
 import { namedBy, openContestants, type Contestants } from '../judge/contestants.js';
 import { runWhole } from '../judge/run-whole.js';
@@ -29,6 +30,8 @@ const context: CliContext = {
   stderr: errors,
   stopSignal: () => new AbortController().signal,
 };
+
+new Worker(new URL('./orphan-watch.js', import.meta.url)).unref();
 
 let contestants: Contestants | undefined;
 

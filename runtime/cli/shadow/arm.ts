@@ -92,9 +92,6 @@ export class Arm {
       // What a process prints when it runs out of memory is of no use here.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
     const answer = await answerOf(
       child,
       ({ type }) => type === 'ready' || type === 'refused',
