@@ -3,16 +3,8 @@ import { languageEntry, stopWordsOf } from './languages.js';
 import { PLAIN, type AnalyzerSettings } from './analyzer-settings.js';
 import { rewriter } from './rewrite.js';
 import { singular } from './stemmers/plural.js';
+import { LONGEST_TOKEN, type Token } from './token.js';
 import { WordTable } from './word-table.js';
-
-/** The maximum length of a token; the rest is dropped. */
-export const LONGEST_TOKEN = 64;
-
-/** One token at a time, as UTF-16 units: `units[0] … units[length - 1]`. Reused for the next token. */
-export interface Token {
-  units: Uint16Array;
-  length: number;
-}
 
 /**
  * Splits texts into tokens: runs of letters and digits of any script. Tokens are folded (case, accents, width) and

@@ -1,5 +1,5 @@
 /** Texts to tokens, the same for steps, statistics, expressions and keys. */
-export { Analyzer, LONGEST_TOKEN, type Token } from './analyzer.js';
+export { Analyzer } from './analyzer.js';
 export {
   analyzerText,
   describeAnalyzer,
@@ -12,3 +12,4 @@ export {
 export { LANGUAGES, languageOf, stopWordsOf, type Language } from './languages.js';
 export { distinctTokens, editDistance, jaccard, remembering } from './comparisons.js';
 export { firstQuantity, UNIT_NAMES } from './quantities.js';
+export { LONGEST_TOKEN, type Token } from './token.js';

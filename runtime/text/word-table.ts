@@ -1,4 +1,4 @@
-import type { Token } from './analyzer.js';
+import type { Token } from './token.js';
 
 /** The most words that are remembered, and the room for their letters. A catalogue has fewer frequent words. */
 const MOST_WORDS = 1 << 15;
