@@ -42,6 +42,16 @@ export class Frame {
     this.groups = layout.groups.map((slots) => slots.map((slot) => this.columns[slot] as Column));
   }
 
+  /** A frame with the columns of a request's frame, followed by new columns. The request's frame does not change. */
+  static beside(request: Frame, added: FrameLayout): Frame {
+    const own = new Frame(added);
+    own.reset(request.count, request.now);
+    own.columns.unshift(...request.columns);
+    own.scores = request.scores;
+    own.tiers = request.tiers;
+    return own;
+  }
+
   /** Prepares the frame for a request with `count` candidates. */
   reset(count: number, now: number): void {
     this.count = count;

@@ -3,6 +3,7 @@ import { Diagnostics, type Diagnostic } from '../diagnostics/diagnostics.js';
 import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
+import { loadCuration } from '../curation/load-curation.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
 import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
@@ -64,6 +65,7 @@ export async function loadProject(
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
   for (const file of sinkFiles) hideSecrets(file);
   const sinks = loadSinks(parse(sinkFiles, 'sink'), diagnostics);
+  const curation = await loadCuration(root, diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
@@ -74,11 +76,11 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, pipelines, sinks, events, packages };
+  const whole = { root: resolve(root), entities, views, pipelines, sinks, curation, events, packages };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));
-  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks) };
+  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks), curation: sound(curation) };
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),

@@ -5,6 +5,7 @@
 import type { Node } from 'yaml';
 import type { RecordKind, SinkFormat } from '../../api/ledger.js';
 import type { JsonValue, ValueType } from '../../api/types.js';
+import type { CurationList } from '../curation/model.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
 /** `schemas/entities/<name>.yaml` */
@@ -248,6 +249,8 @@ export interface ProjectConfig {
   /** The kinds of feedback by name, in the order of the file. */
   readonly events: ReadonlyMap<string, EventKind>;
   readonly sinks: readonly SinkDefinition[];
+  /** The lists of curation/. */
+  readonly curation: readonly CurationList[];
   /** The npm packages whose plugins the project uses, as millrace.yaml lists them. */
   readonly packages: readonly Located<string>[];
 }

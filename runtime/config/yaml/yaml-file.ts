@@ -20,13 +20,14 @@ export interface ParsedFile {
 }
 
 /** The kinds of project files, by the key that declares the name. */
-export type FileKind = 'entity' | 'view' | 'pipeline' | 'sink' | 'test';
+export type FileKind = 'entity' | 'view' | 'pipeline' | 'sink' | 'curation' | 'test';
 
 const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   entity: 'entity',
   view: 'feature-view',
   pipeline: 'pipeline',
   sink: 'sink',
+  curation: 'curation',
   test: 'test',
 };
 
