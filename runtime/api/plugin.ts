@@ -17,6 +17,7 @@ import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { Input } from './input.js';
 import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
+import type { RankingEdit } from './ranking-edit.js';
 import type { PluginServices } from './services.js';
 import type { ServerProbe } from './server-probe.js';
 import type { StatusName } from './status.js';
@@ -259,20 +260,6 @@ export interface RuleReport {
   readonly skipped: number;
   /** For a rule whose `scoring` is `sets`: the rows that it left without a score. */
   readonly left?: readonly number[];
-}
-
-/** What a rule can change in the ranking. */
-export interface RankingEdit {
-  /** The score of each row. Write finite numbers. */
-  readonly scores: Float64Array;
-  /** Places the row below all candidates that are not buried. */
-  bury(row: number): void;
-  /** Pins the row to a position of the whole ranking, counted from 1. Pins are applied last and are exact. */
-  pin(row: number, position: number): void;
-  /** The row of a candidate id; undefined if it is not a candidate. */
-  rowOf(id: string): number | undefined;
-  /** The rows in the current order of the ranking, best first. */
-  order(): Int32Array;
 }
 
 /** What was answered, for effects. Rows are candidates in input order, as in all columns. */

@@ -14,6 +14,7 @@ export * from './model-inputs.js';
 export { nearest } from '../core/nearest.js';
 export * from '../core/pieces.js';
 export * from '../api/plugin.js';
+export * from '../api/ranking-edit.js';
 export * from '../api/server-probe.js';
 export * from '../api/status.js';
 export * from '../api/trace-context.js';

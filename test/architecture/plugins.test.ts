@@ -153,7 +153,7 @@ function lacks(name: string): boolean {
 
 /** What a component changed. */
 interface Outcome {
-  /** Rows that it wrote, removed, buried or pinned. */
+  /** Rows that it wrote, removed, or placed in any way. */
   readonly touched: readonly number[];
   readonly scores: readonly number[];
   readonly outputs: unknown;
@@ -268,9 +268,9 @@ async function run(component: Component, step: FakeStep): Promise<Outcome> {
   expect(scores.every(Number.isFinite)).to.be.true;
   const changed = [...scores.keys()].filter((row) => scores[row] !== before[row]);
   return {
-    touched: [...changed, ...ranking.buried, ...ranking.pins.keys()],
+    touched: [...changed, ...ranking.touched()],
     scores,
-    outputs: [report, ranking.buried, [...ranking.pins]],
+    outputs: [report, ranking.touched(), [...ranking.final()]],
   };
 }
 

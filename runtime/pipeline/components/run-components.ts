@@ -12,9 +12,11 @@ import type { Plan, PlannedStep } from '../../compile/plan.js';
 import { writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
+import type { DroppedRow } from './order-rules.js';
 import type { Deadline } from '../../core/deadline.js';
 import { errorCodeOf, type TraceSpan } from '../../tracing/trace-span.js';
-import { Ranking, StepEdit, type RankingSnapshot } from './ranking.js';
+import { Ranking, type RankingSnapshot } from './ranking.js';
+import { StepEdit } from './step-edit.js';
 import { StepView } from './step-view.js';
 import { traceStep } from './trace-step.js';
 
@@ -22,6 +24,7 @@ import { traceStep } from './trace-step.js';
 export interface StepReport {
   readonly step: PlannedStep;
   readonly outcome: 'ran' | 'not_asked_for' | 'failed';
+  /** The rows that a filter removed, or that a rule hid or dropped as one of a group. */
   readonly removed: readonly number[];
   /** Why a filter removed rows, or the error of a failed step. */
   readonly reason: string;
@@ -103,7 +106,22 @@ export async function runComponents(
     observer?.after(done, ranking);
     reports.push(done);
   }
-  return { ranking, steps: reports, stepMs };
+  return { ranking, steps: withDropped(reports, ranking.settle()), stepMs };
+}
+
+/** Adds the rows that a rule removed when the final order was made to the report of its step. */
+function withDropped(reports: readonly StepReport[], dropped: readonly DroppedRow[]): readonly StepReport[] {
+  if (dropped.length === 0) return reports;
+  const byStep = new Map<number, number[]>();
+  for (const { row, step } of dropped) {
+    const rows = byStep.get(step);
+    if (rows === undefined) byStep.set(step, [row]);
+    else rows.push(row);
+  }
+  return reports.map((one) => {
+    const rows = byStep.get(one.step.number);
+    return rows === undefined ? one : { ...one, removed: [...one.removed, ...rows] };
+  });
 }
 
 /**
@@ -142,13 +160,16 @@ export async function runStep(
       }
       case 'rule': {
         const component = step.component as RuleComponent;
-        const edit = new StepEdit(ranking);
+        const edit = new StepEdit(ranking, step.number);
         try {
           const done = checkReport(await finish(component.apply(view, edit), deadline));
           const { undone, ...counts } = keepFinite(done, ranking, before?.scores);
-          if (component.scoring !== 'sets') return report(step, { before, ...counts });
+          const removed = [...new Set(edit.hidden)];
+          if (removed.length > 0) ranking.remove(removed);
+          if (component.scoring !== 'sets') return report(step, { before, removed, ...counts });
           return report(step, {
             before,
+            removed,
             ...counts,
             scored: { rows, left: [...(done.left ?? []), ...undone] },
           });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PlannedStep } from '../../compile/plan.js';
-import type { Ranking, RankingSnapshot } from './ranking.js';
+import { pinsOf, type Ranking, type RankingSnapshot } from './ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
 
 /** A score that a rule set. */
@@ -47,8 +47,8 @@ export class Trace implements StepObserver {
     if (outcome === 'not_asked_for' || before === undefined) return;
     this.runs.push({ step, rows: this.#rows });
     const now = ranking.snapshot();
-    const pinnedBefore = new Map(before.pins);
-    const pinned = new Map(now.pins);
+    const pinnedBefore = pinsOf(before);
+    const pinned = pinsOf(now);
     for (const row of ranking.rows) {
       const from = before.scores[row] ?? 0;
       const to = now.scores[row] ?? 0;

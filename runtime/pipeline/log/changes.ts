@@ -2,7 +2,7 @@ import { Status } from '../../api/status.js';
 import type { RuleComponent } from '../../api/plugin.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { RecordWriter } from '../../ledger/record-writer.js';
-import type { Ranking, RankingSnapshot } from '../components/ranking.js';
+import { pinsOf, type Ranking, type RankingSnapshot } from '../components/ranking.js';
 import type { StepReport } from '../components/run-components.js';
 
 /** In `Changes.position`: the step put the candidate below others. */
@@ -49,7 +49,14 @@ export class Changes {
     for (const [at, report] of reports.entries()) {
       const { before } = report;
       if (before === undefined) continue;
-      if (last !== undefined) this.#compare(last.report.step, last.at, last.before, before, hasBase);
+      if (last !== undefined)
+        this.#compare(
+          last.report.step,
+          last.at,
+          last.before,
+          { scores: before.scores, tiers: before.tiers, pins: pinsOf(before) },
+          hasBase,
+        );
       if (!hasBase && adjusts(report.step)) {
         hasBase = true;
         this.base = before.scores;
@@ -119,7 +126,7 @@ export class Changes {
     let pinned: Map<number, number> | undefined;
     for (const [row, position] of after.pins) (pinned ??= new Map<number, number>()).set(row, position);
     if (pinned !== undefined)
-      for (const [row, position] of before.pins) if (pinned.get(row) === position) pinned.delete(row);
+      for (const [row, position] of pinsOf(before)) if (pinned.get(row) === position) pinned.delete(row);
     const { length } = this.removedBy;
     for (let row = 0; row < length; row++) {
       const from = before.scores[row] ?? 0;

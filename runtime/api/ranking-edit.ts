@@ -1,0 +1,63 @@
+/**
+ * What a rule can change in the ranking. Scores change at once. What a rule asks of the order is kept, and the final order
+ * is made after all steps, whatever the order of the steps:
+ *
+ *   filter and hide > curated pin > pipeline pin > slot > group and dedupe > limit and diversify > bury > score
+ *
+ * A stronger rule wins over a weaker one. `reorder` stands between bury and limit.
+ */
+export interface RankingEdit {
+  /** The score of each row. Write finite numbers. */
+  readonly scores: Float64Array;
+  /** Removes the row from the ranking, as a filter does. */
+  hide(row: number): void;
+  /** Places the row below all candidates that are not buried. */
+  bury(row: number): void;
+  /**
+   * Pins the row to a position of the whole ranking, counted from 1. A later pin of the same source replaces an earlier
+   * one of the same row or position. A pin of `curation` wins over one of `pipeline`.
+   * @param source by default `pipeline`
+   */
+  pin(row: number, position: number, source?: PinSource): void;
+  /** Reserves positions for candidates of a kind. */
+  reserve(slot: Slot): void;
+  /** Keeps one candidate of each group, and removes the others. */
+  keepOne(grouping: Grouping): void;
+  /**
+   * Orders some rows among themselves: they take the places that they have by score and bury, in the order given. For
+   * what decides about a whole list, such as a reranker.
+   * @param rows best first, each once
+   */
+  reorder(rows: Int32Array | readonly number[]): void;
+  /** The row of a candidate id; undefined if it is not a candidate. */
+  rowOf(id: string): number | undefined;
+  /** The rows in the current order by score, bury and `reorder`, best first. */
+  order(): Int32Array;
+}
+
+/** Who pins a candidate: a list of a merchandiser, or a step of the pipeline. */
+export type PinSource = 'curation' | 'pipeline';
+
+/** Positions that are reserved for candidates of a kind. */
+export interface Slot {
+  /** Counted from 1, over the whole ranking. */
+  readonly positions: readonly number[];
+  /**
+   * The rows that qualify. A position takes the best of them that is not above it already, so a slot never moves a
+   * candidate down.
+   */
+  readonly rows: Int32Array | readonly number[];
+  /** The least score, after all steps, that a candidate needs. By default any score is enough. */
+  readonly least?: number;
+}
+
+/** Groups of candidates, of which one is kept. */
+export interface Grouping {
+  /** By row: the number of its group, from 0; -1 for a row that belongs to none. */
+  readonly groups: Int32Array;
+  /**
+   * By row: the row with the highest number is kept; NaN counts as the lowest. By default the best one is kept. The kept
+   * row takes the place of the best one.
+   */
+  readonly prefer?: Float64Array;
+}

@@ -1,0 +1,56 @@
+import type { Grouping, PinSource, RankingEdit, Slot } from '../../api/ranking-edit.js';
+import type { Ranking } from './ranking.js';
+
+/** The changes that a rule may make while its step runs. After the step, its methods do nothing. */
+export class StepEdit implements RankingEdit {
+  readonly scores: Float64Array;
+  /** The rows that the rule hid. The ranking still has them until the step is over. */
+  readonly hidden: number[] = [];
+  readonly #ranking: Ranking;
+  readonly #step: number;
+  #isOver = false;
+
+  /** @param step number of the step */
+  constructor(ranking: Ranking, step: number) {
+    this.scores = ranking.scores;
+    this.#ranking = ranking;
+    this.#step = step;
+  }
+
+  hide(row: number): void {
+    if (!this.#isOver) this.hidden.push(row);
+  }
+
+  bury(row: number): void {
+    if (!this.#isOver) this.#ranking.bury(row);
+  }
+
+  pin(row: number, position: number, source?: PinSource): void {
+    if (!this.#isOver) this.#ranking.pin(row, position, source);
+  }
+
+  reserve(slot: Slot): void {
+    if (!this.#isOver) this.#ranking.addRule({ kind: 'slot', step: this.#step, slot });
+  }
+
+  keepOne(grouping: Grouping): void {
+    if (!this.#isOver) this.#ranking.addRule({ kind: 'group', step: this.#step, grouping });
+  }
+
+  reorder(rows: Int32Array | readonly number[]): void {
+    if (!this.#isOver)
+      this.#ranking.addRule({ kind: 'reorder', step: this.#step, rows: Int32Array.from(rows) });
+  }
+
+  rowOf(id: string): number | undefined {
+    return this.#ranking.rowOf(id);
+  }
+
+  order(): Int32Array {
+    return this.#isOver ? new Int32Array() : this.#ranking.order();
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+}
