@@ -29,6 +29,11 @@ export interface RankingEdit {
    * @param rows best first, each once
    */
   reorder(rows: Int32Array | readonly number[]): void;
+  /**
+   * Names a rule inside the step that changes the row, for explanations and events. The plugin `curation` names the rule
+   * of its list.
+   */
+  cause(row: number, rule: string): void;
   /** The row of a candidate id; undefined if it is not a candidate. */
   rowOf(id: string): number | undefined;
   /** The rows in the current order by score, bury and `reorder`, best first. */

@@ -24,6 +24,7 @@ import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
 import { PluginMetricsRegistry } from '../metrics/plugin-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
+import { countCuration } from '../metrics/curation-metrics.js';
 import { countProcess } from '../metrics/process-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
@@ -131,6 +132,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   recording?.metrics.register(metrics.registry, () => recording.sinks.ledger.sinks());
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
+  countCuration(metrics.registry, () => reloader.current.curation.states());
   countSpans(metrics.registry, tracing?.counts);
   return new ReloadableApp(
     reloader,

@@ -12,6 +12,8 @@ export class Frame {
   count = 0;
   /** When the request started, in epoch milliseconds. `now()` returns this value during the whole request. */
   now = 0;
+  /** In a preview: the time at which dated rules are looked up, in place of `now`. */
+  rulesAt: number | undefined;
   /** The columns, indexed by slot. */
   readonly columns: Column[];
   /** Columns that are written together, indexed by the layout's group numbers. */
@@ -56,6 +58,7 @@ export class Frame {
   reset(count: number, now: number): void {
     this.count = count;
     this.now = now;
+    this.rulesAt = undefined;
     this.emitted.length = 0;
     if (count > this.#capacity) this.#grow(count);
     this.scores.fill(0, 0, count);

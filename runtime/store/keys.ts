@@ -10,6 +10,7 @@
  *   millrace:schema:0123456789abcdef          a record layout
  *   millrace:meta:services:                   the services that use the prefix
  *   millrace:meta:events:                     the codes of the kinds of feedback
+ *   millrace:meta:curation:campaigns          the rules of a list that came over the API
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
@@ -61,7 +62,11 @@ export function featureIds(key: string, start: string, count: number): string[] 
 
 /** True if a key describes the store itself and holds no data. */
 export function isMetaKey(key: string, prefix: string): boolean {
-  return key.startsWith(`${prefix}:${META_GROUP}:`) && key !== eventCodesKey(prefix);
+  return (
+    key.startsWith(`${prefix}:${META_GROUP}:`) &&
+    key !== eventCodesKey(prefix) &&
+    !key.startsWith(curationKey(prefix, ''))
+  );
 }
 
 /** What the record at a key is. `meta` describes the store itself. */
@@ -130,6 +135,11 @@ export function servicesKey(prefix: string): string {
 /** Key of the record of codes that histories use for kinds of feedback. It is data: a backup holds it. */
 export function eventCodesKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:events:`;
+}
+
+/** Key of the rules of a list that came over the API. It is data: a backup holds it. */
+export function curationKey(prefix: string, list: string): string {
+  return `${prefix}:${META_GROUP}:curation:${list}`;
 }
 
 export function markerKey(prefix: string): string {

@@ -1,3 +1,4 @@
+import { newCuration } from './new-curation.js';
 import { newEntity } from './new-entity.js';
 import type { NewKind } from './new-kind.js';
 import { newPipeline } from './new-pipeline.js';
@@ -12,4 +13,5 @@ export const NEW_KINDS: ReadonlyMap<string, NewKind> = new Map([
   ['view', newView],
   ['test', newTest],
   ['sink', newSink],
+  ['curation', newCuration],
 ]);

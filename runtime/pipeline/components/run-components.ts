@@ -32,6 +32,8 @@ export interface StepReport {
   readonly applied: number;
   /** For a rule: candidates with an unknown value, left as they were. For a filter: candidates kept undecided. */
   readonly skipped: number;
+  /** For a rule, by row: the rules inside the step that changed it. */
+  readonly causes?: ReadonlyMap<number, readonly string[]>;
   /** For a rule that sets the score: the rows that it worked on, and the rows that it left without a score. */
   readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
   /** The ranking before a step that ran and may have changed it. */
@@ -166,10 +168,12 @@ export async function runStep(
           const { undone, ...counts } = keepFinite(done, ranking, before?.scores);
           const removed = [...new Set(edit.hidden)];
           if (removed.length > 0) ranking.remove(removed);
-          if (component.scoring !== 'sets') return report(step, { before, removed, ...counts });
+          const { causes } = edit;
+          if (component.scoring !== 'sets') return report(step, { before, removed, causes, ...counts });
           return report(step, {
             before,
             removed,
+            causes,
             ...counts,
             scored: { rows, left: [...(done.left ?? []), ...undone] },
           });

@@ -6,6 +6,8 @@ export class StepEdit implements RankingEdit {
   readonly scores: Float64Array;
   /** The rows that the rule hid. The ranking still has them until the step is over. */
   readonly hidden: number[] = [];
+  /** By row: the rules that changed it, as the component names them. */
+  readonly causes = new Map<number, string[]>();
   readonly #ranking: Ranking;
   readonly #step: number;
   #isOver = false;
@@ -40,6 +42,13 @@ export class StepEdit implements RankingEdit {
   reorder(rows: Int32Array | readonly number[]): void {
     if (!this.#isOver)
       this.#ranking.addRule({ kind: 'reorder', step: this.#step, rows: Int32Array.from(rows) });
+  }
+
+  cause(row: number, rule: string): void {
+    if (this.#isOver) return;
+    const rules = this.causes.get(row);
+    if (rules === undefined) this.causes.set(row, [rule]);
+    else if (!rules.includes(rule)) rules.push(rule);
   }
 
   rowOf(id: string): number | undefined {

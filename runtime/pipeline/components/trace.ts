@@ -9,6 +9,8 @@ export interface ScoreChange {
   readonly row: number;
   readonly before: number;
   readonly after: number;
+  /** The rules inside the step that changed the row. */
+  readonly rules: readonly string[] | undefined;
 }
 
 /** A constraint that a step put on the place of a candidate. The score of the candidate does not change. */
@@ -17,6 +19,8 @@ export interface Move {
   readonly row: number;
   /** 1-based position of a pin; undefined if the row moved below others, by `bury` or because `top:` excludes it. */
   readonly position: number | undefined;
+  /** The rules inside the step that changed the row. */
+  readonly rules: readonly string[] | undefined;
 }
 
 /** Records the changes of the steps to the ranking. It exists only for requests with events or an explanation. */
@@ -42,7 +46,7 @@ export class Trace implements StepObserver {
     this.#rows = ranking.rows;
   }
 
-  after({ step, outcome }: StepReport, ranking: Ranking): void {
+  after({ step, outcome, causes }: StepReport, ranking: Ranking): void {
     const before = this.#before;
     if (outcome === 'not_asked_for' || before === undefined) return;
     this.runs.push({ step, rows: this.#rows });
@@ -50,15 +54,16 @@ export class Trace implements StepObserver {
     const pinnedBefore = pinsOf(before);
     const pinned = pinsOf(now);
     for (const row of ranking.rows) {
+      const rules = causes?.get(row);
       const from = before.scores[row] ?? 0;
       const to = now.scores[row] ?? 0;
       if (from !== to && !(Number.isNaN(from) && Number.isNaN(to)))
-        this.changes.push({ step, row, before: from, after: to });
+        this.changes.push({ step, row, before: from, after: to, rules });
       const position = pinned.get(row);
       if (position !== undefined && position !== pinnedBefore.get(row))
-        this.moves.push({ step, row, position });
+        this.moves.push({ step, row, position, rules });
       if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0))
-        this.moves.push({ step, row, position: undefined });
+        this.moves.push({ step, row, position: undefined, rules });
     }
   }
 }

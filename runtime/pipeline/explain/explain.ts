@@ -122,7 +122,7 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
           undecided: skipped,
         }
       : {}),
-    ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
+    ...(ran && step.kind === 'rule' ? { applied, skipped, ...hiddenBy(report, request.ids) } : {}),
     ...(Object.keys(unknown).length === 0 ? {} : { not_known: unknown }),
     reads: step.reads,
     ...(step.outputs.size === 0
@@ -133,6 +133,20 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
           ),
         }),
   };
+}
+
+/** The candidates that the rules inside a step removed, by rule. */
+function hiddenBy(
+  { removed, causes }: StepReport,
+  ids: readonly string[],
+): Pick<ExplainedStep, 'hidden'> {
+  const hidden = new Map<string, string[]>();
+  for (const row of removed)
+    for (const rule of causes?.get(row) ?? []) {
+      const known = hidden.get(rule) ?? [];
+      if (known.length < MOST_REMOVED_IDS) hidden.set(rule, [...known, ids[row] ?? '']);
+    }
+  return hidden.size === 0 ? {} : { hidden: Object.fromEntries(hidden) };
 }
 
 /** The reason why the `when:` of a step was not true. */
@@ -183,18 +197,22 @@ function* explainPage({
   const changes = new Map<number, ExplainedChange[]>(page.map(({ row }) => [row, []]));
   // Both lists are in execution order; the score changes of a step precede its moves.
   const edits = [
-    ...trace.changes.map(({ step, row, before, after }) => ({
+    ...trace.changes.map(({ step, row, before, after, rules }) => ({
       row,
       step,
-      change: { step: step.number, as: step.as, before: finiteOrNull(before), after: finiteOrNull(after) },
+      change: {
+        ...stepOf(step, rules),
+        before: finiteOrNull(before),
+        after: finiteOrNull(after),
+      },
     })),
-    ...trace.moves.map(({ step, row, position }) => ({
+    ...trace.moves.map(({ step, row, position, rules }) => ({
       row,
       step,
       change:
         position === undefined
-          ? { step: step.number, as: step.as, put_below: true as const }
-          : { step: step.number, as: step.as, pinned_to: position },
+          ? { ...stepOf(step, rules), put_below: true as const }
+          : { ...stepOf(step, rules), pinned_to: position },
     })),
   ];
   const order = new Map(trace.runs.map(({ step }, place) => [step, place]));
@@ -214,6 +232,14 @@ function* explainPage({
     yield;
   }
   return explained;
+}
+
+/** Names the step of a change, and the rules inside it. */
+function stepOf(
+  { number, as }: StepReport['step'],
+  rules: readonly string[] | undefined,
+): Pick<ExplainedChange, 'step' | 'as' | 'rules'> {
+  return { step: number, as, ...(rules === undefined ? {} : { rules }) };
 }
 
 /** The values that the plan reads and computes for one row; `score` is shown separately. */

@@ -169,12 +169,21 @@ class RequestEvents {
     }
   }
 
-  *changes({ changes }: Trace): Pieces<void> {
-    for (const [i, { step, row, before, after }] of changes.entries()) {
+  *changes({ changes, moves }: Trace): Pieces<void> {
+    for (const [i, { step, row, before, after, rules }] of changes.entries()) {
       const { number, as } = step;
       const of = `"business_logic_pipeline_order":${number},"business_logic_name":${JSON.stringify(as)}`;
       const scores = `"old_score":${numberText(before)},"new_score":${numberText(after)}`;
-      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${scores}`);
+      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${scores}${rulesText(rules)}`);
+      if (i % PIECE === PIECE - 1) yield;
+    }
+    // Moves of steps without rules inside have no event: the order of the candidates shows them.
+    for (const [i, { step, row, position, rules }] of moves.entries()) {
+      if (rules === undefined) continue;
+      const { number, as } = step;
+      const of = `"business_logic_pipeline_order":${number},"business_logic_name":${JSON.stringify(as)}`;
+      const move = position === undefined ? '"put_below":true' : `"pinned_to":${position}`;
+      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${move}${rulesText(rules)}`);
       if (i % PIECE === PIECE - 1) yield;
     }
   }
@@ -252,4 +261,9 @@ class RequestEvents {
 /** The JSON members between the identifier of a feature and its value. */
 function featureOf(type: string, name: string): string {
   return `,"feature_identifier_type":${JSON.stringify(type)},"feature_name":${JSON.stringify(name)},`;
+}
+
+/** The rules inside a step that made a change, as a further member of its event. */
+function rulesText(rules: readonly string[] | undefined): string {
+  return rules === undefined ? '' : `,"rules":${JSON.stringify(rules)}`;
 }

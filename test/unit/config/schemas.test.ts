@@ -19,6 +19,7 @@ const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   pipeline: ['pipelines/search.yaml'],
   'import-map': ['../../import-map.yaml'],
   sink: ['sinks/warehouse.yaml'],
+  curation: ['curation/campaigns.yaml'],
   test: ['tests/stock.yaml'],
 };
 
