@@ -1,4 +1,5 @@
 import {
+  type CausedChange,
   type CuratedRule,
   type CurationInput,
   isKnown,
@@ -54,19 +55,19 @@ class Run {
       const row = this.rowOf(id);
       if (row === undefined) continue;
       ranking.hide(row);
-      this.#note(row, rule);
+      this.#note(row, rule, 'hidden');
       hidden.push(id);
     }
     for (const { position, id } of rule.pins) {
       const row = this.rowOf(id);
       if (row === undefined) continue;
       ranking.pin(row, position, 'curation');
-      this.#note(row, rule);
+      this.#note(row, rule, 'place');
       pinned[id] = position;
     }
     let boosted = 0;
     for (const { where, change, amount } of rule.boosts)
-      boosted += this.#each(rule, where, (row) => {
+      boosted += this.#each(rule, where, 'score', (row) => {
         const score = ranking.scores[row] ?? 0;
         // A part of the score's absolute value, so that a factor above 1 also raises a negative score.
         const after = change === 'add' ? score + amount : score + Math.abs(score) * (amount - 1);
@@ -76,7 +77,7 @@ class Run {
       });
     let buried = 0;
     for (const where of rule.buries)
-      buried += this.#each(rule, where, (row) => {
+      buried += this.#each(rule, where, 'place', (row) => {
         ranking.bury(row);
         return true;
       });
@@ -94,6 +95,7 @@ class Run {
   #each(
     rule: CuratedRule,
     { values, status, stride }: CuratedRule['buries'][number],
+    what: CausedChange,
     change: (row: number) => boolean,
   ): number {
     let count = 0;
@@ -101,15 +103,15 @@ class Run {
       const cell = row * stride;
       if (!isKnown(status[cell])) this.skipped.add(row);
       else if (values[cell] !== 0 && change(row)) {
-        this.#note(row, rule);
+        this.#note(row, rule, what);
         count++;
       }
     }
     return count;
   }
 
-  #note(row: number, { name }: CuratedRule): void {
+  #note(row: number, { name }: CuratedRule, what: CausedChange): void {
     this.changed.add(row);
-    this.ranking.cause(row, name);
+    this.ranking.cause(row, name, what);
   }
 }

@@ -10,7 +10,7 @@ import type { BoundOptions } from './bind-step.js';
 import { componentFaults } from './check-component.js';
 import { ANYTHING, compileText, inputOf } from './compile-input.js';
 import { closeComponents } from './component-life.js';
-import type { NameUse } from './name-use.js';
+import { NameUse } from './name-use.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import { needCuration } from './need-curation.js';
 import type { RecordedInputs } from './recorded-inputs.js';
@@ -71,6 +71,7 @@ export async function createComponent(
         const binding = needCuration(wanted, {
           pipeline: definition.name,
           names: environment,
+          others: names.environment(new NameUse([])),
           layout: reads.layout,
           lists: curation,
           locate: (path) => checked.locate(path),

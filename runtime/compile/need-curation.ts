@@ -14,6 +14,8 @@ import { ANYTHING, compileText } from './compile-input.js';
 export interface CurationPlace {
   readonly pipeline: string;
   readonly names: Environment;
+  /** The same names, but what is resolved does not count as read by the step. */
+  readonly others: Environment;
   readonly layout: FrameLayout;
   readonly lists: CurationLists | undefined;
   /** Finds an option of the step in its file. */
@@ -27,7 +29,7 @@ export interface CurationPlace {
  */
 export function needCuration(
   { list, query, reads = [] }: CurationWanted,
-  { pipeline, names, layout, lists, locate, diagnostics }: CurationPlace,
+  { pipeline, names, others, layout, lists, locate, diagnostics }: CurationPlace,
 ): CurationBinding {
   const state = lists?.get(list);
   if (state === undefined) {
@@ -42,6 +44,10 @@ export function needCuration(
   }
   const known = new KnownNames();
   const environment = known.learning(names);
+  // What earlier steps read is there anyway, so that rules which come later can use it.
+  const there = known.learning(others);
+  for (const { name, isPrivate } of [...layout.columns])
+    if (name !== undefined && isPrivate !== true) compileExpression(name, there, ANYTHING);
   const learn = (text: Located<string>, expected: Expected): void => {
     compileText(text, expected, environment, diagnostics);
   };

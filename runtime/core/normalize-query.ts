@@ -7,7 +7,7 @@ export function normalizeQuery(text: string): string {
   if (/^[a-z0-9]+(?: [a-z0-9]+)*$/.test(text)) return text;
   return text
     .normalize('NFKD')
-    .replace(/\p{Diacritic}+/gu, '')
+    .replace(/[\u0300-\u036f]+/g, '')
     .normalize('NFKC')
     .toLowerCase()
     .split(/[\s\p{Z}]+/u)

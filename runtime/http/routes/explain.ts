@@ -23,10 +23,11 @@ const AT = {
 };
 
 /** @throws MillraceError invalid_body if the parameter is no time */
-function previewOf(at: unknown): { readonly rulesAt?: number } {
-  if (at === undefined) return {};
-  const text = typeof at === 'string' ? at : '';
-  const rulesAt = timestampOf(/^-?\d+$/.test(text) ? Number(text) : text.replace(' ', '+'));
+function previewOf(url: string): { readonly rulesAt?: number } {
+  const at = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('at');
+  if (!url.includes('?') || at === null) return {};
+  // A plus that is not escaped means a space in a query; a time has none before its offset.
+  const rulesAt = timestampOf(/^-?\d+$/.test(at) ? Number(at) : at.replace(' ', '+'));
   if (!Number.isNaN(rulesAt)) return { rulesAt };
   throw new MillraceError('invalid_body', `the parameter at: expected ${TIME_FORMS}`);
 }
@@ -54,7 +55,7 @@ export function explain(pipeline: Pipeline): PostRoute {
     handler: () => async (req, res) => {
       const work = async (body: unknown): Promise<void> => {
         requestState(res).span?.set({ 'millrace.pipeline': name });
-        const context = { ...pipelineContext(req, res, body), ...previewOf(req.query['at']) };
+        const context = { ...pipelineContext(req, res, body), ...previewOf(req.url) };
         const explanation = await pipeline.explain(body, context);
         startAnswer(res);
         await sendLargeJson(res, explanation);

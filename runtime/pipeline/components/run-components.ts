@@ -11,6 +11,7 @@ import { Status } from '../../api/status.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
 import { writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
+import type { Causes } from './causes.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
 import type { DroppedRow } from './order-rules.js';
 import type { Deadline } from '../../core/deadline.js';
@@ -32,8 +33,8 @@ export interface StepReport {
   readonly applied: number;
   /** For a rule: candidates with an unknown value, left as they were. For a filter: candidates kept undecided. */
   readonly skipped: number;
-  /** For a rule, by row: the rules inside the step that changed it. */
-  readonly causes?: ReadonlyMap<number, readonly string[]>;
+  /** For a rule: which rules inside the step changed which rows. */
+  readonly causes?: Causes;
   /** For a rule that sets the score: the rows that it worked on, and the rows that it left without a score. */
   readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
   /** The ranking before a step that ran and may have changed it. */

@@ -1,4 +1,5 @@
-import type { Grouping, PinSource, RankingEdit, Slot } from '../../api/ranking-edit.js';
+import type { CausedChange, Grouping, PinSource, RankingEdit, Slot } from '../../api/ranking-edit.js';
+import { Causes } from './causes.js';
 import type { Ranking } from './ranking.js';
 
 /** The changes that a rule may make while its step runs. After the step, its methods do nothing. */
@@ -6,8 +7,8 @@ export class StepEdit implements RankingEdit {
   readonly scores: Float64Array;
   /** The rows that the rule hid. The ranking still has them until the step is over. */
   readonly hidden: number[] = [];
-  /** By row: the rules that changed it, as the component names them. */
-  readonly causes = new Map<number, string[]>();
+  /** The rules that changed rows, as the component names them. */
+  readonly causes = new Causes();
   readonly #ranking: Ranking;
   readonly #step: number;
   #isOver = false;
@@ -44,11 +45,8 @@ export class StepEdit implements RankingEdit {
       this.#ranking.addRule({ kind: 'reorder', step: this.#step, rows: Int32Array.from(rows) });
   }
 
-  cause(row: number, rule: string): void {
-    if (this.#isOver) return;
-    const rules = this.causes.get(row);
-    if (rules === undefined) this.causes.set(row, [rule]);
-    else if (!rules.includes(rule)) rules.push(rule);
+  cause(row: number, rule: string, what: CausedChange): void {
+    if (!this.#isOver) this.causes.add(row, rule, what);
   }
 
   rowOf(id: string): number | undefined {

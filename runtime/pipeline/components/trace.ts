@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PlannedStep } from '../../compile/plan.js';
+import type { Causes } from './causes.js';
 import { pinsOf, type Ranking, type RankingSnapshot } from './ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
 
@@ -9,8 +10,6 @@ export interface ScoreChange {
   readonly row: number;
   readonly before: number;
   readonly after: number;
-  /** The rules inside the step that changed the row. */
-  readonly rules: readonly string[] | undefined;
 }
 
 /** A constraint that a step put on the place of a candidate. The score of the candidate does not change. */
@@ -19,8 +18,6 @@ export interface Move {
   readonly row: number;
   /** 1-based position of a pin; undefined if the row moved below others, by `bury` or because `top:` excludes it. */
   readonly position: number | undefined;
-  /** The rules inside the step that changed the row. */
-  readonly rules: readonly string[] | undefined;
 }
 
 /** Records the changes of the steps to the ranking. It exists only for requests with events or an explanation. */
@@ -29,6 +26,8 @@ export class Trace implements StepObserver {
   readonly moves: Move[] = [];
   /** The steps that ran or failed, each with the rows before it. Steps that `when:` left out are missing. */
   readonly runs: { readonly step: PlannedStep; readonly rows: Int32Array }[] = [];
+  /** Which rules inside a step changed which rows. */
+  readonly causes = new Map<PlannedStep, Causes>();
   #before: RankingSnapshot | undefined;
   #rows: Int32Array = new Int32Array();
 
@@ -47,6 +46,7 @@ export class Trace implements StepObserver {
   }
 
   after({ step, outcome, causes }: StepReport, ranking: Ranking): void {
+    if (causes !== undefined) this.causes.set(step, causes);
     const before = this.#before;
     if (outcome === 'not_asked_for' || before === undefined) return;
     this.runs.push({ step, rows: this.#rows });
@@ -54,16 +54,15 @@ export class Trace implements StepObserver {
     const pinnedBefore = pinsOf(before);
     const pinned = pinsOf(now);
     for (const row of ranking.rows) {
-      const rules = causes?.get(row);
       const from = before.scores[row] ?? 0;
       const to = now.scores[row] ?? 0;
       if (from !== to && !(Number.isNaN(from) && Number.isNaN(to)))
-        this.changes.push({ step, row, before: from, after: to, rules });
+        this.changes.push({ step, row, before: from, after: to });
       const position = pinned.get(row);
       if (position !== undefined && position !== pinnedBefore.get(row))
-        this.moves.push({ step, row, position, rules });
+        this.moves.push({ step, row, position });
       if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0))
-        this.moves.push({ step, row, position: undefined, rules });
+        this.moves.push({ step, row, position: undefined });
     }
   }
 }

@@ -102,6 +102,7 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
   const { step, outcome, removed, applied, skipped } = report;
   const ran = outcome === 'ran';
   const reason = outcome === 'not_asked_for' && report.reason === '' ? whyNot(step, frame) : report.reason;
+  const hidden = hiddenBy(report, request.ids);
   const unknown = ran && skipped > 0 ? notKnown(step, run) : {};
   return {
     step: step.number,
@@ -122,8 +123,9 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
           undecided: skipped,
         }
       : {}),
-    ...(ran && step.kind === 'rule' ? { applied, skipped, ...hiddenBy(report, request.ids) } : {}),
+    ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
     ...(Object.keys(unknown).length === 0 ? {} : { not_known: unknown }),
+    ...(hidden.size === 0 ? {} : { hidden: Object.fromEntries(hidden) }),
     reads: step.reads,
     ...(step.outputs.size === 0
       ? {}
@@ -135,18 +137,15 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
   };
 }
 
-/** The candidates that the rules inside a step removed, by rule. */
-function hiddenBy(
-  { removed, causes }: StepReport,
-  ids: readonly string[],
-): Pick<ExplainedStep, 'hidden'> {
+/** The ids that the rules inside a step removed, by rule. */
+function hiddenBy({ removed, causes }: StepReport, ids: readonly string[]): Map<string, string[]> {
   const hidden = new Map<string, string[]>();
-  for (const row of removed)
-    for (const rule of causes?.get(row) ?? []) {
+  for (const row of causes === undefined ? [] : removed)
+    for (const rule of causes?.of(row, 'hidden') ?? []) {
       const known = hidden.get(rule) ?? [];
       if (known.length < MOST_REMOVED_IDS) hidden.set(rule, [...known, ids[row] ?? '']);
     }
-  return hidden.size === 0 ? {} : { hidden: Object.fromEntries(hidden) };
+  return hidden;
 }
 
 /** The reason why the `when:` of a step was not true. */
@@ -197,27 +196,26 @@ function* explainPage({
   const changes = new Map<number, ExplainedChange[]>(page.map(({ row }) => [row, []]));
   // Both lists are in execution order; the score changes of a step precede its moves.
   const edits = [
-    ...trace.changes.map(({ step, row, before, after, rules }) => ({
+    ...trace.changes.map(({ step, row, before, after }) => ({
       row,
       step,
-      change: {
-        ...stepOf(step, rules),
-        before: finiteOrNull(before),
-        after: finiteOrNull(after),
-      },
+      change: { step: step.number, as: step.as, before: finiteOrNull(before), after: finiteOrNull(after) },
     })),
-    ...trace.moves.map(({ step, row, position, rules }) => ({
+    ...trace.moves.map(({ step, row, position }) => ({
       row,
       step,
       change:
         position === undefined
-          ? { ...stepOf(step, rules), put_below: true as const }
-          : { ...stepOf(step, rules), pinned_to: position },
+          ? { step: step.number, as: step.as, put_below: true as const }
+          : { step: step.number, as: step.as, pinned_to: position },
     })),
   ];
   const order = new Map(trace.runs.map(({ step }, place) => [step, place]));
   edits.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
-  for (const { row, change } of edits) changes.get(row)?.push(change);
+  for (const { row, step, change } of edits) {
+    const rules = trace.causes.get(step)?.of(row, 'before' in change ? 'score' : 'place');
+    changes.get(row)?.push(rules === undefined ? change : { ...change, rules });
+  }
   const places = new Map(ranking.slice(0, ranking.rows.length).map(({ row }, place) => [row, place + 1]));
   const explained: ExplainedCandidate[] = [];
   for (const { row, score } of page) {
@@ -232,14 +230,6 @@ function* explainPage({
     yield;
   }
   return explained;
-}
-
-/** Names the step of a change, and the rules inside it. */
-function stepOf(
-  { number, as }: StepReport['step'],
-  rules: readonly string[] | undefined,
-): Pick<ExplainedChange, 'step' | 'as' | 'rules'> {
-  return { step: number, as, ...(rules === undefined ? {} : { rules }) };
 }
 
 /** The values that the plan reads and computes for one row; `score` is shown separately. */

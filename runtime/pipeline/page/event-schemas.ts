@@ -33,6 +33,7 @@ const MEMBERS: Readonly<Record<DataMember, Schema>> = {
   business_logic_name: TEXT,
   old_score: SCORE,
   new_score: SCORE,
+  rules: { type: 'array', items: TEXT, description: 'The rules of a list, e.g. campaigns:3.' },
   candidate_score: SCORE,
   candidate_order: ORDER,
   impression_score: SCORE,

@@ -169,21 +169,22 @@ class RequestEvents {
     }
   }
 
-  *changes({ changes, moves }: Trace): Pieces<void> {
-    for (const [i, { step, row, before, after, rules }] of changes.entries()) {
+  *changes({ changes, moves, causes }: Trace): Pieces<void> {
+    for (const [i, { step, row, before, after }] of changes.entries()) {
       const { number, as } = step;
       const of = `"business_logic_pipeline_order":${number},"business_logic_name":${JSON.stringify(as)}`;
       const scores = `"old_score":${numberText(before)},"new_score":${numberText(after)}`;
-      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${scores}${rulesText(rules)}`);
+      const rules = rulesText(causes.get(step)?.of(row, 'score'));
+      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${scores}${rules}`);
       if (i % PIECE === PIECE - 1) yield;
     }
-    // Moves of steps without rules inside have no event: the order of the candidates shows them.
-    for (const [i, { step, row, position, rules }] of moves.entries()) {
+    // What a rule inside a step moved. Steps without such rules have no event for it.
+    for (const [i, { step, row }] of moves.entries()) {
+      const rules = causes.get(step)?.of(row, 'place');
       if (rules === undefined) continue;
-      const { number, as } = step;
-      const of = `"business_logic_pipeline_order":${number},"business_logic_name":${JSON.stringify(as)}`;
-      const move = position === undefined ? '"put_below":true' : `"pinned_to":${position}`;
-      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${move}${rulesText(rules)}`);
+      const of = `"business_logic_pipeline_order":${step.number},"business_logic_name":${JSON.stringify(step.as)}`;
+      const moved = `"old_score":null,"new_score":null${rulesText(rules)}`;
+      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${moved}`);
       if (i % PIECE === PIECE - 1) yield;
     }
   }
