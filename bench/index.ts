@@ -10,6 +10,7 @@ import { modelsBench } from './models.js';
 import { modelShapesBench } from './model-shapes.js';
 import { onlineBench } from './online.js';
 import { requestBench } from './request.js';
+import { rulesBench } from './rules.js';
 import { serviceBench } from './service.js';
 import { sizingBench } from './sizing.js';
 import { storeBench } from './store.js';
@@ -23,6 +24,7 @@ import { tracesBench } from './traces.js';
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
+  rules: rulesBench,
   composite: compositeBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
   features: featuresBench,

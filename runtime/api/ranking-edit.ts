@@ -23,6 +23,10 @@ export interface RankingEdit {
   reserve(slot: Slot): void;
   /** Keeps one candidate of each group, and removes the others. */
   keepOne(grouping: Grouping): void;
+  /** Keeps candidates of one group apart: at most some of them on a page, or in any window of places. */
+  limit(bound: Bound): void;
+  /** Prefers candidates that differ from those above them. */
+  diversify(diversity: Diversity): void;
   /**
    * Orders some rows among themselves: they take the places that they have by score and bury, in the order given. For
    * what decides about a whole list, such as a reranker.
@@ -68,4 +72,35 @@ export interface Grouping {
    * row takes the place of the best one.
    */
   readonly prefer?: Float64Array;
+}
+
+/**
+ * How many candidates of a group may stand near each other. The bound holds for the whole ranking if some order of the
+ * candidates keeps it. Otherwise it holds from the top as far as it can.
+ */
+export interface Bound {
+  /** By row: the number of its group, from 0; -1 for a row that no bound concerns. */
+  readonly groups: Int32Array;
+  /** The most candidates of a group. */
+  readonly most: number;
+  /** In any window of so many places, or on each page of the size that the request asks for. */
+  readonly within: number | 'page';
+}
+
+/**
+ * Maximal marginal relevance (Carbonell and Goldstein 1998): each place takes the candidate with the highest
+ * relevance · r - (1 - relevance) · s. Here r is its score, scaled to 0 to 1 (0 if it is buried), and s is how alike it is
+ * to the most similar candidate above it.
+ */
+export interface Diversity {
+  /** The rows that take part. */
+  readonly rows: Int32Array | readonly number[];
+  /** The weight of the score, from 0 to 1. */
+  readonly relevance: number;
+  /** How many places are filled so, from the first. The cost grows with places times rows. */
+  readonly places: number;
+  /** How many of the candidates directly above count; undefined: all. */
+  readonly window?: number | undefined;
+  /** Writes into `alike[i]` how alike `rows[i]` and `row` are, at most 1, for the first `length` rows. */
+  compare(row: number, rows: Int32Array, length: number, alike: Float64Array): void;
 }

@@ -50,9 +50,11 @@ export const EVENT_TYPES = {
       'business_logic_name',
       'old_score',
       'new_score',
+      'moved_from',
+      'moved_to',
       'rules',
     ],
-    optional: ['rules'],
+    optional: ['moved_from', 'moved_to', 'rules'],
   },
   CANDIDATE: {
     from: 'request',

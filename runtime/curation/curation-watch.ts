@@ -10,9 +10,6 @@ import type { Store } from '../store/store.js';
 import type { CurationLists, ListState, RuleSource } from './curation-lists.js';
 import { decodeRules, readSentRules, rulesVersion } from './stored-rules.js';
 
-/** The time between two polls, in milliseconds. */
-const POLL_MS = 1000;
-
 export interface CurationWatchParts {
   readonly lists: CurationLists;
   readonly root: string;
@@ -20,11 +17,13 @@ export interface CurationWatchParts {
   /** Start of every store key. */
   readonly prefix: string;
   readonly logger: Logger;
+  /** The time between two polls, in milliseconds. */
+  readonly pollMs: number;
 }
 
 /**
  * Takes up new rules while the service runs: changed files, and rules that this or another instance stored. Requests do
- * not pay for it: one poll a second compares stamps of files and versions of records.
+ * not pay for it: a poll compares stamps of files and versions of records.
  */
 export class CurationWatch {
   /** By list: the stamp of the file that was last read, and the stamp of the last poll. */
@@ -64,7 +63,8 @@ export class CurationWatch {
 
   #next(): void {
     if (this.#isStopped) return;
-    this.#timer = setTimeout(() => void this.look().finally(() => this.#next()), POLL_MS);
+    const { pollMs } = this.parts;
+    this.#timer = setTimeout(() => void this.look().finally(() => this.#next()), pollMs);
     this.#timer.unref();
   }
 

@@ -105,6 +105,7 @@ export async function runPipeline(
             deadline,
             onEffectError,
             observer: trace,
+            page: { size: request.paging.userPageSize, first: pageStart(request.paging) },
             span: stages.span,
           })
         : unranked(plan, frame, request.ids),

@@ -19,6 +19,7 @@ export * from '../api/ranking-edit.js';
 export * from '../api/server-probe.js';
 export * from '../api/status.js';
 export * from '../api/trace-context.js';
+export * from './group-rows.js';
 export * from './outbound-client.js';
 export * from './segments.js';
 export * from './tensor.js';

@@ -1,7 +1,13 @@
-import type { Grouping, PinSource, RankingEdit, Slot } from '../api/ranking-edit.js';
+import type { Bound, Diversity, Grouping, PinSource, RankingEdit, Slot } from '../api/ranking-edit.js';
 import { bestRows } from '../pipeline/components/best-rows.js';
 import { applyReorders, placeRows, settleRules } from '../pipeline/components/final-order.js';
-import { checkRule, type OrderRule, rulesOf, winningPins } from '../pipeline/components/order-rules.js';
+import {
+  BURIED,
+  checkRule,
+  type OrderRule,
+  rulesOf,
+  winningPins,
+} from '../pipeline/components/order-rules.js';
 
 /** A ranking that a rule changes. The candidates are p0, p1, … */
 export class FakeRanking implements RankingEdit {
@@ -45,6 +51,14 @@ export class FakeRanking implements RankingEdit {
     this.#add({ kind: 'group', step: 1, grouping });
   }
 
+  limit(bound: Bound): void {
+    this.#add({ kind: 'limit', step: 1, bound });
+  }
+
+  diversify(diversity: Diversity): void {
+    this.#add({ kind: 'diversify', step: 1, diversity });
+  }
+
   reorder(rows: Int32Array | readonly number[]): void {
     this.#add({ kind: 'reorder', step: 1, rows: Int32Array.from(rows) });
   }
@@ -58,11 +72,19 @@ export class FakeRanking implements RankingEdit {
     return applyReorders(this.#best(), this.scores.length, rulesOf(this.rules, 'reorder'));
   }
 
-  /** The rows in the final order, with everything that the rule asked for. Rows that it removed are missing. */
-  final(): Int32Array {
+  /**
+   * The rows in the final order, with everything that the rule asked for. Rows that it removed are missing.
+   * @param pageSize for rules that count by page
+   */
+  final(pageSize = 24): Int32Array {
     const pins = winningPins({ curation: this.curatedPins, pipeline: this.pins });
     const held = new Map([...pins].filter(([row]) => !this.hidden.includes(row)));
-    return placeRows(settleRules(this.#best(), this.scores, held, this.rules), this.scores.length);
+    const { scores, rules } = this;
+    const page = { size: pageSize, first: 0 };
+    return placeRows(
+      settleRules({ base: this.#best(), scores, tiers: this.#tiers(), pins: held, rules, page }),
+      scores.length,
+    );
   }
 
   /** The rows that the rule did something with, besides changing their scores. */
@@ -78,11 +100,14 @@ export class FakeRanking implements RankingEdit {
   }
 
   #best(): Int32Array {
-    const { length } = this.scores;
-    const tiers = new Int32Array(length);
-    for (const row of this.buried) tiers[row] = 1;
     const left = Int32Array.from(this.scores.keys()).filter((row) => !this.hidden.includes(row));
-    return bestRows(left, this.scores, tiers, length);
+    return bestRows(left, this.scores, this.#tiers(), this.scores.length);
+  }
+
+  #tiers(): Int32Array {
+    const tiers = new Int32Array(this.scores.length);
+    for (const row of this.buried) tiers[row] = BURIED;
+    return tiers;
   }
 }
 
@@ -92,7 +117,15 @@ function rowsOf(rule: OrderRule): readonly number[] {
       return [...rule.rows];
     case 'slot':
       return [...rule.slot.rows];
+    case 'diversify':
+      return [...rule.diversity.rows];
+    case 'limit':
+      return grouped(rule.bound.groups);
     case 'group':
-      return [...rule.grouping.groups.keys()].filter((row) => (rule.grouping.groups[row] ?? -1) >= 0);
+      return grouped(rule.grouping.groups);
   }
+}
+
+function grouped(groups: Int32Array): number[] {
+  return [...groups.keys()].filter((row) => (groups[row] ?? -1) >= 0);
 }

@@ -83,6 +83,7 @@ for (const store of ['embedded', 'redis'] as const)
       env = {
         MILLRACE_STORE: store,
         MILLRACE_DATA_DIR: data,
+        MILLRACE_RELOAD_POLL_MS: '30',
         MILLRACE_PREFIX: `t${Date.now()}`,
         ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
       };

@@ -5,6 +5,7 @@ import { EXPRESSIONS } from './table/expressions.js';
 import { MEANING } from './table/meaning.js';
 import { PIPELINES } from './table/pipelines.js';
 import { PROJECT_FILE } from './table/project-file.js';
+import { RULES } from './table/rules.js';
 import { REQUESTS } from './table/requests.js';
 import { ENTITIES, LOG_AND_PARAMS, SINKS, VIEWS } from './table/schemas.js';
 
@@ -14,6 +15,7 @@ export const SURFACES: readonly Surface[] = [
   PIPELINES,
   EXPRESSIONS,
   MEANING,
+  RULES,
   ENTITIES,
   VIEWS,
   SINKS,

@@ -71,7 +71,7 @@ describe('a pipeline with a list of rules', () => {
         const free = (one: string): boolean => !['a', 'b', 'c', 'h'].includes(one);
         expect(ranked.filter(free)).to.deep.equal(plain.filter(free));
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     ));
 
   it('does not serve a pinned candidate that a filter removes', async () => {

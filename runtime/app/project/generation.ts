@@ -96,6 +96,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
       store: services.resolve(TOKENS.store),
       prefix: services.resolve(TOKENS.settings).prefix,
       logger: services.resolve(TOKENS.logger),
+      pollMs: services.resolve(TOKENS.settings).reloadPollMs,
     });
     await watch.start();
     return wire(services, compiled, config, watch, release);

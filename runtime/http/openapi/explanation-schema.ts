@@ -69,7 +69,8 @@ const rules: Schema = { ...list(text), description: 'The rules of the list that 
 const change: Schema = {
   anyOf: [
     record({ step: count, as: text, before: score, after: score }, { rules }),
-    record({ step: count, as: text, pinned_to: count }, { rules }),
+    record({ step: count, as: text, pinned_to: count }, { moved_from: count, rules }),
+    record({ step: count, as: text, moved_from: count, moved_to: count }, { rules }),
     record({ step: count, as: text, put_below: { type: 'boolean', const: true } }, { rules }),
   ],
 };

@@ -6,12 +6,27 @@
  *
  * `settleRules` goes down this list: candidates that are hidden are gone already; pins and slots get their places; then
  * each group keeps one candidate. `placeRows` fills the other places, best first, from a list that is ordered by bury and
- * score.
+ * score; limits and diversity pass over candidates of this list.
  */
 import type { Grouping } from '../../api/ranking-edit.js';
-import { type DroppedRow, type OrderRule, type OrderRuleOf, rulesOf } from './order-rules.js';
+import { fillPlaces } from './fill-places.js';
+import { type DroppedRow, type OrderRule, type OrderRuleOf, type PageGrid, rulesOf } from './order-rules.js';
 
-/** What `placeRows` needs to know about a ranking. */
+/** A ranking after all steps. */
+export interface RankingState {
+  /** The remaining rows, best first by tier, score and input order. */
+  readonly base: Int32Array;
+  /** By row. */
+  readonly scores: Float64Array;
+  /** By row. */
+  readonly tiers: Int32Array;
+  /** The pins that hold, from row to position. */
+  readonly pins: ReadonlyMap<number, number>;
+  readonly rules: readonly OrderRule[];
+  readonly page: PageGrid;
+}
+
+/** What is decided before places are filled. */
 export interface SettledRules {
   /** The rows with a place of their own, by position from 1. */
   readonly fixed: ReadonlyMap<number, number>;
@@ -19,20 +34,13 @@ export interface SettledRules {
   readonly free: Int32Array;
   /** The rows that groups removed. */
   readonly dropped: readonly DroppedRow[];
+  /** For limits and diversity; undefined if there are none. */
+  readonly state?: RankingState;
 }
 
-/**
- * Decides which rows have a place of their own, and which row of a group stays.
- * @param base the remaining rows, best first by tier, score and input order
- * @param scores by row
- * @param pins the pins that hold, from row to position
- */
-export function settleRules(
-  base: Int32Array,
-  scores: Float64Array,
-  pins: ReadonlyMap<number, number>,
-  rules: readonly OrderRule[],
-): SettledRules {
+/** Decides which rows have a place of their own, and which row of a group stays. */
+export function settleRules(state: RankingState): SettledRules {
+  const { base, scores, pins, rules } = state;
   const list = applyReorders(base, scores.length, rulesOf(rules, 'reorder'));
   const fixed = new Map<number, number>();
   const isFixed = new Uint8Array(scores.length);
@@ -45,7 +53,8 @@ export function settleRules(
   let free: Int32Array = list.filter((row) => isFixed[row] === 0);
   for (const { step, grouping } of rulesOf(rules, 'group'))
     free = keepOne(free, fixed.values(), grouping, (row) => dropped.push({ row, step }));
-  return { fixed: withinEnd(fixed, free.length + fixed.size), free, dropped };
+  const settled = { fixed: withinEnd(fixed, free.length + fixed.size), free, dropped };
+  return rules.some(({ kind }) => kind === 'limit' || kind === 'diversify') ? { ...settled, state } : settled;
 }
 
 /**
@@ -63,7 +72,8 @@ export function pinnedPlaces(
 }
 
 /** The first `most` rows of the final order. */
-export function placeRows({ fixed, free }: SettledRules, most: number): Int32Array {
+export function placeRows({ fixed, free, state }: SettledRules, most: number): Int32Array {
+  if (state !== undefined) return fillPlaces(fixed, free, state, most);
   const order = new Int32Array(Math.min(most, free.length + fixed.size));
   let next = 0;
   for (let rank = 0; rank < order.length; rank++) order[rank] = fixed.get(rank + 1) ?? free[next++] ?? 0;
@@ -87,7 +97,7 @@ export function applyReorders(
     let next = 0;
     for (let at = 0; at < ordered.length; at++) {
       if (isIn[ordered[at] ?? 0] === 0) continue;
-      while (isLeft[rows[next] ?? 0] === 0) next++;
+      while (next < rows.length && isLeft[rows[next] ?? 0] === 0) next++;
       ordered[at] = rows[next++] ?? 0;
     }
   }

@@ -2,18 +2,18 @@ import type { EntityIdentifier } from '../../api/identifiers.js';
 import type { PinSource } from '../../api/ranking-edit.js';
 import type { Frame } from '../../frame/frame.js';
 import { bestRows } from './best-rows.js';
+import { movesOf, type OrderMove } from './order-moves.js';
 import { applyReorders, pinnedPlaces, placeRows, settleRules, type SettledRules } from './final-order.js';
 import {
+  BURIED,
   checkPosition,
   checkRule,
   type DroppedRow,
   type OrderRule,
+  type PageGrid,
   rulesOf,
   winningPins,
 } from './order-rules.js';
-
-/** Added to the tier of a buried row. The result is lower in the ranking than every tier that `top:` makes. */
-const BURIED = 1 << 20;
 
 /**
  * The ranking while the steps of a request run: the remaining candidates, their scores, and what rules ask of their order.
@@ -33,13 +33,17 @@ export class Ranking {
   /** By row: 0 after a filter removed it. */
   readonly #kept: Uint8Array;
   #rowOf: Map<string, number> | undefined;
+  readonly #page: PageGrid;
 
+  /** @param page for rules that count by page; by default there is one page */
   constructor(
     frame: Frame,
     readonly candidateType: string,
     ids: readonly string[],
+    page: PageGrid = { size: 1 << 30, first: 0 },
   ) {
     this.#frame = frame;
+    this.#page = page;
     this.#ids = ids;
     this.#scores = frame.scores.subarray(0, frame.count);
     this.#rows = new Int32Array(frame.count);
@@ -88,14 +92,14 @@ export class Ranking {
   }
 
   /**
-   * A later pin of the same source replaces its earlier pin of the row or position. A removed row is not pinned.
+   * A later pin of the same source wins over its earlier pin of the row or position. A removed row is not pinned.
    */
   pin(row: number, position: number, source: PinSource = 'pipeline'): void {
     checkPosition(position);
     this.#checkRow(row);
     if (this.#kept[row] !== 1) return;
     const pins = this.#pins[source];
-    for (const [other, taken] of pins) if (taken === position) pins.delete(other);
+    pins.delete(row); // the pin is the latest one
     pins.set(row, position);
     this.#settled = undefined;
   }
@@ -196,8 +200,26 @@ export class Ranking {
     return dropped;
   }
 
+  /** What the rules of the order moved. It costs an ordering for each rule. */
+  moves(): readonly OrderMove[] {
+    if (this.#rules.length === 0 && this.pins.size === 0) return [];
+    const { scores, tiers } = this.#frame;
+    const dropped = this.settle();
+    const rows = Int32Array.from([...this.#rows, ...dropped.map(({ row }) => row)]).sort();
+    const base = bestRows(rows, scores, tiers, rows.length);
+    return movesOf({ base, scores, tiers, pins: this.pins, rules: this.#rules, page: this.#page });
+  }
+
   #settle(): SettledRules {
-    return (this.#settled ??= settleRules(this.#best(), this.#frame.scores, this.pins, this.#rules));
+    const { scores, tiers } = this.#frame;
+    return (this.#settled ??= settleRules({
+      base: this.#best(),
+      scores,
+      tiers,
+      pins: this.pins,
+      rules: this.#rules,
+      page: this.#page,
+    }));
   }
 
   /**
@@ -245,7 +267,7 @@ export class Ranking {
       const row = order[rank] ?? 0;
       let floor = -Infinity;
       if (isPlaced !== undefined) {
-        while (isPlaced[base[next] ?? 0] === 1) next++;
+        while (next < base.length && isPlaced[base[next] ?? 0] === 1) next++;
         // A row that a rule moved up has a score that is not below that of the best row that it passed.
         const head = base[next];
         if (head !== undefined && head !== row) floor = this.scores[head] ?? -Infinity;

@@ -13,7 +13,7 @@ import { writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
 import type { Causes } from './causes.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
-import type { DroppedRow } from './order-rules.js';
+import type { DroppedRow, PageGrid } from './order-rules.js';
 import type { Deadline } from '../../core/deadline.js';
 import { errorCodeOf, type TraceSpan } from '../../tracing/trace-span.js';
 import { Ranking, type RankingSnapshot } from './ranking.js';
@@ -47,6 +47,8 @@ export interface StepReport {
 export interface StepObserver {
   before(step: PlannedStep, ranking: Ranking): void;
   after(report: StepReport, ranking: Ranking): void;
+  /** Called when the final order is made. */
+  end(ranking: Ranking): void;
   /** Whether the request is only explained, so that effects are left out. */
   readonly isRehearsal: boolean;
 }
@@ -60,6 +62,8 @@ export interface StepServices {
   /** By default nothing is called. */
   readonly onEffectError?: EffectErrorHandler | undefined;
   readonly observer?: StepObserver | undefined;
+  /** The pages of the answer; by default those of the pipeline's `page:`. */
+  readonly page?: PageGrid | undefined;
   /** The span of the stage; undefined if the request is not traced. */
   readonly span?: TraceSpan | undefined;
 }
@@ -85,7 +89,7 @@ export async function runComponents(
   services: StepServices,
 ): Promise<RankedCandidates> {
   const { deadline, onEffectError = () => undefined, observer, span } = services;
-  const ranking = new Ranking(frame, plan.candidateType.name, ids);
+  const ranking = new Ranking(frame, plan.candidateType.name, ids, services.page ?? firstPage(plan));
   // In a ranking, scores start at 0. The score of a single entity is absent until a step sets it.
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];
@@ -109,7 +113,9 @@ export async function runComponents(
     observer?.after(done, ranking);
     reports.push(done);
   }
-  return { ranking, steps: withDropped(reports, ranking.settle()), stepMs };
+  const dropped = ranking.settle();
+  observer?.end(ranking);
+  return { ranking, steps: withDropped(reports, dropped), stepMs };
 }
 
 /** Adds the rows that a rule removed when the final order was made to the report of its step. */
@@ -125,6 +131,11 @@ function withDropped(reports: readonly StepReport[], dropped: readonly DroppedRo
     const rows = byStep.get(one.step.number);
     return rows === undefined ? one : { ...one, removed: [...one.removed, ...rows] };
   });
+}
+
+/** The pages of a request that does not say their size. */
+export function firstPage({ definition }: Plan): PageGrid {
+  return { size: definition.page.size, first: 0 };
 }
 
 /**

@@ -1,4 +1,12 @@
-import type { CausedChange, Grouping, PinSource, RankingEdit, Slot } from '../../api/ranking-edit.js';
+import type {
+  Bound,
+  CausedChange,
+  Diversity,
+  Grouping,
+  PinSource,
+  RankingEdit,
+  Slot,
+} from '../../api/ranking-edit.js';
 import { Causes } from './causes.js';
 import type { Ranking } from './ranking.js';
 
@@ -38,6 +46,14 @@ export class StepEdit implements RankingEdit {
 
   keepOne(grouping: Grouping): void {
     if (!this.#isOver) this.#ranking.addRule({ kind: 'group', step: this.#step, grouping });
+  }
+
+  limit(bound: Bound): void {
+    if (!this.#isOver) this.#ranking.addRule({ kind: 'limit', step: this.#step, bound });
+  }
+
+  diversify(diversity: Diversity): void {
+    if (!this.#isOver) this.#ranking.addRule({ kind: 'diversify', step: this.#step, diversity });
   }
 
   reorder(rows: Int32Array | readonly number[]): void {

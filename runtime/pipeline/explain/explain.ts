@@ -15,7 +15,7 @@ import type { RankedRow, Ranking } from '../components/ranking.js';
 import type { RankingRequest } from '../request/read-request.js';
 import type { StepReport } from '../components/run-components.js';
 import { readCell } from '../components/step-view.js';
-import type { Trace } from '../components/trace.js';
+import type { Move, Trace } from '../components/trace.js';
 import { STAGES } from '../stages.js';
 import type { RunReport } from '../types.js';
 import type { PipelineAnswer } from '../answer-types.js';
@@ -114,15 +114,15 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
     ...(step.top === undefined ? {} : { top: step.top }),
     outcome,
     ...(reason === '' ? {} : { reason }),
-    ...(ran && step.kind === 'filter'
+    ...(ran && (step.kind === 'filter' || removed.length > 0)
       ? {
           removed: {
             count: removed.length,
             ids: removed.slice(0, MOST_REMOVED_IDS).map((row) => request.ids[row] ?? ''),
           },
-          undecided: skipped,
         }
       : {}),
+    ...(ran && step.kind === 'filter' ? { undecided: skipped } : {}),
     ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
     ...(Object.keys(unknown).length === 0 ? {} : { not_known: unknown }),
     ...(hidden.size === 0 ? {} : { hidden: Object.fromEntries(hidden) }),
@@ -201,14 +201,7 @@ function* explainPage({
       step,
       change: { step: step.number, as: step.as, before: finiteOrNull(before), after: finiteOrNull(after) },
     })),
-    ...trace.moves.map(({ step, row, position }) => ({
-      row,
-      step,
-      change:
-        position === undefined
-          ? { step: step.number, as: step.as, put_below: true as const }
-          : { step: step.number, as: step.as, pinned_to: position },
-    })),
+    ...trace.moves.map((move) => ({ row: move.row, step: move.step, change: explainMove(move) })),
   ];
   const order = new Map(trace.runs.map(({ step }, place) => [step, place]));
   edits.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
@@ -230,6 +223,22 @@ function* explainPage({
     yield;
   }
   return explained;
+}
+
+function explainMove(move: Move): ExplainedChange {
+  const of = { step: move.step.number, as: move.step.as };
+  switch (move.kind) {
+    case 'below':
+      return { ...of, put_below: true };
+    case 'pin':
+      return {
+        ...of,
+        pinned_to: move.position,
+        ...(move.from === undefined ? {} : { moved_from: move.from }),
+      };
+    case 'place':
+      return { ...of, moved_from: move.from, moved_to: move.to };
+  }
 }
 
 /** The values that the plan reads and computes for one row; `score` is shown separately. */

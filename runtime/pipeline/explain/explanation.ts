@@ -70,7 +70,7 @@ export interface ExplainedStep {
    * did not run.
    */
   readonly reason?: string;
-  /** For a filter: the number of removed candidates, and some of their ids. */
+  /** For a filter, or a rule that removed some: the number of removed candidates, and some of their ids. */
   readonly removed?: { readonly count: number; readonly ids: readonly string[] };
   /** For a filter: candidates that were kept only because the condition was absent. */
   readonly undecided?: number;
@@ -103,7 +103,10 @@ export interface ExplainedCandidate {
   readonly values: Readonly<Record<string, ExplainedValue>>;
 }
 
-/** `step` is the number in the order of the file, because several rules may have the same name. */
+/**
+ * `step` is the number in the order of the file, because several rules may have the same name. `moved_from` is the place by
+ * all weaker rules, `moved_to` the place with this rule, from 1.
+ */
 export type ExplainedChange = {
   readonly step: number;
   readonly as: string;
@@ -111,7 +114,8 @@ export type ExplainedChange = {
   readonly rules?: readonly string[];
 } & (
   | { readonly before: number | null; readonly after: number | null }
-  | { readonly pinned_to: number }
+  | { readonly pinned_to: number; readonly moved_from?: number }
+  | { readonly moved_from: number; readonly moved_to: number }
   | { readonly put_below: true }
 );
 

@@ -21,7 +21,7 @@ export class Changes {
   row = new Int32Array(64);
   before = new Float64Array(64);
   after = new Float64Array(64);
-  /** By change: the position of a pin, PUT_BELOW, or 0. */
+  /** By change: the position that a rule gave the candidate, PUT_BELOW, or 0. */
   position = new Int32Array(64);
   /** By row: the index of the report that removed it, or a large number. */
   #removedAt = new Int32Array(0);
@@ -66,6 +66,8 @@ export class Changes {
     if (last === undefined) return;
     const { scores, tiers, pins } = ranking;
     this.#compare(last.report.step, last.at, last.before, { scores, tiers, pins }, hasBase);
+    for (const { row, step, to } of ranking.moves())
+      if (step !== undefined) this.#add(step, row, NaN, NaN, to);
   }
 
   /** Sets everything to what a request has that failed. */

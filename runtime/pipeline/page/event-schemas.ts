@@ -33,6 +33,8 @@ const MEMBERS: Readonly<Record<DataMember, Schema>> = {
   business_logic_name: TEXT,
   old_score: SCORE,
   new_score: SCORE,
+  moved_from: { type: 'integer', description: 'Its place by weaker rules, from 1.' },
+  moved_to: { type: 'integer', description: 'Its place by the rule, from 1.' },
   rules: { type: 'array', items: TEXT, description: 'The rules of a list, e.g. campaigns:3.' },
   candidate_score: SCORE,
   candidate_order: ORDER,

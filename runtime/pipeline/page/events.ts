@@ -12,7 +12,7 @@ import type { IdHasher } from '../../core/id-hasher.js';
 import { PRIVATE } from './private-value.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { keyOf } from '../components/step-view.js';
-import type { Trace } from '../components/trace.js';
+import type { Move, Trace } from '../components/trace.js';
 
 /** Events to write before other work on the event loop may run. */
 const PIECE = 32;
@@ -179,11 +179,12 @@ class RequestEvents {
       if (i % PIECE === PIECE - 1) yield;
     }
     // What a rule inside a step moved. Steps without such rules have no event for it.
-    for (const [i, { step, row }] of moves.entries()) {
+    for (const [i, move] of moves.entries()) {
+      const { step, row } = move;
       const rules = causes.get(step)?.of(row, 'place');
       if (rules === undefined) continue;
       const of = `"business_logic_pipeline_order":${step.number},"business_logic_name":${JSON.stringify(step.as)}`;
-      const moved = `"old_score":null,"new_score":null${rulesText(rules)}`;
+      const moved = `"old_score":null,"new_score":null${placesText(move)}${rulesText(rules)}`;
       this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${moved}`);
       if (i % PIECE === PIECE - 1) yield;
     }
@@ -262,6 +263,13 @@ class RequestEvents {
 /** The JSON members between the identifier of a feature and its value. */
 function featureOf(type: string, name: string): string {
   return `,"feature_identifier_type":${JSON.stringify(type)},"feature_name":${JSON.stringify(name)},`;
+}
+
+/** From where to where a rule moved a candidate, by places from 1, as further members of its event. */
+function placesText(move: Move): string {
+  if (move.kind === 'below') return '';
+  const to = move.kind === 'pin' ? move.position : move.to;
+  return `${move.from === undefined ? '' : `,"moved_from":${move.from}`},"moved_to":${to}`;
 }
 
 /** The rules inside a step that made a change, as a further member of its event. */
