@@ -51,8 +51,7 @@ export function needCuration(
   const learn = (text: Located<string>, expected: Expected): void => {
     compileText(text, expected, environment, diagnostics);
   };
-  for (const [index, name] of reads.entries())
-    learn({ value: name, at: locate(['reads', index]) }, ANYTHING);
+  for (const [index, name] of reads.entries()) learn({ value: name, at: locate(['reads', index]) }, ANYTHING);
   for (const { when, boosts, buries } of state.rules.file) {
     if (when !== undefined) learn(when, { type: 'bool', scope: 'request' });
     for (const where of [...boosts.map((boost) => boost.where), ...buries])

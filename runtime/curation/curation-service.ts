@@ -109,7 +109,10 @@ export class CurationService {
       const [outcome] = await this.parts.store.swap([{ key, before, after }]);
       if (outcome === 'stored') return after;
     }
-    throw new MillraceError('curation_changed', `others wrote the list ${list} at the same time; send it again`);
+    throw new MillraceError(
+      'curation_changed',
+      `others wrote the list ${list} at the same time; send it again`,
+    );
   }
 
   #readPut(body: unknown): { readonly list: ListState; readonly sent: readonly JsonValue[] } {

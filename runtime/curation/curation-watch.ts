@@ -106,7 +106,11 @@ export class CurationWatch {
     if (sent === undefined) {
       const diagnostics = new Diagnostics();
       const at = placeOf(`curation/${list}.yaml`);
-      diagnostics.error('wrong_type', at, 'the stored rules cannot be read: they are damaged, or of a later version');
+      diagnostics.error(
+        'wrong_type',
+        at,
+        'the stored rules cannot be read: they are damaged, or of a later version',
+      );
       this.#refuse(list, 'api', diagnostics.all);
       return;
     }
@@ -124,7 +128,10 @@ export class CurationWatch {
     const errors = await this.parts.lists.replace(list, source, rules);
     if (errors.length > 0) this.#refuse(list, source, errors);
     else
-      this.parts.logger.info({ list, source, rules: rules.length }, 'the rules of a curation list were replaced');
+      this.parts.logger.info(
+        { list, source, rules: rules.length },
+        'the rules of a curation list were replaced',
+      );
   }
 
   #refuse(list: string, source: RuleSource, errors: readonly Diagnostic[]): void {

@@ -33,6 +33,7 @@ export const SURFACES: readonly Surface[] = [
   { name: 'entity', folder: 'schemas/entities', schema: ({ config }) => withTypes('entity', config) },
   { name: 'feature-view', folder: 'schemas/features', schema: viewSchema },
   { name: 'sink', folder: 'sinks', schema: sinkSchema },
+  { name: 'curation', folder: 'curation', schema: () => edited('curation', []) },
   { name: 'test', folder: 'tests', schema: testSchema },
 ];
 

@@ -108,7 +108,12 @@ for (const store of ['embedded', 'redis'] as const)
       expect(await first().order()).to.equal('bacd');
       const answer = await post(first().url + PUT, { list: 'campaigns', rules });
       expect(answer.status, JSON.stringify(answer.json)).to.equal(200);
-      expect(answer.json).to.deep.include({ list: 'campaigns', rules: 2, file_rules: 1, not_in_index: ['a'] });
+      expect(answer.json).to.deep.include({
+        list: 'campaigns',
+        rules: 2,
+        file_rules: 1,
+        not_in_index: ['a'],
+      });
       expect(await first().order()).to.equal('bcd');
       const audit = first().log.find(({ msg }) => msg === 'write');
       expect(audit).to.deep.include({ list: 'campaigns', route: PUT, status: 200 });

@@ -56,7 +56,10 @@ describe('a pipeline with a list of rules', () => {
   };
   const rank = (query: string, scores: readonly number[]): Promise<string[]> =>
     order('/api/v1/search', body(query, scores));
-  const score = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ noNaN: true, noDefaultInfinity: true }));
+  const score = fc.oneof(
+    fc.integer({ min: -3, max: 3 }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+  );
   const scores = fc.array(score, { minLength: IDS.length, maxLength: IDS.length });
 
   it('keeps its pins exact and never serves what it hides, for any scores', () =>
@@ -99,7 +102,8 @@ describe('a pipeline with a list of rules', () => {
     const { json } = await served.post('/api/v1/search/explain', sent);
     const page = json.page as { candidate_id: string; changes: Record<string, unknown>[] }[];
     const of = (id: string): Record<string, unknown>[] =>
-      page.find(({ candidate_id }) => candidate_id === id)?.changes.filter(({ as }) => as === 'curation') ?? [];
+      page.find(({ candidate_id }) => candidate_id === id)?.changes.filter(({ as }) => as === 'curation') ??
+      [];
     expect(of('c')).to.deep.equal([
       { step: 4, as: 'curation', before: 2, after: 20, rules: ['campaigns:phone'] },
     ]);

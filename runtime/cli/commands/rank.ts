@@ -47,7 +47,9 @@ export function rankCommand(context: CliContext): Command {
     .option('--logged <ID>', 'instead, send the logged request with this request_id again')
     .option('--ledger <DIR>', 'with --logged, the folder of the ledger [default: that of the project]')
     .addOption(
-      new Option('--at <TIME>', 'a preview: apply the dated rules of curation/ as at this time').argParser(timeOf),
+      new Option('--at <TIME>', 'a preview: apply the dated rules of curation/ as at this time').argParser(
+        timeOf,
+      ),
     )
     .option('--json', 'print the answer of the route as JSON; for several requests, one a line')
     .option('--explain', 'explain the answer: print every value with its status, and what each step did')

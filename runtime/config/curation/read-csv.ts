@@ -31,7 +31,12 @@ export function readCurationCsv(file: SourceFile, diagnostics: Diagnostics): Cur
     );
   const records = readCsvFields(file);
   if ('reason' in records) {
-    diagnostics.error('csv_syntax', records.at, records.reason, 'put text with quotes or commas in double quotes');
+    diagnostics.error(
+      'csv_syntax',
+      records.at,
+      records.reason,
+      'put text with quotes or commas in double quotes',
+    );
     return list([]);
   }
   const [header, ...lines] = records;
@@ -125,12 +130,7 @@ function readAction(row: Row, at: CsvRecord['at'], diagnostics: Diagnostics): Ac
     return NONE;
   }
   if ((kind === 'hide' || kind === 'bury') && value !== undefined)
-    diagnostics.error(
-      'unknown_key',
-      value.at,
-      `\`${kind}\` takes no value`,
-      'leave `value` empty',
-    );
+    diagnostics.error('unknown_key', value.at, `\`${kind}\` takes no value`, 'leave `value` empty');
   switch (kind) {
     case 'pin':
       if (value !== undefined && /^[1-9]\d{0,8}$/.test(value.value))

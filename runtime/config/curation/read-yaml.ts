@@ -72,7 +72,5 @@ function readBoost(file: SourceFile, rule: Node, diagnostics: Diagnostics): Cura
     );
     return [];
   }
-  return [
-    { where, change: multiply === undefined ? 'add' : 'multiply', amount: Number(multiply ?? add) },
-  ];
+  return [{ where, change: multiply === undefined ? 'add' : 'multiply', amount: Number(multiply ?? add) }];
 }

@@ -59,7 +59,10 @@ const step = record(
       ...byName(byName(count)),
       description: 'Of what the step reads: for how many candidates it is not known, by status.',
     },
-    hidden: { ...byName(list(text)), description: 'For a rule: by the name of a rule of its list, ids that it removed.' },
+    hidden: {
+      ...byName(list(text)),
+      description: 'For a rule: by the name of a rule of its list, ids that it removed.',
+    },
     outputs: byName(byName(count)),
   },
 );

@@ -112,7 +112,8 @@ export const getCuration: PostRoute = {
     operationId: 'get_curation',
     tags: ['Curation'],
     summary: 'Read the rules of a list',
-    description: 'Reads the rules that the list has over the API, as they were sent, and what is wrong with new rules.',
+    description:
+      'Reads the rules that the list has over the API, as they were sent, and what is wrong with new rules.',
     responses: {
       200: jsonAnswer(
         'The list.',

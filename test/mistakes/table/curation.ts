@@ -2,7 +2,9 @@ import type { Mistake, Surface } from '../mistake.js';
 
 const YAML = 'curation/campaigns.yaml';
 const CSV = 'curation/campaigns.csv';
-const yaml = (rule: string): Readonly<Record<string, string>> => ({ [YAML]: `curation: campaigns\nrules:\n${rule}` });
+const yaml = (rule: string): Readonly<Record<string, string>> => ({
+  [YAML]: `curation: campaigns\nrules:\n${rule}`,
+});
 const csv = (...lines: readonly string[]): Readonly<Record<string, string>> => ({
   [CSV]: ['query,match,action,target,value,from,until,note', ...lines, ''].join('\n'),
 });
@@ -18,7 +20,11 @@ const applied = (options: string): Pick<Mistake, 'edit'> => ({
 export const CURATION: Surface = {
   title: 'Curation',
   mistakes: [
-    { what: 'A list that does not exist', ...applied('{ list: campagns }'), files: yaml('  - { hide: [p1] }\n') },
+    {
+      what: 'A list that does not exist',
+      ...applied('{ list: campagns }'),
+      files: yaml('  - { hide: [p1] }\n'),
+    },
     { what: 'A rule that does nothing', files: yaml('  - query: tv\n    note: soon\n') },
     {
       what: 'A rule that ends before it starts',
@@ -27,10 +33,7 @@ export const CURATION: Surface = {
     { what: 'A time that is none', files: yaml('  - { query: tv, hide: [p1], from: Black Friday }\n') },
     {
       what: 'Two pins of one position at the same time',
-      files: csv(
-        'tv,,pin,p1,1,2026-11-27,2026-12-01,',
-        'TV,,pin,p2,1,2026-11-30,2026-12-24,Christmas',
-      ),
+      files: csv('tv,,pin,p1,1,2026-11-27,2026-12-01,', 'TV,,pin,p2,1,2026-11-30,2026-12-24,Christmas'),
     },
     {
       what: 'A candidate that is pinned and hidden',

@@ -18,8 +18,7 @@ describe('the fields of a CSV file', () => {
           const records = readCsvFields(file);
           if ('reason' in records) throw new Error(records.reason);
           for (const { fields } of records)
-            for (const { value, at } of fields)
-              expect(file.text.slice(at.start, at.end)).to.equal(value);
+            for (const { value, at } of fields) expect(file.text.slice(at.start, at.end)).to.equal(value);
         },
       ),
     );
