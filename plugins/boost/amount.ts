@@ -25,7 +25,7 @@ export function amountFrom(table: AmountTable, keys: readonly Input<'text'>[]): 
         if (!(level instanceof Map)) return undefined;
         level = level.get(values[row * stride] ?? '');
       }
-      return level instanceof Map ? undefined : level;
+      return typeof level === 'number' ? level : undefined;
     };
   };
 }

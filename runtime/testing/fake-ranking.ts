@@ -40,7 +40,9 @@ export class FakeRanking implements RankingEdit {
   }
 
   pin(row: number, position: number, source: PinSource = 'pipeline'): void {
-    (source === 'pipeline' ? this.pins : this.curatedPins).set(row, position);
+    const pins = source === 'pipeline' ? this.pins : this.curatedPins;
+    pins.delete(row);
+    pins.set(row, position);
   }
 
   reserve(slot: Slot): void {

@@ -113,8 +113,8 @@ export class ClassQueues {
 
   #park(which: number, group: number, of: number): void {
     const parked = this.#parked[which];
-    let heap = parked?.get(group);
-    if (heap === undefined) parked?.set(group, (heap = new RankHeap(this.#ranks)));
+    const heap = parked?.get(group) ?? new RankHeap(this.#ranks);
+    parked?.set(group, heap);
     heap.push(of);
   }
 

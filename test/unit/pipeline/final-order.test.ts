@@ -202,7 +202,7 @@ describe('final order', () => {
           expect(ranking.slice(3, 8)).to.deep.equal(ranking.slice(0, rows.length).slice(3, 8));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });
