@@ -7,6 +7,7 @@ export const SCOPES = {
   'entities:write': 'Upload and delete entities.',
   features: 'Push, read, list and delete rows of feature views.',
   feedback: 'Send impressions, clicks and orders.',
+  curation: 'Read and replace the rules of merchandisers.',
   metrics: 'Read the metrics.',
   admin: 'Call the routes of operators. It includes no other scope.',
 } as const;

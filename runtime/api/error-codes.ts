@@ -80,6 +80,11 @@ export const ERROR_CODES = {
     title: 'No such pipeline',
     remedy: 'Use the name of a file in pipelines/.',
   },
+  unknown_curation: {
+    status: 404,
+    title: 'No such list of rules',
+    remedy: 'Use the name of a file in curation/.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The route does not support this method',
@@ -90,6 +95,11 @@ export const ERROR_CODES = {
     title: 'The request did not arrive in time',
     remedy:
       'Send it again on a new connection. The whole request must arrive within 10 s (MILLRACE_RECEIVE_MS).',
+  },
+  curation_changed: {
+    status: 409,
+    title: 'Others replaced the list at the same time',
+    remedy: 'Read the list again, and send it again.',
   },
   body_too_large: {
     status: 413,

@@ -13,6 +13,7 @@
  */
 import { recognise } from './brand.js';
 import type { ColumnKind, ColumnOf, NumberColumn, TextColumn } from './columns.js';
+import type { CuratedRule, CurationInput, CurationWanted } from './curation.js';
 import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { Input } from './input.js';
@@ -65,6 +66,11 @@ export interface BuildContext extends PluginServices {
    * @throws OptionError at `of` or `with`, which are also the names of the plugin's options
    */
   needInteractions(wanted: InteractionsWanted): InteractionsInput;
+  /**
+   * Binds the step to a list of curation/. Its rules can change while the component serves.
+   * @throws OptionError at `list`, which is also the name of the plugin's option
+   */
+  needCuration(wanted: CurationWanted): CurationInput;
   /** Compiles tree ensembles to fast scorers. */
   readonly trees: TreeCompiler;
   /** Makes clients of other servers, if the operator allows their hosts. */
@@ -157,6 +163,8 @@ export interface StepInput {
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K>;
   /** The events of the entity that `needInteractions` named. They include all acknowledged feedback. */
   interactions(input: InteractionsInput): InteractionEvents;
+  /** The rules of the list of `needCuration` that apply to the request now, in the order of the list. */
+  curated(input: CurationInput): readonly CuratedRule[];
   /** The candidate of a row. */
   candidate(row: number): EntityIdentifier;
   /**

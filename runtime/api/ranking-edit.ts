@@ -33,11 +33,19 @@ export interface RankingEdit {
    * @param rows best first, each once
    */
   reorder(rows: Int32Array | readonly number[]): void;
+  /**
+   * Names a rule inside the step that changes the row, for explanations and events. The plugin `curation` names the rule
+   * of its list.
+   */
+  cause(row: number, rule: string, what: CausedChange): void;
   /** The row of a candidate id; undefined if it is not a candidate. */
   rowOf(id: string): number | undefined;
   /** The rows in the current order by score, bury and `reorder`, best first. */
   order(): Int32Array;
 }
+
+/** What a rule inside a step changed: the score of a candidate, its place, or whether it is there at all. */
+export type CausedChange = 'score' | 'place' | 'hidden';
 
 /** Who pins a candidate: a list of a merchandiser, or a step of the pipeline. */
 export type PinSource = 'curation' | 'pipeline';

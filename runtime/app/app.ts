@@ -25,6 +25,7 @@ import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
 import { PluginMetricsRegistry } from '../metrics/plugin-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
+import { countCuration } from '../metrics/curation-metrics.js';
 import { countProcess } from '../metrics/process-metrics.js';
 import { countSources } from '../metrics/source-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
@@ -182,6 +183,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   recording?.metrics.register(metrics.registry, () => recording.sinks.ledger.sinks());
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
+  countCuration(metrics.registry, () => reloader.current.curation.states());
   countSpans(metrics.registry, tracing?.counts);
   return new ReloadableApp(reloader, store, logger, metrics, admission, overrides.keys, sources, async () => {
     loopDelay?.close();

@@ -103,7 +103,8 @@ function candidateText({ candidate_id: id, changes, values }: ExplainedCandidate
 }
 
 function changeText(change: ExplainedChange): string {
-  const who = `step ${change.step}, ${change.as},`;
+  const by = change.rules === undefined ? '' : ` (${change.rules.join(', ')})`;
+  const who = `step ${change.step}, ${change.as}${by},`;
   if ('pinned_to' in change) {
     const from = change.moved_from === undefined ? '' : `, from ${change.moved_from}`;
     return `${who} pinned it to position ${change.pinned_to}${from}`;

@@ -3,6 +3,7 @@ import type { SourcePlugin } from '../api/source.js';
 import type { BuildContext, FeatureComponent, Plugin } from '../api/plugin.js';
 import type { PluginServices } from '../api/services.js';
 import type { Span } from '../config/yaml/source.js';
+import type { CurationLists } from '../curation/curation-lists.js';
 import type { Caller } from '../outbound/http-connector.js';
 import type { OptionFiles } from './option-files.js';
 
@@ -22,6 +23,8 @@ export interface PluginRegistry {
 export interface StepSettings {
   /** The files that options name. */
   readonly files: OptionFiles;
+  /** The lists of curation/, which learn the steps that apply them. Without them no step can apply a list. */
+  readonly curation?: CurationLists;
   readonly services: Pick<BuildContext, 'findPackage'> & {
     readonly http: (caller: Caller) => BuildContext['http'];
     /** The services of a plugin, by its name. @param user the step or the sink, for the log */

@@ -40,6 +40,7 @@ export const SURFACES: readonly Surface[] = [
   { name: 'sink', folder: 'sinks', schema: sinkSchema },
   { name: 'source', folder: 'sources', schema: sourceSchema },
   { name: 'experiment', folder: 'experiments', schema: experimentSchema },
+  { name: 'curation', folder: 'curation', schema: () => edited('curation', []) },
   { name: 'test', folder: 'tests', schema: testSchema },
 ];
 

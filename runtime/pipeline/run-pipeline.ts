@@ -204,7 +204,7 @@ function readBody(
   deadline: Deadline,
 ): OpenedRequest | Promise<OpenedRequest> {
   const open = (sent: unknown): OpenedRequest | Promise<OpenedRequest> =>
-    soon(openRequest(plan, sent, context.requestId, services.now), () => deadline.check());
+    soon(openRequest(plan, sent, context.requestId, services.now, context.rulesAt), () => deadline.check());
   const wanted = wantedFromIndex(plan, body);
   if (wanted === undefined) return open(body);
   const { store, layouts, now, index } = services;

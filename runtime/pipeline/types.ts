@@ -19,6 +19,8 @@ export interface RequestContext {
    * Identifies the events of this run; generated if absent, because several pages and retries may share a request id.
    */
   readonly runId?: string;
+  /** A preview: dated rules are looked up at this time, epoch milliseconds; by default now. */
+  readonly rulesAt?: number;
   /** The span of the request; undefined if it is not traced. */
   readonly span?: TraceSpan | undefined;
   /** The arms that the request asks for. */

@@ -1,5 +1,6 @@
 /** The module `millrace/api`: everything that a plugin may import. */
 export * from '../api/columns.js';
+export * from '../api/curation.js';
 export * from './distribution.js';
 export * from '../api/duration.js';
 export * from '../api/errors.js';

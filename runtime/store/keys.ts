@@ -14,6 +14,7 @@
  *   millrace:meta:events:                     the codes of the kinds of feedback
  *   millrace:meta:counters:                   the generations of counters that were rebuilt
  *   millrace:meta:experiment:popularity        an experiment that was stopped
+ *   millrace:meta:curation:campaigns          the rules of a list that came over the API
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
@@ -73,7 +74,8 @@ export function isMetaKey(key: string, prefix: string): boolean {
   return (
     key.startsWith(`${prefix}:${META_GROUP}:`) &&
     key !== eventCodesKey(prefix) &&
-    key !== generationsKey(prefix)
+    key !== generationsKey(prefix) &&
+    !key.startsWith(curationKey(prefix, ''))
   );
 }
 
@@ -172,6 +174,11 @@ export function generationsKey(prefix: string): string {
 /** Key of the record that says that an experiment was stopped. */
 export function experimentStopKey(prefix: string, experiment: string): string {
   return `${prefix}:${META_GROUP}:experiment:${experiment}`;
+}
+
+/** Key of the rules of a list that came over the API. It is data: a backup holds it. */
+export function curationKey(prefix: string, list: string): string {
+  return `${prefix}:${META_GROUP}:curation:${list}`;
 }
 
 export function markerKey(prefix: string): string {

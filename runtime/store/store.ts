@@ -122,7 +122,7 @@ export interface SegmentWrite {
 export type SegmentOutcome = 'stored' | 'older';
 
 export interface RecordSwap {
-  /** A key of versioned records: `historyKey`, `counterKey`, `servicesKey` or `eventCodesKey`. */
+  /** A key of versioned records: `historyKey`, `counterKey`, `servicesKey`, `eventCodesKey` or `curationKey`. */
   readonly key: string;
   /** The record that was read; null if there was none. */
   readonly before: Buffer | null;

@@ -24,6 +24,13 @@ export class FakeRanking implements RankingEdit {
     this.scores = Float64Array.from(scores);
   }
 
+  /** By row: the rules that the component named. */
+  readonly causes = new Map<number, string[]>();
+
+  cause(row: number, rule: string): void {
+    this.causes.set(row, [...(this.causes.get(row) ?? []), rule]);
+  }
+
   hide(row: number): void {
     this.hidden.push(row);
   }

@@ -7,6 +7,7 @@ import type {
   TextsColumn,
   VectorColumn,
 } from '../api/columns.js';
+import type { CuratedRule } from '../api/curation.js';
 import type { EntityIdentifier, Identifier } from '../api/identifiers.js';
 import type { InteractionEvents } from '../api/interactions.js';
 import type { ComponentEvent, FeatureComponent, FeatureValue, StepInput, StepOutput } from '../api/plugin.js';
@@ -36,6 +37,13 @@ export class FakeStep implements StepInput {
     rows?: readonly number[],
   ) {
     this.rows = Int32Array.from(rows ?? Array.from({ length: count }, (_, row) => row));
+  }
+
+  /** The active rules of the list that the component needs. */
+  rules: readonly CuratedRule[] = [];
+
+  curated(): readonly CuratedRule[] {
+    return this.rules;
   }
 
   emit(event: ComponentEvent): void {

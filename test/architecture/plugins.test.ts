@@ -220,6 +220,7 @@ async function runAll(
       need: (name) => input(step, 'number', 'candidate', fill, name),
       needColumn: (name) => input(step, 'number', 'candidate', fill, name),
       eventKinds: eventNumbers(DEFAULT_EVENTS),
+      needCuration: ({ list }) => ({ list }),
       needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
       trees: treeEngine,
       http: addingServers,

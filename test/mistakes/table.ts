@@ -1,5 +1,6 @@
 import type { Surface } from './mistake.js';
 import { COMMANDS } from './table/commands.js';
+import { CURATION } from './table/curation.js';
 import { EXPRESSIONS } from './table/expressions.js';
 import { FEATURES } from './table/features.js';
 import { MEANING } from './table/meaning.js';
@@ -23,6 +24,7 @@ export const SURFACES: readonly Surface[] = [
   VIEWS,
   SINKS,
   LOG_AND_PARAMS,
+  CURATION,
   REQUESTS,
   COMMANDS,
 ];

@@ -16,6 +16,7 @@ import { packageFinder } from '../../compile/find-package.js';
 import { OptionFiles } from '../../compile/option-files.js';
 import type { Plan } from '../../compile/plan.js';
 import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { CurationLists } from '../../curation/curation-lists.js';
 import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js';
 import { LinkedFolders } from '../../settings/linked-folders.js';
 import { DEFAULT_EVENTS } from '../../config/project/load-events.js';
@@ -59,6 +60,8 @@ export interface CompiledProject {
   readonly config: ProjectConfig | undefined;
   /** The pipelines without errors. */
   readonly pipelines: readonly CompiledPipeline[];
+  /** The lists of curation/, with the rules of their files. */
+  readonly curation: CurationLists;
   /** The sinks without errors. They have not connected. */
   readonly sinks: readonly CompiledSink[];
   /** The sources without errors. They have not connected. */
@@ -144,6 +147,7 @@ export async function compileProject(
   const pluginFiles = new Map<string, string>();
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
   let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [], sources: [] };
+  const curation = new CurationLists(checkable?.curation ?? []);
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
@@ -167,7 +171,7 @@ export async function compileProject(
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
     };
-    const settings = { prefix, files, services, tunable };
+    const settings = { prefix, files, services, tunable, curation };
     filters = new EntityFilters(checkable, plugins, { prefix, files, services });
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
@@ -208,6 +212,7 @@ export async function compileProject(
       if (source !== undefined) sources.push(source);
     }
   }
+  if (!diagnostics.hasErrors) await curation.compile(diagnostics);
   if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
   let closing: Promise<unknown[]> | undefined;
   return {
@@ -216,6 +221,7 @@ export async function compileProject(
     pipelines,
     sinks,
     sources,
+    curation,
     diagnostics: diagnostics.all,
     reader,
     declared,

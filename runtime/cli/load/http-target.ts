@@ -126,9 +126,10 @@ export class HttpTarget implements DataTarget {
     return (await this.#call('POST', route, JSON.stringify(body))) as PipelineAnswer;
   }
 
-  async explain(pipeline: string, body: unknown): Promise<Explanation> {
+  async explain(pipeline: string, body: unknown, rulesAt?: number): Promise<Explanation> {
     const route = await this.#routeOf(pipeline);
-    return (await this.#call('POST', explainPath(route), JSON.stringify(body))) as Explanation;
+    const path = explainPath(route) + (rulesAt === undefined ? '' : `?at=${rulesAt}`);
+    return (await this.#call('POST', path, JSON.stringify(body))) as Explanation;
   }
 
   async close(): Promise<void> {

@@ -76,8 +76,9 @@ export class LocalTarget implements DataTarget {
     return (await this.#pipeline(name).run(body, { requestId: randomUUID() })).answer;
   }
 
-  async explain(name: string, body: unknown): Promise<Explanation> {
-    return await this.#pipeline(name).explain(body, { requestId: randomUUID() });
+  async explain(name: string, body: unknown, rulesAt?: number): Promise<Explanation> {
+    const preview = rulesAt === undefined ? {} : { rulesAt };
+    return await this.#pipeline(name).explain(body, { requestId: randomUUID(), ...preview });
   }
 
   #pipeline(name: string): Pipeline {

@@ -42,8 +42,12 @@ export interface DataTarget {
   forget(entityType: string, ids: readonly string[], cursor: string | null): Promise<ForgetAnswer>;
   /** Returns the answer of the pipeline's route. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
-  /** Explains the answer to the request. @throws MillraceError */
-  explain(pipeline: string, body: unknown): Promise<Explanation>;
+  /**
+   * Explains the answer to the request.
+   * @param rulesAt a preview: dated rules are looked up at this time, epoch milliseconds
+   * @throws MillraceError
+   */
+  explain(pipeline: string, body: unknown, rulesAt?: number): Promise<Explanation>;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import { newCounter } from './new-counter.js';
+import { newCuration } from './new-curation.js';
 import { newEntity } from './new-entity.js';
 import type { NewKind } from './new-kind.js';
 import { newExperiment } from './new-experiment.js';
@@ -18,4 +19,5 @@ export const NEW_KINDS: ReadonlyMap<string, NewKind> = new Map([
   ['sink', newSink],
   ['source', newSource],
   ['experiment', newExperiment],
+  ['curation', newCuration],
 ]);

@@ -1,6 +1,7 @@
 /** The diagnostics of project files, by stable code. docs/errors.md is generated from this table. */
 export const DIAGNOSTIC_CODES = {
   yaml_syntax: 'The file is not valid YAML, or uses a YAML feature that is not allowed here.',
+  csv_syntax: 'The file is not valid CSV, or a line does not fit its header.',
   unset_variable: 'An environment variable is not set and has no default.',
   literal_secret: 'A secret is written in the file; it may come only from an environment variable.',
   missing_file: 'A file that the project needs does not exist.',
@@ -55,7 +56,7 @@ export const DIAGNOSTIC_CODES = {
   unknown_step: 'The pipeline has no such step.',
   unknown_candidate: 'A test names an id that is not a candidate of its request.',
   unknown_property: 'No property of tests has this name.',
-  contradiction: 'Two expectations of a test cannot both hold.',
+  contradiction: 'Two expectations of a test, or two rules of a list, cannot both hold.',
   invalid_arm: 'An arm of an experiment cannot run.',
   layer_conflict: 'Two experiments change the same requests, or the same param.',
   component_warning: 'A component starts, but reports a problem.',

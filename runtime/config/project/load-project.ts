@@ -3,6 +3,7 @@ import { Diagnostics, type Diagnostic } from '../diagnostics/diagnostics.js';
 import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
+import { loadCuration } from '../curation/load-curation.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
 import { loadCounters } from './load-counters.js';
 import { checkExperiments } from './check-experiments.js';
@@ -85,6 +86,7 @@ export async function loadProject(
   const experiments = loadExperiments(parse(experimentFiles, 'experiment'), diagnostics);
   const pipelineNames = new Set(pipelineFiles.map(stemOf));
   checkExperiments(experiments, { pipelines, pipelineNames, events }, diagnostics);
+  const curation = await loadCuration(root, diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
@@ -104,6 +106,7 @@ export async function loadProject(
     sinks,
     sources,
     experiments,
+    curation,
     events,
     packages,
   };
@@ -116,6 +119,7 @@ export async function loadProject(
     sinks: sound(sinks),
     sources: sound(sources),
     experiments: sound(experiments),
+    curation: sound(curation),
   };
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),

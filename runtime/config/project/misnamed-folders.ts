@@ -6,7 +6,7 @@ import { placeOf } from './project-files.js';
 
 /** The folders of a project that are read, by the folder that contains them. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  '': ['pipelines', 'schemas', 'sinks', 'sources', 'experiments', 'plugins', 'tests'],
+  '': ['pipelines', 'schemas', 'sinks', 'sources', 'experiments', 'curation', 'plugins', 'tests'],
   schemas: ['entities', 'features', 'counters'],
 };
 

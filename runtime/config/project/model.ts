@@ -5,6 +5,7 @@
 import type { Node } from 'yaml';
 import type { RecordKind, SinkFormat } from '../../api/ledger.js';
 import type { JsonValue, ValueType } from '../../api/types.js';
+import type { CurationList } from '../curation/model.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
 /** `schemas/entities/<name>.yaml` */
@@ -396,6 +397,8 @@ export interface ProjectConfig {
   readonly sinks: readonly SinkDefinition[];
   readonly sources: readonly SourceDefinition[];
   readonly experiments: readonly ExperimentDefinition[];
+  /** The lists of curation/. */
+  readonly curation: readonly CurationList[];
   /** The npm packages whose plugins the project uses, as millrace.yaml lists them. */
   readonly packages: readonly Located<string>[];
 }

@@ -12,6 +12,7 @@ export type SchemaName =
   | 'sink'
   | 'source'
   | 'experiment'
+  | 'curation'
   | 'import-map'
   | 'test';
 

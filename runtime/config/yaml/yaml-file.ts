@@ -20,7 +20,8 @@ export interface ParsedFile {
 }
 
 /** The kinds of project files, by the key that declares the name. */
-export type FileKind = 'entity' | 'view' | 'counter' | 'pipeline' | 'sink' | 'source' | 'experiment' | 'test';
+export type FileKind =
+  'entity' | 'view' | 'counter' | 'pipeline' | 'sink' | 'source' | 'experiment' | 'curation' | 'test';
 
 const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   entity: 'entity',
@@ -30,6 +31,7 @@ const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   sink: 'sink',
   source: 'source',
   experiment: 'experiment',
+  curation: 'curation',
   test: 'test',
 };
 

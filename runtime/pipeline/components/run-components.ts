@@ -11,6 +11,7 @@ import { Status } from '../../api/status.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
 import { writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
+import type { Causes } from './causes.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
 import type { DroppedRow, PageGrid } from './order-rules.js';
 import type { Deadline } from '../../core/deadline.js';
@@ -32,6 +33,8 @@ export interface StepReport {
   readonly applied: number;
   /** For a rule: candidates with an unknown value, left as they were. For a filter: candidates kept undecided. */
   readonly skipped: number;
+  /** For a rule: which rules inside the step changed which rows. */
+  readonly causes?: Causes;
   /** For a rule that sets the score: the rows that it worked on, and the rows that it left without a score. */
   readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
   /** The ranking before a step that ran and may have changed it. */
@@ -177,10 +180,12 @@ export async function runStep(
           const { undone, ...counts } = keepFinite(done, ranking, before?.scores);
           const removed = [...new Set(edit.hidden)];
           if (removed.length > 0) ranking.remove(removed);
-          if (component.scoring !== 'sets') return report(step, { before, removed, ...counts });
+          const { causes } = edit;
+          if (component.scoring !== 'sets') return report(step, { before, removed, causes, ...counts });
           return report(step, {
             before,
             removed,
+            causes,
             ...counts,
             scored: { rows, left: [...(done.left ?? []), ...undone] },
           });

@@ -1,4 +1,13 @@
-import type { Bound, Diversity, Grouping, PinSource, RankingEdit, Slot } from '../../api/ranking-edit.js';
+import type {
+  Bound,
+  CausedChange,
+  Diversity,
+  Grouping,
+  PinSource,
+  RankingEdit,
+  Slot,
+} from '../../api/ranking-edit.js';
+import { Causes } from './causes.js';
 import type { Ranking } from './ranking.js';
 
 /** The changes that a rule may make while its step runs. After the step, its methods do nothing. */
@@ -6,6 +15,8 @@ export class StepEdit implements RankingEdit {
   readonly scores: Float64Array;
   /** The rows that the rule hid. The ranking still has them until the step is over. */
   readonly hidden: number[] = [];
+  /** The rules that changed rows, as the component names them. */
+  readonly causes = new Causes();
   readonly #ranking: Ranking;
   readonly #step: number;
   #isOver = false;
@@ -48,6 +59,10 @@ export class StepEdit implements RankingEdit {
   reorder(rows: Int32Array | readonly number[]): void {
     if (!this.#isOver)
       this.#ranking.addRule({ kind: 'reorder', step: this.#step, rows: Int32Array.from(rows) });
+  }
+
+  cause(row: number, rule: string, what: CausedChange): void {
+    if (!this.#isOver) this.causes.add(row, rule, what);
   }
 
   rowOf(id: string): number | undefined {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PlannedStep } from '../../compile/plan.js';
+import type { Causes } from './causes.js';
 import { pinsOf, type Ranking, type RankingSnapshot } from './ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
 
@@ -33,6 +34,8 @@ export class Trace implements StepObserver {
   readonly #moves: Move[] = [];
   /** The steps that ran or failed, each with the rows before it. Steps that `when:` left out are missing. */
   readonly runs: { readonly step: PlannedStep; readonly rows: Int32Array }[] = [];
+  /** Which rules inside a step changed which rows. */
+  readonly causes = new Map<PlannedStep, Causes>();
   #before: RankingSnapshot | undefined;
   #rows: Int32Array = new Int32Array();
 
@@ -50,7 +53,8 @@ export class Trace implements StepObserver {
     this.#rows = ranking.rows;
   }
 
-  after({ step, outcome }: StepReport, ranking: Ranking): void {
+  after({ step, outcome, causes }: StepReport, ranking: Ranking): void {
+    if (causes !== undefined) this.causes.set(step, causes);
     const before = this.#before;
     if (outcome === 'not_asked_for' || before === undefined) return;
     this.runs.push({ step, rows: this.#rows });

@@ -108,6 +108,7 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
   const { step, outcome, removed, applied, skipped } = report;
   const ran = outcome === 'ran';
   const reason = outcome === 'not_asked_for' && report.reason === '' ? whyNot(step, frame) : report.reason;
+  const hidden = hiddenBy(report, request.ids);
   const unknown = ran && skipped > 0 ? notKnown(step, run) : {};
   return {
     step: step.number,
@@ -130,6 +131,7 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
     ...(ran && step.kind === 'filter' ? { undecided: skipped } : {}),
     ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
     ...(Object.keys(unknown).length === 0 ? {} : { not_known: unknown }),
+    ...(hidden.size === 0 ? {} : { hidden: Object.fromEntries(hidden) }),
     reads: step.reads,
     ...(step.outputs.size === 0
       ? {}
@@ -139,6 +141,17 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
           ),
         }),
   };
+}
+
+/** The ids that the rules inside a step removed, by rule. */
+function hiddenBy({ removed, causes }: StepReport, ids: readonly string[]): Map<string, string[]> {
+  const hidden = new Map<string, string[]>();
+  for (const row of causes === undefined ? [] : removed)
+    for (const rule of causes?.of(row, 'hidden') ?? []) {
+      const known = hidden.get(rule) ?? [];
+      if (known.length < MOST_REMOVED_IDS) hidden.set(rule, [...known, ids[row] ?? '']);
+    }
+  return hidden;
 }
 
 /** The reason why the `when:` of a step was not true. */
@@ -198,7 +211,10 @@ function* explainPage({
   ];
   const order = new Map(trace.runs.map(({ step }, place) => [step, place]));
   edits.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
-  for (const { row, change } of edits) changes.get(row)?.push(change);
+  for (const { row, step, change } of edits) {
+    const rules = trace.causes.get(step)?.of(row, 'before' in change ? 'score' : 'place');
+    changes.get(row)?.push(rules === undefined ? change : { ...change, rules });
+  }
   const places = new Map(ranking.slice(0, ranking.rows.length).map(({ row }, place) => [row, place + 1]));
   const explained: ExplainedCandidate[] = [];
   for (const { row, score } of page) {

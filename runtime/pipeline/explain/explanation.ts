@@ -82,6 +82,8 @@ export interface ExplainedStep {
   readonly undecided?: number;
   /** For a rule: number of candidates that it changed. */
   readonly applied?: number;
+  /** For a rule, by the name of a rule inside it: ids that it removed. */
+  readonly hidden?: Readonly<Record<string, readonly string[]>>;
   /** For a rule: candidates that it left unchanged because a value was unknown or not finite. */
   readonly skipped?: number;
   /** For a rule or filter, by the name that it reads: for how many candidates the value is unknown, by status. */
@@ -111,7 +113,12 @@ export interface ExplainedCandidate {
  * `step` is the number in the order of the file, because several rules may have the same name. `moved_from` is the place by
  * all weaker rules, `moved_to` the place with this rule, from 1.
  */
-export type ExplainedChange = { readonly step: number; readonly as: string } & (
+export type ExplainedChange = {
+  readonly step: number;
+  readonly as: string;
+  /** The rules inside the step that changed it, as `campaigns:black_friday`. */
+  readonly rules?: readonly string[];
+} & (
   | { readonly before: number | null; readonly after: number | null }
   | { readonly pinned_to: number; readonly moved_from?: number }
   | { readonly moved_from: number; readonly moved_to: number }

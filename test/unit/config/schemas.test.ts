@@ -22,6 +22,7 @@ const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   sink: ['sinks/warehouse.yaml'],
   source: ['sources/web.yaml'],
   experiment: ['experiments/popularity.yaml'],
+  curation: ['curation/campaigns.yaml'],
   test: ['tests/stock.yaml'],
 };
 
