@@ -174,7 +174,7 @@ describe('counters in a pipeline', () => {
     const values = new Map(
       told?.page.map(({ candidate_id, values: its }) => [candidate_id, its['user_brand:last']]),
     );
-    expect(values.get('a')).to.deep.equal({ value: new Date(now - 5000).toISOString(), status: 'present' });
+    expect(values.get('a')).to.deep.equal({ value: now - 5000, status: 'present' });
     expect(values.get('b')).to.deep.equal({ value: null, status: 'missing_feature' });
     expect(values.get('z')).to.deep.equal({ value: null, status: 'missing_entity' });
   });
