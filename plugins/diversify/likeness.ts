@@ -84,17 +84,31 @@ function ofVectors(
 ): Likeness {
   const starts = new Int32Array(input.count);
   const sizes = new Int32Array(input.count);
-  const lengths = new Float64Array(input.count);
-  let known = 0;
+  let total = 0;
   for (const row of input.rows) {
     if (!isKnown(status[row * stride])) continue;
     const [start, size] = placeOf(row);
-    let squares = 0;
-    for (let at = start; at < start + size; at++) squares += (values[at] ?? 0) ** 2;
-    if (!(squares > 0) || !Number.isFinite(squares)) continue;
     starts[row] = start;
     sizes[row] = size;
-    lengths[row] = Math.sqrt(squares);
+    total += size;
+  }
+  // Vectors of length 1, one after the other, so that a comparison is one product.
+  const units = new Float64Array(total);
+  let known = 0;
+  let next = 0;
+  for (const row of input.rows) {
+    const start = starts[row] ?? 0;
+    const size = sizes[row] ?? 0;
+    let squares = 0;
+    for (let at = start; at < start + size; at++) squares += (values[at] ?? 0) ** 2;
+    if (!(squares > 0) || !Number.isFinite(squares)) {
+      sizes[row] = 0;
+      continue;
+    }
+    const length = Math.sqrt(squares);
+    for (let at = 0; at < size; at++) units[next + at] = (values[start + at] ?? 0) / length;
+    starts[row] = next;
+    next += size;
     known++;
   }
   return {
@@ -102,17 +116,30 @@ function ofVectors(
     compare: (row, rows, length, alike) => {
       const start = starts[row] ?? 0;
       const size = sizes[row] ?? 0;
+      const own = units.slice(start, start + size);
       for (let i = 0; i < length; i++) {
         const other = rows[i] ?? 0;
-        if (size === 0 || sizes[other] !== size) {
-          alike[i] = 0;
-          continue;
-        }
-        const from = starts[other] ?? 0;
-        let product = 0;
-        for (let at = 0; at < size; at++) product += (values[start + at] ?? 0) * (values[from + at] ?? 0);
-        alike[i] = product / ((lengths[row] ?? 1) * (lengths[other] ?? 1));
+        alike[i] = size > 0 && sizes[other] === size ? product(own, units, starts[other] ?? 0) : 0;
       }
     },
   };
+}
+
+/** The product of a vector and the elements of another array from `start`. Four sums do not wait for each other. */
+function product(own: Float64Array, units: Float64Array, start: number): number {
+  const size = own.length;
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  let at = 0;
+  for (; at + 3 < size; at += 4) {
+    const from = start + at;
+    a += (own[at] ?? 0) * (units[from] ?? 0);
+    b += (own[at + 1] ?? 0) * (units[from + 1] ?? 0);
+    c += (own[at + 2] ?? 0) * (units[from + 2] ?? 0);
+    d += (own[at + 3] ?? 0) * (units[from + 3] ?? 0);
+  }
+  for (; at < size; at++) a += (own[at] ?? 0) * (units[start + at] ?? 0);
+  return a + b + c + d;
 }
