@@ -10,6 +10,6 @@ export const plugin = definePlugin<Options>({
   amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ list, query, reads = [] }, build) {
-    return new Curation(build.needCuration({ list, query: query as Input<'text'> | undefined, reads }));
+    return new Curation(build.needCuration({ list, query: query, reads }));
   },
 });

@@ -9,7 +9,8 @@ import { normalizeQuery } from '../core/normalize-query.js';
 import type { Frame } from '../frame/frame.js';
 import type { FrameLayout } from '../frame/frame-layout.js';
 import type { Expected } from '../expression/compile.js';
-import { KnownNames, LateExpression } from './late-expression.js';
+import type { KnownNames} from './late-expression.js';
+import { LateExpression } from './late-expression.js';
 import { put, RuleIndex } from './rule-index.js';
 import { splitCondition } from './split-condition.js';
 
@@ -108,7 +109,7 @@ export class CurationBinding implements CurationInput {
       if (query !== undefined) this.#addQuery(byQuery, bound, query, diagnostics);
       else if (isSplit && split !== undefined) {
         let rulesOf = byText.get(of);
-        if (rulesOf === undefined) byText.set(of, (rulesOf = new Map()));
+        if (rulesOf === undefined) byText.set(of, (rulesOf = new Map<string, BoundRule[]>()));
         put(rulesOf, split.equals, bound);
       } else always.push(bound);
     }

@@ -91,7 +91,8 @@ export class CurationLists {
       checkConflicts({ rules: [...all.file, ...all.api] }, diagnostics);
     if (!diagnostics.hasErrors) await this.#use(list, all, diagnostics);
     if (diagnostics.hasErrors) return diagnostics.all;
-    const { [source]: _, ...refused } = state.refused;
+    const refused = { ...state.refused };
+    delete refused[source];
     this.#states.set(list, { ...state, rules: all, refused });
     return [];
   }

@@ -1,5 +1,5 @@
 import type { ColumnOf } from '../api/columns.js';
-import { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { spanWithin, type Located } from '../config/yaml/source.js';
 import { nearest } from '../core/nearest.js';
 import { compileExpression, type Expected } from '../expression/compile.js';

@@ -103,7 +103,7 @@ function readRule(row: Row, { at }: CsvRecord, name: string, diagnostics: Diagno
     name,
     at,
     note: row.note?.value,
-    query: row.query && match !== 'when' ? { text: row.query, match: match as QueryMatch } : undefined,
+    query: row.query && match !== 'when' ? { text: row.query, match: match } : undefined,
     when: match === 'when' ? row.query : undefined,
     ...readActivity({ at, from: row.from, until: row.until }, diagnostics),
     ...readAction(row, at, diagnostics),
