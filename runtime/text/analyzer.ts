@@ -23,6 +23,8 @@ export class Analyzer {
   readonly #segmented: boolean;
   readonly #plural: boolean;
   readonly #ngrams: number;
+  /** Whether no table and no n-grams come after the scan: the fast way. */
+  readonly #isSimple: boolean;
   #text = '';
   #at = 0;
   /** The word whose n-grams are given. */
@@ -42,6 +44,7 @@ export class Analyzer {
     const needsTable =
       stemming === 'language' || stopWords === 'drop' || (keepsLetters && accents === 'fold');
     this.#plural = stemming === 'plural' && !needsTable;
+    this.#isSimple = !needsTable && ngrams === 0;
     this.#words = needsTable ? new WordTable(this.#resolver()) : undefined;
   }
 
@@ -53,6 +56,11 @@ export class Analyzer {
 
   /** Moves to the next token; false at the end of the text. */
   next(): boolean {
+    if (this.#isSimple) {
+      if (!this.#scan()) return false;
+      if (this.#plural) this.token.length = singular(this.token.units, this.token.length);
+      return true;
+    }
     return this.#ngrams === 0 ? this.#nextWord() : this.#nextGram();
   }
 
