@@ -16,6 +16,7 @@ export function shortestStretch(
   queryTerms: number,
 ): number {
   if (queryTerms === 1) return 1;
+  if (matches === 1) return 0;
   let distinct = 0;
   inStretch.fill(0);
   for (let i = 0; i < matches; i++) {

@@ -1,5 +1,6 @@
 import {
   Analyzer,
+  analyzerText,
   languageOf,
   type AnalyzerSettings,
   type FeatureComponent,
@@ -60,6 +61,7 @@ export class TextMatch implements FeatureComponent {
     first: 'number',
   } as const;
   readonly #settings: TextMatchSettings;
+  readonly notes: readonly string[];
   /** By language; made when a request has it first. There are as many as there are languages. */
   readonly #languages = new Map<AnalyzerSettings['language'], Language>();
   /** Scratch memory that all requests share. It is filled and read without an await between. */
@@ -67,6 +69,12 @@ export class TextMatch implements FeatureComponent {
 
   constructor(settings: TextMatchSettings) {
     this.#settings = settings;
+    const { statistics } = settings;
+    const counted = statistics && `${statistics.documents.toLocaleString('en')} texts of the catalogue`;
+    this.notes = [
+      `words: ${analyzerText(settings.analyzer)}`,
+      `statistics: ${counted ?? 'the candidates of each request'}`,
+    ];
     this.#language(settings.analyzer.language);
     this.#scans = settings.fields.map(() => new TextScan());
   }

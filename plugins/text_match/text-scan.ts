@@ -54,7 +54,6 @@ export class TextScan {
     let synonyms = 0;
     let covered = 0;
     this.#matches = 0;
-    const found = (other: number): void => this.#count(base, other, length);
     analyzer.start(text);
     while (analyzer.next()) {
       length++;
@@ -81,7 +80,10 @@ export class TextScan {
       }
       if (hasSynonyms) {
         synonyms = starts ? query.advanceSynonyms(synonyms, token) : 0;
-        if (synonyms !== 0) query.endedSynonyms(synonyms, found);
+        if (synonyms !== 0) {
+          const place = length;
+          query.endedSynonyms(synonyms, (other) => this.#count(base, other, place));
+        }
       }
       if (this.#matches > matchesBefore) covered++;
       if ((next & complete) !== 0) this.phrases[row] = 1;

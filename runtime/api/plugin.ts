@@ -190,6 +190,8 @@ export interface WarmNotices {
 
 /** Optional methods of every component. */
 export interface ComponentLife {
+  /** For `millrace plan`: what the component decided when it was created, a short line each, such as its data files. */
+  readonly notes?: readonly string[];
   /** For `millrace validate --connect`: how to ask the server that the component uses. */
   readonly probe?: ServerProbe;
   /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */

@@ -138,6 +138,8 @@ export interface PlanDescription {
     readonly version?: string;
     readonly when?: string;
     readonly top?: number;
+    /** What the component decided when it was created. */
+    readonly notes?: readonly string[];
     /** For a model: what each of its columns reads, in the model's order. */
     readonly bindings?: readonly BindingDescription[];
   }[];

@@ -14,7 +14,8 @@ export class Analyzer {
   /** The last token that `next` found. */
   readonly token: Token = { units: new Uint16Array(LONGEST_TOKEN), length: 0 };
   readonly settings: AnalyzerSettings;
-  readonly #character: (codePoint: number) => number;
+  /** Whether letters keep their accents until they are stemmed. */
+  readonly #keepsLetters: boolean;
   /** Changes the text before it is split; undefined if nothing does. */
   readonly #rewrite: ((text: string) => string) | undefined;
   /** Replaces words by their stems, and drops stop words; undefined for a rule that needs no table. */
@@ -22,6 +23,8 @@ export class Analyzer {
   readonly #segmented: boolean;
   readonly #plural: boolean;
   readonly #ngrams: number;
+  /** Whether no table and no n-grams come after the scan: the fast way. */
+  readonly #isSimple: boolean;
   #text = '';
   #at = 0;
   /** The word whose n-grams are given. */
@@ -34,13 +37,14 @@ export class Analyzer {
     this.settings = all;
     const { language, stemming, stopWords, accents, ngrams } = all;
     const keepsLetters = stemming === 'language' || accents === 'keep';
-    this.#character = keepsLetters ? lower : fold;
+    this.#keepsLetters = keepsLetters;
     this.#rewrite = rewriter(all, keepsLetters);
     this.#segmented = language !== undefined && languageEntry(language).unspaced === true;
     this.#ngrams = ngrams;
     const needsTable =
       stemming === 'language' || stopWords === 'drop' || (keepsLetters && accents === 'fold');
     this.#plural = stemming === 'plural' && !needsTable;
+    this.#isSimple = !needsTable && ngrams === 0;
     this.#words = needsTable ? new WordTable(this.#resolver()) : undefined;
   }
 
@@ -52,6 +56,11 @@ export class Analyzer {
 
   /** Moves to the next token; false at the end of the text. */
   next(): boolean {
+    if (this.#isSimple) {
+      if (!this.#scan()) return false;
+      if (this.#plural) this.token.length = singular(this.token.units, this.token.length);
+      return true;
+    }
     return this.#ngrams === 0 ? this.#nextWord() : this.#nextGram();
   }
 
@@ -107,7 +116,7 @@ export class Analyzer {
   /** Moves to the next run of letters and digits. */
   #scan(): boolean {
     const text = this.#text;
-    const character = this.#character;
+    const keepsLetters = this.#keepsLetters;
     const { units } = this.token;
     const end = text.length;
     let at = this.#at;
@@ -116,7 +125,7 @@ export class Analyzer {
       const unit = text.charCodeAt(at);
       const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
       const width = codePoint > 0xffff ? 2 : 1;
-      const folded = character(codePoint);
+      const folded = keepsLetters ? lower(codePoint) : fold(codePoint);
       if (folded > MANY) {
         if (standsAlone(folded) && !this.#segmented) {
           if (length > 0) break;

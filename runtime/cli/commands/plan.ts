@@ -81,13 +81,14 @@ function readText({ level, what, wants }: PlanDescription['reads'][number], widt
 }
 
 function componentText(component: PlanDescription['components'][number], width: number): string {
-  const { step, use, as, kind, reads, produces, version, when, top } = component;
+  const { step, use, as, kind, reads, produces, version, when, top, notes = [] } = component;
   const facts = [
     reads.length === 0 ? '' : `reads: ${reads.join(', ')}`,
     produces.length === 0 ? '' : `produces: ${produces.join(', ')}`,
     version === undefined ? '' : `version: ${version}`,
     when === undefined ? '' : `when: ${when}`,
     top === undefined ? '' : `top: ${String(top)}`,
+    ...notes,
   ];
   const name = as === use ? use : `${use} as ${as}`;
   const table = bindingsText(component.bindings, width);

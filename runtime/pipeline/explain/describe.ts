@@ -52,6 +52,7 @@ export function describePlan(plan: Plan): PlanDescription {
       ...(step.version === undefined ? {} : { version: step.version }),
       ...(step.when === undefined ? {} : { when: step.when.text }),
       ...(step.top === undefined ? {} : { top: step.top }),
+      ...(step.component.notes === undefined ? {} : { notes: step.component.notes }),
       ...bindingsOf(step, plan),
     })),
     ...(plan.definition.task === 'rank'
