@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
 import { dataSetBench } from './dataset.js';
+import { expressionsBench } from './expressions.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
 import { ledgerBench } from './ledger.js';
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   request: requestBench,
   composite: compositeBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
+  expressions: expressionsBench,
   features: featuresBench,
   keys: keysBench,
   ledger: (short) => ledgerBench(short, candidates === undefined ? undefined : Number(candidates)),
