@@ -71,7 +71,9 @@ export class RankWithin implements FeatureComponent {
       write(shares, row, all.share(value));
       write(zScores, row, all.zScore(value));
       write(minMaxes, row, all.minMax(value));
-      write(medians, row, median);
+      // A candidate with a number is one of those that have a median.
+      medians.values[row] = median;
+      medians.status[row] = Status.present;
       if (quantiles !== undefined) write(quantiles, row, quantile);
     }
   }

@@ -32,7 +32,9 @@ export class VectorSimilarity implements FeatureComponent {
     const dots = output.number('dot');
     const cosines = output.number('cosine');
     const distances = output.number('distance');
-    const squareOfRequest = one.stride === 0 ? dot(one.values, 0, one.values, 0, size) : NaN;
+    const isOfRequest = one.stride === 0;
+    const squareOfRequest = isOfRequest ? dot(one.values, 0, one.values, 0, size) : NaN;
+    const normOfRequest = Math.sqrt(squareOfRequest);
     for (const row of input.rows) {
       const status = statusOfPair(first, second, row);
       if (status !== Status.present) {
@@ -42,18 +44,17 @@ export class VectorSimilarity implements FeatureComponent {
       const a = row * one.stride * size;
       const b = row * other.stride * size;
       const product = dot(one.values, a, other.values, b, size);
-      const squareOfOne = one.stride === 0 ? squareOfRequest : dot(one.values, a, one.values, a, size);
+      const squareOfOne = isOfRequest ? squareOfRequest : dot(one.values, a, one.values, a, size);
       const squareOfOther = dot(other.values, b, other.values, b, size);
-      const norms = Math.sqrt(squareOfOne) * Math.sqrt(squareOfOther);
+      const norms = (isOfRequest ? normOfRequest : Math.sqrt(squareOfOne)) * Math.sqrt(squareOfOther);
       write(dots, row, product);
       // |a - b|² = |a|² + |b|² - 2ab, unless the vectors are so close that the digits of the sum cancel.
-      const square = squareOfOne + squareOfOther - 2 * product;
-      const isExact = square > CANCELLING * (squareOfOne + squareOfOther);
-      write(
-        distances,
-        row,
-        Math.sqrt(isExact ? square : squareOfDifference(one.values, a, other.values, b, size)),
-      );
+      const squares = squareOfOne + squareOfOther;
+      const square = squares - 2 * product;
+      if (square > CANCELLING * squares && square < Infinity) {
+        distances.values[row] = Math.sqrt(square);
+        distances.status[row] = Status.present;
+      } else write(distances, row, Math.sqrt(squareOfDifference(one.values, a, other.values, b, size)));
       if (norms === 0) {
         // A vector of zeros has no direction.
         cosines.status[row] = Status.absent;

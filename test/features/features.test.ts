@@ -54,7 +54,7 @@ describe("the values of Metarank's features", () => {
     const seen: Seen = new Map();
     await fc.assert(
       fc.asyncProperty(shops, (shop) => compare(ROWS, shop, seen)),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
     expect(unproved(ROWS, seen, 1)).to.deep.equal([]);
   });

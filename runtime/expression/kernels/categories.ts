@@ -1,18 +1,7 @@
 import { Status } from '../../api/status.js';
-import { murmur3 } from '../../core/murmur3.js';
+import { murmur3OfText } from '../../core/murmur3.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
-
-const ENCODER = new TextEncoder();
-let bytes = new Uint8Array(1024);
-
-/** MurmurHash3 of the UTF-8 bytes of a text, without an object for each text. */
-function hashOf(text: string): number {
-  // UTF-8 has at most three bytes for each UTF-16 unit.
-  if (3 * text.length > bytes.length) bytes = new Uint8Array(6 * text.length);
-  const { written } = ENCODER.encodeInto(text, bytes);
-  return murmur3(bytes.subarray(0, written));
-}
 
 /** The hash of a text, modulo a number of buckets. Neighbours often have the same text. */
 export function hashed(buckets: number): BuildKernel {
@@ -25,7 +14,7 @@ export function hashed(buckets: number): BuildKernel {
       for (let row = 0; row < rows; row++) {
         const text = x.values[row * x.stride] as string;
         const isSame = row > 0 && text === x.values[(row - 1) * x.stride];
-        result.values[row] = isSame ? (result.values[row - 1] as number) : hashOf(text) % buckets;
+        result.values[row] = isSame ? (result.values[row - 1] as number) : murmur3OfText(text) % buckets;
       }
       hideUnknown(frame, result, x);
       settle(frame, result, args);
