@@ -114,16 +114,16 @@ export class TopicReader implements Source {
     const last = messages.at(-1);
     if (last === undefined) return;
     if (fetched === undefined || clients === undefined) throw this.#failure ?? lostPartition();
-    const { batch, resolveOffset, heartbeat, isRunning, isStale } = fetched.payload;
-    if (!isRunning() || isStale()) throw lostPartition();
+    const { payload } = fetched;
+    if (!payload.isRunning() || payload.isStale()) throw lostPartition();
     if (rejected.length > 0) await this.#reject(clients, fetched, rejected);
-    const { topic, partition } = batch;
+    const { topic, partition } = payload.batch;
     const next = String(BigInt(last.id) + 1n);
     await clients.consumer.commitOffsets([{ topic, partition, offset: next }]);
-    resolveOffset(last.id);
+    payload.resolveOffset(last.id);
     fetched.left = fetched.left.slice(messages.length);
     if (fetched.left.length > 0) {
-      await heartbeat();
+      await payload.heartbeat();
       return;
     }
     this.#fetched = undefined;

@@ -131,9 +131,21 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   void recording?.sinks.use(first.sinks);
   await announce(services, first.config);
   if (settings.reload === 'watch') await keepTypes(settings.project, first, logger);
-  let sources: Sources | undefined;
   const instance = services.resolve(TOKENS.instance);
   const tellReload = overrides.tellReload ?? ((report: ReloadReport) => logReload(logger, report));
+  const loopDelay = overrides.consumes?.slows === true ? new LoopDelay() : undefined;
+  const admission = services.resolve(TOKENS.admission);
+  const sources =
+    overrides.consumes === undefined
+      ? undefined
+      : new Sources({
+          current: () => reloader.current,
+          log: logger,
+          metrics: services.resolve(TOKENS.metrics),
+          ...(loopDelay === undefined
+            ? {}
+            : { load: () => ({ waiting: admission.waiting, loopDelayMs: loopDelay.lateMs }) }),
+        });
   const reloader = new Reloader(first, {
     logger,
     report: (report) => {
@@ -156,24 +168,10 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     states: () => reloader.current.resident.states(),
     isCurrent: () => reloader.current.resident.isCurrent(),
   });
-  const loopDelay = overrides.consumes?.slows === true ? new LoopDelay() : undefined;
-  const admission = services.resolve(TOKENS.admission);
-  sources =
-    overrides.consumes === undefined
-      ? undefined
-      : new Sources({
-          current: () => reloader.current,
-          log: logger,
-          metrics,
-          ...(loopDelay === undefined
-            ? {}
-            : { load: () => ({ waiting: admission.waiting, loopDelayMs: loopDelay.lateMs }) }),
-        });
   if (sources !== undefined) {
-    const running = sources;
-    countSources(metrics.registry, () => running.states());
-    instance.warnOf(() => running.warnings());
-    await running.use(wantedOf(first.sources, overrides.consumes));
+    countSources(metrics.registry, () => sources.states());
+    instance.warnOf(() => sources.warnings());
+    await sources.use(wantedOf(first.sources, overrides.consumes));
   }
   const store = services.resolve(TOKENS.store);
   countStore(metrics.registry, services.resolve(TOKENS.storeMonitor), new StoreCheck(store));

@@ -39,7 +39,8 @@ export async function consume(
   let isOpen = false;
   let isFound = false;
   let pauseMs = 0;
-  while (!signal.aborted) {
+  const isOver = (): boolean => signal.aborted;
+  while (!isOver()) {
     try {
       if (!isOpen) await source.open(signal);
       isOpen = true;
@@ -54,7 +55,7 @@ export async function consume(
       await source.settle(messages, stored.rejected);
       observer.settled?.(messages.length, stored);
     } catch (error) {
-      if (signal.aborted) break;
+      if (isOver()) break;
       isOpen = false;
       isFound = false;
       pauseMs = longer(pauseMs);

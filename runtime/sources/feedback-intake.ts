@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MillraceError } from '../api/errors.js';
+import type { MillraceError } from '../api/errors.js';
 import type { SourceMessage } from '../api/source.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { groupBy } from '../core/group-by.js';
@@ -118,7 +118,7 @@ function nativeBody({ events, ...head }: JsonObject): FeedbackBody {
 /** Messages of one lane are stored one after the other: all that belong to the same entities. */
 function laneOf({ head, key, position }: Part): string {
   if (key === undefined) return `alone ${position}`;
-  const { request_id, ...owners } = head;
+  const owners = Object.entries(head).filter(([name]) => name !== 'request_id');
   return JSON.stringify(owners);
 }
 

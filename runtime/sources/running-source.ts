@@ -139,7 +139,7 @@ export class RunningSource implements SourceState {
     // The source connects first.
     for (let ms = Math.min(FIRST_BACKLOG_MS, this.#backlogMs); !signal.aborted; ms = this.#backlogMs) {
       await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) this.backlog = await this.#source.backlog?.().catch(() => undefined);
+      this.backlog = await this.#source.backlog?.().catch(() => undefined);
     }
   }
 }

@@ -94,8 +94,9 @@ describe('sources on Redis streams', function () {
   const add = (stream: string, message: object | string): Promise<string | null> =>
     client.xadd(stream, '*', 'data', typeof message === 'string' ? message : JSON.stringify(message));
 
-  const totals = (name: string): Readonly<Record<string, number>> =>
-    ({ ...app?.sources?.states().find((one) => one.name === name)?.totals }) as Record<string, number>;
+  const totals = (name: string): Readonly<Record<string, number>> => ({
+    ...app?.sources?.states().find((one) => one.name === name)?.totals,
+  });
 
   async function settled(...names: readonly string[]): Promise<void> {
     for (const name of names)

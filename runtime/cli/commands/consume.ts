@@ -46,8 +46,9 @@ async function consumeIntoStore(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, close } = await compileProject(settings.project, { ...settings, pipelines: [] });
-  await close();
+  const compiled = await compileProject(settings.project, { ...settings, pipelines: [] });
+  await compiled.close();
+  const { config } = compiled;
   const wanted = chosen(config?.sources ?? [], names, settings.project, config !== undefined);
   const app = await createApp(
     { ...settings, resident: new Set<string>(), reload: 'off' },

@@ -66,7 +66,7 @@ async function consumeFeatures(context: CliContext, stream: string, flags: Flags
     throw new UsageError(`give the server of the stream with --stream-url or ${STREAM_URL}`);
   const signal = context.stopSignal();
   const logger = pino({ level: settings.logLevel }, context.stdout);
-  const options = featureStreamOptions(stream, flags, given ?? settings.redisUrl);
+  const options = featureStreamOptions(stream, { group, consumer, claimIdle }, given ?? settings.redisUrl);
   const source = await shippedSource('redis_stream', options, { name: stream, rejected, consumer });
   const target = await openTarget(context, rest, 'data');
   try {
@@ -77,7 +77,9 @@ async function consumeFeatures(context: CliContext, stream: string, flags: Flags
       { entities: new Map(), events: new Map() },
       {
         push: (view, rows) => target.push(view, rows),
-        upload: async (type, rows) => void (await target.upload(type, undefined, rows)),
+        async upload(type, rows) {
+          await target.upload(type, undefined, rows);
+        },
       },
     );
     const running = new RunningSource(source, () => intake, { name: stream, log: logger });

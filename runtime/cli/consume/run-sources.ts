@@ -15,7 +15,7 @@ export async function reportUntilStopped(
   log: ReportLog,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
+  for (;;) {
     await delay(REPORT_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) break;
     for (const source of sources())

@@ -6,6 +6,8 @@ export function overHttp(target: Pick<HttpTarget, 'feedback' | 'push' | 'upload'
   return {
     feedback: (body) => target.feedback(body),
     push: (view, rows) => target.push(view, rows),
-    upload: async (entityType, rows) => void (await target.upload(entityType, undefined, rows)),
+    async upload(entityType, rows) {
+      await target.upload(entityType, undefined, rows);
+    },
   };
 }

@@ -178,7 +178,7 @@ describe('logs that are known', () => {
       candidateType: 'product',
       known: { fields: new Set<string>(), carried: new Set<string>() },
     };
-    expect(guessSource({ file: 'log.jsonl', rows }, target as never).sources).to.deep.equal([
+    expect(guessSource({ file: 'log.jsonl', rows }, target).sources).to.deep.equal([
       { files: ['log.jsonl'], map: 'segment' },
     ]);
   });
