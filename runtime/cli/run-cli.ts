@@ -4,6 +4,7 @@ import { demoCommand } from './commands/demo.js';
 import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
+import { experimentsCommand } from './commands/experiments.js';
 import { featuresCommand } from './commands/features.js';
 import { initCommand } from './commands/init.js';
 import { keysCommand } from './commands/keys.js';
@@ -61,6 +62,7 @@ function makeProgram(context: CliContext, version: string): Command {
     typesCommand(context),
     pluginsCommand(context),
     entitiesCommand(context),
+    experimentsCommand(context),
     featuresCommand(context),
     storeCommand(context),
     keysCommand(context),

@@ -5,6 +5,8 @@ import { deleteFeatures } from './routes/delete-features.js';
 import { explain } from './routes/explain.js';
 import { feedback } from './routes/feedback.js';
 import { forget } from './routes/forget.js';
+import { listExperiments } from './routes/list-experiments.js';
+import { resumeExperiment, stopExperiment } from './routes/stop-experiment.js';
 import { getEntities } from './routes/get-entities.js';
 import { feastPush, feastWrite } from './routes/feast-writes.js';
 import { feastOnlineFeatures, getOnlineFeatures } from './routes/get-online-features.js';
@@ -36,6 +38,9 @@ export const SERVICE_ROUTES: readonly Route[] = [
   feastPush,
   feedback,
   forget,
+  listExperiments,
+  stopExperiment,
+  resumeExperiment,
   redoc,
   redocBundle,
   healthz,

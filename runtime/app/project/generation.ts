@@ -5,6 +5,8 @@ import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
+import { ExperimentStates } from '../../experiments/experiment-states.js';
+import { Stops } from '../../experiments/stops.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { Scans } from '../../index/export/scans.js';
 import type { FeatureStore } from '../../index/feature-store.js';
@@ -49,6 +51,7 @@ export interface Generation {
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
   readonly forget: Forget;
+  readonly experiments: ExperimentStates;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
@@ -123,6 +126,11 @@ function wire(
     return plan;
   };
   const stops = services.resolve(TOKENS.stops);
+  const experiments = new ExperimentStates(
+    config.experiments,
+    stops ?? new Stops(store, settings.prefix),
+    services.resolve(TOKENS.clock),
+  );
   const pipelines = compiled.pipelines.map(({ plan, experiments: live }) =>
     mountPipeline(plan, config.entities, {
       store,
@@ -157,6 +165,7 @@ function wire(
     online,
     feedback,
     forget,
+    experiments,
     pipelines,
     store: {
       async ping() {
@@ -197,6 +206,7 @@ function wire(
     online,
     feedback,
     forget,
+    experiments,
     resident,
     warnings: compiled.diagnostics,
     version,

@@ -84,7 +84,12 @@ export async function loadProject(
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));
-  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks), experiments: sound(experiments) };
+  const rest = {
+    ...whole,
+    pipelines: sound(pipelines),
+    sinks: sound(sinks),
+    experiments: sound(experiments),
+  };
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),
@@ -98,7 +103,7 @@ export async function loadProject(
  */
 export interface LoadedSchemas {
   /** Undefined if `diagnostics` contains errors. */
-  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'> | undefined;
+  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines' | 'experiments'> | undefined;
   /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }
