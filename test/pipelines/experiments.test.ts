@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Stops } from '../../runtime/experiments/stops.js';
 import { SETTINGS } from '../../runtime/settings/settings.js';
 import { until } from '../support/until.js';
@@ -95,8 +96,8 @@ describe('experiments on requests', () => {
     for (let round = 0; round < 2; round++)
       for (let i = 0; i < 60; i++) {
         const { order, taken } = await rank(`u${i}`);
-        expect(order, taken).to.equal(ORDERS[taken]);
-        seen.add(taken);
+        expect(order, taken).to.equal(ORDERS[taken] ?? 'a,b,c');
+        if (taken !== '') seen.add(taken);
       }
     expect([...seen].sort()).to.deep.equal(Object.keys(ORDERS).sort());
   });
@@ -197,6 +198,7 @@ describe('experiments on requests', () => {
           const { taken } = await rank(one);
           const was = seen.get(one) ?? '';
           if (was !== '') expect(taken).to.equal(was);
+          await nextTurn(); // requests of an embedded store would otherwise hold the loop
         }
     })();
     await writeFile(
