@@ -12,6 +12,7 @@ import { writeProject } from '../test/support/project.js';
 import { randomEnsemble, randomNumbers } from '../test/support/random-ensemble.js';
 import { startRedisServer } from '../test/support/redis-server.js';
 import { repositoryPath } from '../test/support/repository.js';
+import { median } from './support/measure.js';
 import { lightGbmText } from './support/lightgbm-text.js';
 
 const CANDIDATES = [24, 100, 1000];
@@ -188,6 +189,10 @@ async function fill(service: Measured, items = ITEMS): Promise<void> {
 }
 
 /** CPU of one request to each pipeline. */
+/**
+ * Medians over rounds that visit every model in turn, so that warm-up and other work on the machine do not fall on one of
+ * them.
+ */
 async function costs(service: Measured, candidates: number, short: boolean): Promise<string[]> {
   const bodies = Array.from({ length: 8 }, (_, k) =>
     JSON.stringify({
@@ -196,22 +201,23 @@ async function costs(service: Measured, candidates: number, short: boolean): Pro
       })),
     }),
   );
-  const requests = short ? 60 : 800;
-  const found: string[] = [];
-  for (const [features, trees] of MODELS) {
-    const path = `/api/v1/${nameOf(features, trees)}`;
-    const send = async (count: number): Promise<void> => {
-      const lane = async (first: number): Promise<void> => {
-        for (let i = first; i < count; i += 4) await service.post(path, bodies[i % bodies.length] ?? '');
-      };
-      await Promise.all([0, 1, 2, 3].map(lane));
+  const send = async (path: string, count: number): Promise<void> => {
+    const lane = async (first: number): Promise<void> => {
+      for (let i = first; i < count; i += 4) await service.post(path, bodies[i % bodies.length] ?? '');
     };
-    await send(short ? 40 : 400);
-    const before = (await service.usage()).cpuMs;
-    await send(requests);
-    found.push((((await service.usage()).cpuMs - before) / requests).toFixed(2));
-  }
-  return found;
+    await Promise.all([0, 1, 2, 3].map(lane));
+  };
+  const paths = MODELS.map(([features, trees]) => `/api/v1/${nameOf(features, trees)}`);
+  for (const path of paths) await send(path, short ? 40 : 1500);
+  const rounds = paths.map((): number[] => []);
+  const requests = short ? 60 : 300;
+  for (let round = 0; round < (short ? 1 : 7); round++)
+    for (const [i, path] of paths.entries()) {
+      const before = (await service.usage()).cpuMs;
+      await send(path, requests);
+      rounds[i]?.push(((await service.usage()).cpuMs - before) / requests);
+    }
+  return rounds.map((ms) => median(ms).toFixed(2));
 }
 
 async function redisBytes(service: Measured, client: Redis): Promise<string[]> {

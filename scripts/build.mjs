@@ -1,7 +1,16 @@
 // Compiles to dist/ and copies the files that the compiled code reads: option schemas, YAML schemas, and the browser
 // bundle of the API reference.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, existsSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  existsSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,3 +50,22 @@ rmSync(python, { recursive: true, force: true });
 mkdirSync(python, { recursive: true });
 for (const name of readdirSync(source))
   if (name.endsWith('.py')) copyFileSync(join(source, name), join(python, name));
+
+// The page /inspect: its scripts run in a browser. `npm run types` checks them.
+const page = join(root, 'dist', 'assets', 'inspect');
+rmSync(page, { recursive: true, force: true });
+mkdirSync(page, { recursive: true });
+const { transpileModule, ModuleKind, ScriptTarget } = require('typescript');
+for (const name of readdirSync(join(root, 'inspect'))) {
+  const file = join(root, 'inspect', name);
+  if (/\.(?:html|css)$/.test(name)) copyFileSync(file, join(page, name));
+  else if (name.endsWith('.ts')) {
+    const compilerOptions = {
+      module: ModuleKind.ES2022,
+      target: ScriptTarget.ES2022,
+      verbatimModuleSyntax: true,
+    };
+    const { outputText } = transpileModule(readFileSync(file, 'utf8'), { compilerOptions });
+    writeFileSync(join(page, name.replace(/\.ts$/, '.js')), outputText);
+  }
+}

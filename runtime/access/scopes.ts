@@ -20,7 +20,7 @@ export function isScope(text: string): text is Scope {
 }
 
 /**
- * What a route needs: a key with this scope; `any`: a key with any scope; `none`: no key. Only health
- * probes need none, because many load balancers cannot send a key.
+ * What a route needs: a key with this scope; `any`: a key with any scope; `none`: no key. Health probes need none, because
+ * many load balancers cannot send a key, nor do the files of the page /inspect, which hold no data.
  */
 export type RouteScope = Scope | 'any' | 'none';

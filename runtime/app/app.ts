@@ -17,6 +17,7 @@ import { checkStoredFit } from '../index/stored-fit.js';
 import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
 import type { Forget } from '../privacy/forget.js';
+import type { ReloadReport } from '../http/instance.js';
 import { audiencesOf, type Audience } from '../http/edge/audience.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
@@ -34,7 +35,7 @@ import { createGeneration, type Generation } from './project/generation.js';
 import { refreshEditorSchemas } from './project/editor-schemas.js';
 import { compareGenerations } from './project/compare-generations.js';
 import { keepTypes } from './project/keep-types.js';
-import { Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
+import { logReload, Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
@@ -78,6 +79,8 @@ export interface App {
 export interface AppOverrides extends Overrides {
   /** Whether requests are recorded in the ledger, and the sinks of the project are opened. By default not. */
   readonly records?: boolean;
+  /** Tells the user of each reload; by default in the log. */
+  readonly tellReload?: (report: ReloadReport) => void;
 }
 
 /**
@@ -109,8 +112,14 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   void recording?.sinks.use(first.sinks);
   await announce(services, first.config);
   if (settings.reload === 'watch') await keepTypes(settings.project, first, logger);
+  const instance = services.resolve(TOKENS.instance);
+  const tellReload = overrides.tellReload ?? ((report: ReloadReport) => logReload(logger, report));
   const reloader = new Reloader(first, {
     logger,
+    report: (report) => {
+      instance.reloaded(report);
+      tellReload(report);
+    },
     compile,
     create: async (compiled) => {
       const generation = await createServing(services, compiled);

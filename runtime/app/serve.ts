@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { checkExposure, keysFileOf, logAccess } from '../access/exposure.js';
 import { ServedKeys } from '../access/served-keys.js';
-import { createApp, type App } from './app.js';
+import { createApp, type App, type AppOverrides } from './app.js';
 import type { Overrides } from './container/services.js';
 import { ConnectionMetrics } from '../metrics/connection-metrics.js';
 import { countEventLoopDelay } from '../metrics/event-loop-metrics.js';
@@ -40,7 +40,7 @@ export interface RunningService {
 }
 
 /** The overrides of a caller, and the source of connections of each listener if another process listens. */
-export interface ServiceOptions extends Overrides {
+export interface ServiceOptions extends Overrides, Pick<AppOverrides, 'tellReload'> {
   readonly sources?: (audience: Audience) => ConnectionSource;
 }
 
@@ -153,24 +153,41 @@ function connectionLimits(settings: Settings): ListenOptions {
   return { receiveMs, stallMs, maxConnections, maxConnectionsPerAddress };
 }
 
+/** How a service tells the user what it does. */
+export interface Voice extends Pick<AppOverrides, 'tellReload'> {
+  readonly logger: Logger;
+  /** Called when the service listens. */
+  readonly started: (service: RunningService) => void;
+}
+
 /** Starts a service that ends with the process; resolves once it answers. */
-export async function serveAlone(settings: Settings): Promise<void> {
-  const logger = pino({ level: settings.logLevel });
+export async function serveAlone(settings: Settings, voice: Voice = logVoice(settings)): Promise<void> {
+  const { logger, started, ...options } = voice;
   const guard = new ProcessGuard(settings, logger);
   const printAgain = logPrints(logger);
-  const service = await startService(settings, { logger }).catch((error: unknown) => {
+  const service = await startService(settings, { logger, ...options }).catch((error: unknown) => {
     printAgain();
     throw error;
   });
-  const { app, url, adminUrl, fileChanges } = service;
-  logProject(app, settings);
   endWithProcess(service, settings, guard);
-  if (reloadsOnSighup(settings)) reloadOnSighup(fileChanges, () => app.reload());
-  logSources(logger, settings);
-  // This line comes last, because a caller that waits for it may send signals at once.
-  const { store, adminPort } = settings;
-  const admin = adminPort === 'off' ? {} : { admin_url: adminUrl };
-  logger.info({ url, ...admin, store, reference: `${adminUrl}/redoc` }, 'listening');
+  if (reloadsOnSighup(settings)) reloadOnSighup(service.fileChanges, () => service.app.reload());
+  started(service);
+}
+
+/** Tells everything in the log. */
+function logVoice(settings: Settings): Voice {
+  const logger = pino({ level: settings.logLevel });
+  return {
+    logger,
+    started: ({ app, url, adminUrl }) => {
+      logProject(app, settings);
+      logSources(logger, settings);
+      // This line comes last, because a caller that waits for it may send signals at once.
+      const { store, adminPort } = settings;
+      const admin = adminPort === 'off' ? {} : { admin_url: adminUrl };
+      logger.info({ url, ...admin, store, reference: `${adminUrl}/redoc` }, 'listening');
+    },
+  };
 }
 
 /** Logs what the project serves, its warnings, and whether requests need keys. */

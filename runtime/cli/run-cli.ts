@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { dataSetCommand } from './commands/dataset.js';
+import { devCommand } from './commands/dev.js';
 import { demoCommand } from './commands/demo.js';
 import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
@@ -53,6 +54,7 @@ function makeProgram(context: CliContext, version: string): Command {
   for (const command of [
     initCommand(context),
     newCommand(context),
+    devCommand(context),
     serveCommand(context),
     validateCommand(context, version),
     testCommand(context),

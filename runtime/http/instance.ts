@@ -1,8 +1,41 @@
 import type { Registry } from 'prom-client';
+import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 
-/** The state of the process for /readyz and /metrics. */
+interface AnyReload {
+  /** When it ended, epoch milliseconds. */
+  readonly at: number;
+  /** How long it took, milliseconds. */
+  readonly ms: number;
+  /** The version of the project that serves after it. */
+  readonly version: string;
+  /** The errors of a failed reload; the warnings of a reload that succeeded. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The result of a reload of the project. */
+export type ReloadReport = AnyReload &
+  (
+    | {
+        readonly outcome: 'succeeded';
+        readonly versionBefore: string;
+        readonly pipelines: readonly string[];
+        readonly models: readonly {
+          readonly pipeline: string;
+          readonly step: string;
+          readonly version: string;
+        }[];
+      }
+    | {
+        readonly outcome: 'failed';
+        /** An error that is not about a place in a file. */
+        readonly problem?: { readonly code?: string; readonly error?: unknown; readonly detail: string };
+      }
+  );
+
+/** The state of the process for /readyz, /metrics and /inspect. */
 export class Instance {
   #isShuttingDown = false;
+  #lastReload: ReloadReport | undefined;
   readonly #gather: ((own: Registry) => Promise<string>) | undefined;
 
   /** @param gather renders the metrics of several processes; by default /metrics shows only those of this process */
@@ -20,6 +53,15 @@ export class Instance {
 
   shutDown(): void {
     this.#isShuttingDown = true;
+  }
+
+  /** The last reload of the project; undefined before the first one. */
+  get lastReload(): ReloadReport | undefined {
+    return this.#lastReload;
+  }
+
+  reloaded(report: ReloadReport): void {
+    this.#lastReload = report;
   }
 
   /** Returns the text of /metrics. */

@@ -11,6 +11,7 @@ import { getEntities } from './routes/get-entities.js';
 import { feastPush, feastWrite } from './routes/feast-writes.js';
 import { feastOnlineFeatures, getOnlineFeatures } from './routes/get-online-features.js';
 import { healthcheck, healthz } from './routes/health.js';
+import { INSPECT } from './routes/inspect.js';
 import { metrics } from './routes/metrics.js';
 import { openapi } from './routes/openapi.js';
 import { pushFeatures } from './routes/push-features.js';
@@ -43,6 +44,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
   resumeExperiment,
   redoc,
   redocBundle,
+  ...INSPECT,
   healthz,
   healthcheck,
   readiness,

@@ -58,10 +58,14 @@ export interface HttpServices {
   readonly tracing?: Tracing | undefined;
   /** The metrics of the process; by default new ones. */
   readonly metrics?: HttpMetrics;
-  /** The process, for /readyz and /metrics; by default one that never shuts down. */
+  /** The process, for /readyz, /metrics and /inspect; by default one that never shuts down. */
   readonly instance?: Instance;
-  /** Version of the project's files, for /readyz. */
+  /** Version of the project's files, for /readyz and /inspect. */
   readonly projectVersion?: string;
+  /** The name of the project, for /inspect. */
+  readonly projectName?: string;
+  /** Whether changes of the project's files are taken up, for /inspect. */
+  readonly watches?: boolean;
 }
 
 /** The keys in service. They may change while the app runs. */

@@ -89,7 +89,7 @@ const READS: ReadonlySet<string> = new Set([
 /** Commands whose output or file is a copy of stored values, or that never end. */
 const COPIES: ReadonlySet<string> = new Set([
   ...['entities export', 'features export', 'store backup', 'store restore', 'text-stats'],
-  ...['serve', 'demo', 'features consume', 'features import-feast', 'store repair'],
+  ...['serve', 'dev', 'demo', 'features consume', 'features import-feast', 'store repair'],
 ]);
 
 interface Output {

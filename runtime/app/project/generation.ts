@@ -183,6 +183,8 @@ function wire(
     logger,
     version: millraceVersion,
     projectVersion: version,
+    projectName: settings.sources.projectName,
+    watches: settings.reload === 'watch',
     bodyMemory: services.resolve(TOKENS.bodyMemory),
     limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
     times: { onlineMs: settings.onlineMs, requestMs: settings.requestMs },

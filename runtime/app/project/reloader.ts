@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { MillraceError } from '../../api/errors.js';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { describeError } from '../../core/describe-error.js';
+import type { ReloadReport } from '../../http/instance.js';
 import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
 import type { Generation } from './generation.js';
 
@@ -22,6 +23,8 @@ export interface ReloadCounts {
 
 export interface ReloaderOptions {
   readonly logger: Logger;
+  /** Takes the report of each reload, before its outcome is returned. */
+  readonly report: (report: ReloadReport) => void;
   /** Loads, checks, compiles and warms up the current files of the project. */
   readonly compile: () => Promise<CompiledProject>;
   /** Wires the compiled project, with its routes. */
@@ -91,7 +94,7 @@ export class Reloader {
   async #reload(): Promise<Reload> {
     let files: CompiledProject['files'] = new Map();
     if (this.#closed) return { outcome: 'failed', files };
-    const { logger, compile, create, compare } = this.#options;
+    const { report, compile, create, compare } = this.#options;
     const started = performance.now();
     const before = this.#current;
     try {
@@ -104,27 +107,28 @@ export class Reloader {
     } catch (error) {
       this.#lastFailed = true;
       this.#counts = { ...this.#counts, failed: this.#counts.failed + 1 };
-      tellFailure(logger, error);
-      logger.error(
-        { project_version: before.version },
-        'the reload failed; what served before goes on serving',
-      );
+      report({
+        outcome: 'failed',
+        at: Date.now(),
+        ms: Math.round(performance.now() - started),
+        version: before.version,
+        ...problemsOf(error),
+      });
       return { outcome: 'failed', files };
     }
     this.#lastFailed = false;
     this.#counts = { ...this.#counts, succeeded: this.#counts.succeeded + 1 };
     const { version, warnings, pipelines, models } = this.#current;
-    for (const warning of warnings) logger.warn(placeOf(warning), warning.message);
-    logger.info(
-      {
-        project_version: version,
-        version_before: before.version,
-        pipelines: pipelines.map(({ name }) => name),
-        models,
-        ms: Math.round(performance.now() - started),
-      },
-      'the project was reloaded',
-    );
+    report({
+      outcome: 'succeeded',
+      at: Date.now(),
+      ms: Math.round(performance.now() - started),
+      version,
+      versionBefore: before.version,
+      pipelines: pipelines.map(({ name }) => name),
+      models,
+      diagnostics: warnings,
+    });
     return { outcome: 'succeeded', files };
   }
 
@@ -157,13 +161,37 @@ async function refuseNoPipelines(before: Generation, compiled: CompiledProject):
   );
 }
 
-/** Logs the errors that a user has to fix, each with its place. */
-function tellFailure(logger: Logger, error: unknown): void {
-  if (error instanceof ProjectInvalidError) {
-    for (const one of error.diagnostics)
-      logger[one.severity === 'error' ? 'error' : 'warn'](placeOf(one), one.message);
-  } else if (error instanceof MillraceError) logger.error({ code: error.code }, error.message);
-  else logger.error({ error: describeError(error) }, 'the project could not be loaded');
+/** What prevented a reload: the diagnostics of the files, or another error. */
+function problemsOf(error: unknown): Pick<ReloadReport & { outcome: 'failed' }, 'diagnostics' | 'problem'> {
+  if (error instanceof ProjectInvalidError) return { diagnostics: error.diagnostics };
+  if (error instanceof MillraceError)
+    return { diagnostics: [], problem: { code: error.code, detail: error.message } };
+  return {
+    diagnostics: [],
+    problem: { error: describeError(error), detail: 'the project could not be loaded' },
+  };
+}
+
+/** Logs a reload: the diagnostics, each with its place, and the outcome. */
+export function logReload(logger: Logger, report: ReloadReport): void {
+  for (const one of report.diagnostics)
+    logger[one.severity === 'error' ? 'error' : 'warn'](placeOf(one), one.message);
+  if (report.outcome === 'failed') {
+    if (report.problem !== undefined) {
+      const { detail, ...fields } = report.problem;
+      logger.error(fields, detail);
+    }
+    logger.error(
+      { project_version: report.version },
+      'the reload failed; what served before goes on serving',
+    );
+    return;
+  }
+  const { version, versionBefore, pipelines, models, ms } = report;
+  logger.info(
+    { project_version: version, version_before: versionBefore, pipelines, models, ms },
+    'the project was reloaded',
+  );
 }
 
 /** Returns the location and the remedy of a diagnostic, as fields of a log line. */
