@@ -12,6 +12,11 @@ export const ERROR_CODES = {
     title: 'The body is not JSON',
     remedy: 'Send one JSON document in UTF-8; the detail gives the line and column of the error.',
   },
+  unknown_experiment: {
+    status: 404,
+    title: 'The project has no such experiment',
+    remedy: 'Name an experiment of the project: `millrace experiments list` shows them.',
+  },
   invalid_header: {
     status: 400,
     title: 'A header of the request is not valid',

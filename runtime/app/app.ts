@@ -9,6 +9,7 @@ import { packageFinder } from '../compile/find-package.js';
 import type { ProjectConfig } from '../config/project/model.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
+import type { ExperimentStates } from '../experiments/experiment-states.js';
 import type { EntityIndex } from '../index/entity-index.js';
 import type { Scans } from '../index/export/scans.js';
 import type { FeatureStore } from '../index/feature-store.js';
@@ -58,6 +59,7 @@ export interface App {
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
   readonly forget: Forget;
+  readonly experiments: ExperimentStates;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
@@ -317,6 +319,10 @@ class ReloadableApp implements App {
 
   get feedback(): Feedback {
     return this.#current.feedback;
+  }
+
+  get experiments(): ExperimentStates {
+    return this.#reloader.current.experiments;
   }
 
   get forget(): Forget {

@@ -1,6 +1,8 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { container as rootContainer } from 'tsyringe';
 import { loadSchemas } from '../config/project/load-project.js';
+import { ExperimentStates } from '../experiments/experiment-states.js';
+import { Stops } from '../experiments/stops.js';
 import type { EntityIndex } from '../index/entity-index.js';
 import type { Scans } from '../index/export/scans.js';
 import type { FeatureStore } from '../index/feature-store.js';
@@ -18,6 +20,7 @@ export interface DataApp {
   readonly features: FeatureStore;
   readonly scans: Scans;
   readonly forget: Forget;
+  readonly experiments: ExperimentStates;
   close(): Promise<void>;
 }
 
@@ -43,6 +46,11 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
     features,
     scans: services.resolve(TOKENS.scans),
     forget: services.resolve(TOKENS.forget),
+    experiments: new ExperimentStates(
+      config.experiments,
+      new Stops(store, settings.prefix),
+      services.resolve(TOKENS.clock),
+    ),
     close: async () => {
       await features.recording.idle(LEDGER_MS);
       await sinks?.ledger.close(LEDGER_MS);

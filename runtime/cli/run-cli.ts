@@ -67,6 +67,7 @@ function makeProgram(context: CliContext, version: string): Command {
     typesCommand(context),
     pluginsCommand(context),
     entitiesCommand(context),
+    experimentsCommand(context),
     featuresCommand(context),
     consumeCommand(context),
     storeCommand(context),

@@ -5,7 +5,7 @@ import type { Plan } from '../compile/plan.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { ArmDefinition, ExperimentDefinition } from '../config/project/model.js';
 import { withParams } from '../config/project/param-values.js';
-import { INTERLEAVED, type Exclusion } from '../ledger/experiment-columns.js';
+import type { Exclusion } from '../ledger/experiment-columns.js';
 import type { JsonObject } from '../ledger/record-schema.js';
 import { ArmComponents } from './arm-components.js';
 import { armOf, type Assignment } from './assign.js';
@@ -14,7 +14,6 @@ import { unitPoint } from './unit-point.js';
 /** An experiment that a request takes part in. */
 export interface TakenArm {
   readonly experiment: string;
-  /** INTERLEAVED if the candidates of both arms are in one list. */
   readonly arm: string;
   /** The entity type of the unit. */
   readonly unitType: string;
@@ -34,15 +33,6 @@ export interface Variant {
 /** What the experiments of a pipeline make of a request. */
 export interface Choice {
   readonly taken: readonly TakenArm[];
-  readonly variant: Variant;
-  /** The two arms that are interleaved, if an experiment interleaves this request. */
-  readonly teams: readonly [Team, Team] | undefined;
-}
-
-/** One arm of an interleaved request. */
-export interface Team {
-  readonly experiment: string;
-  readonly arm: string;
   readonly variant: Variant;
 }
 
@@ -120,11 +110,10 @@ export class LiveExperiments {
     const forcedLayers = overrides && this.#layersOf(overrides);
     let taken: TakenArm[] | undefined;
     let changes: ArmDefinition[] | undefined;
-    let both: LiveExperiment | undefined;
     let places: Map<string, number> | undefined;
     for (const live of this.#experiments) {
       const { definition, assignment, arms, unitType } = live;
-      const { name, from, until, mode } = definition;
+      const { name, from, until } = definition;
       if ((from !== undefined && now < from) || (until !== undefined && now >= until) || isStopped(name))
         continue;
       const unit = ids.get(definition.unit.value);
@@ -142,15 +131,13 @@ export class LiveExperiments {
       }
       const arm = index === undefined ? undefined : arms[index];
       if (arm === undefined) continue;
-      const isBoth = mode === 'interleave' && forced === undefined && unit !== undefined;
       const excluded = forced !== undefined ? 'override' : unit === undefined ? 'no_unit' : undefined;
       taken ??= [];
-      taken.push({ experiment: name, arm: isBoth ? INTERLEAVED : arm.name, unitType, unit, excluded });
-      if (isBoth) both = live;
-      else if (arm.params.size > 0 || arm.pipeline !== undefined) (changes ??= []).push(arm);
+      taken.push({ experiment: name, arm: arm.name, unitType, unit, excluded });
+      if (arm.params.size > 0 || arm.pipeline !== undefined) (changes ??= []).push(arm);
     }
     if (taken === undefined) return undefined;
-    return { taken, variant: this.#variant(changes ?? []), teams: both && this.#teams(both, changes ?? []) };
+    return { taken, variant: this.#variant(changes ?? []) };
   }
 
   /** What the schema of records says about the experiments. */
@@ -210,15 +197,6 @@ export class LiveExperiments {
       layers.add(layer);
     }
     return layers;
-  }
-
-  #teams({ definition, arms }: LiveExperiment, changes: readonly ArmDefinition[]): Choice['teams'] {
-    const [one, other] = arms.map((arm) => ({
-      experiment: definition.name,
-      arm: arm.name,
-      variant: this.#variant([...changes, arm]),
-    }));
-    return one === undefined || other === undefined ? undefined : [one, other];
   }
 
   /** Layers keep arms apart that name a pipeline, so at most one does. */

@@ -34,9 +34,9 @@ export class Stops {
     // Those of the project that still serves are followed as well, until the next reload.
     this.#names = [...new Set([...this.#names, ...names])];
     if (this.#names.length === 0) return;
-    await this.#read();
+    await this.read(this.#names);
     this.#timer ??= setInterval(() => {
-      this.#polling ??= this.#read()
+      this.#polling ??= this.read(this.#names)
         .catch(() => undefined)
         .finally(() => (this.#polling = undefined));
     }, POLL_MS).unref();
@@ -60,8 +60,9 @@ export class Stops {
     await this.#polling;
   }
 
-  async #read(): Promise<void> {
-    const names = this.#names;
+  /** Reads which of the experiments were stopped. @throws MillraceError with a code of STORE_READ_FAILURES */
+  async read(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
     const values = await this.#store.read(names.map((name) => experimentStopKey(this.#prefix, name)));
     this.#stopped = new Set(names.filter((_, index) => values[index] !== null));
   }

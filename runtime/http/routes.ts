@@ -6,6 +6,8 @@ import { getCuration, putCuration } from './routes/curation.js';
 import { explain } from './routes/explain.js';
 import { feedback } from './routes/feedback.js';
 import { forget } from './routes/forget.js';
+import { listExperiments } from './routes/list-experiments.js';
+import { resumeExperiment, stopExperiment } from './routes/stop-experiment.js';
 import { getEntities } from './routes/get-entities.js';
 import { feastPush, feastWrite } from './routes/feast-writes.js';
 import { feastOnlineFeatures, getOnlineFeatures } from './routes/get-online-features.js';
@@ -40,6 +42,9 @@ export const SERVICE_ROUTES: readonly Route[] = [
   forget,
   putCuration,
   getCuration,
+  listExperiments,
+  stopExperiment,
+  resumeExperiment,
   redoc,
   redocBundle,
   ...INSPECT,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
 import type { EntityType, EventKind, FeatureView } from '../config/project/model.js';
+import type { ExperimentState } from '../experiments/experiment-states.js';
 import type { ValueForms } from '../index/online-answer.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
@@ -25,6 +26,8 @@ export interface HttpServices {
   readonly feedback: FeedbackService;
   readonly forget: ForgetService;
   readonly curation: CuratedRules;
+  /** Lists and stops experiments; undefined if the process serves none. */
+  readonly experiments?: ExperimentService;
   readonly pipelines: readonly Pipeline[];
   readonly store: {
     ping(): Promise<void>;
@@ -152,3 +155,9 @@ export const DEFAULT_LIMITS: BodyLimits = {
   uploadBytes: 12 * 1024 * 1024,
   otherBytes: 1024 * 1024,
 };
+
+export interface ExperimentService {
+  list(): { readonly experiments: readonly ExperimentState[] };
+  stop(body: unknown): Promise<ExperimentState>;
+  resume(body: unknown): Promise<ExperimentState>;
+}

@@ -7,6 +7,8 @@ import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import { CurationService, type CurationServiceParts } from '../../curation/curation-service.js';
 import { CurationWatch } from '../../curation/curation-watch.js';
+import { ExperimentStates } from '../../experiments/experiment-states.js';
+import { Stops } from '../../experiments/stops.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { Scans } from '../../index/export/scans.js';
 import type { FeatureStore } from '../../index/feature-store.js';
@@ -54,6 +56,7 @@ export interface Generation {
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
   readonly forget: Forget;
+  readonly experiments: ExperimentStates;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
@@ -166,6 +169,11 @@ function wire(
     return plan;
   };
   const stops = services.resolve(TOKENS.stops);
+  const experiments = new ExperimentStates(
+    config.experiments,
+    stops ?? new Stops(store, settings.prefix),
+    services.resolve(TOKENS.clock),
+  );
   const pipelines = compiled.pipelines.map(({ plan, experiments: live }) =>
     mountPipeline(plan, config.entities, {
       store,
@@ -208,6 +216,7 @@ function wire(
     online,
     feedback,
     forget,
+    experiments,
     pipelines,
     store: {
       async ping() {
@@ -250,6 +259,7 @@ function wire(
     online,
     feedback,
     forget,
+    experiments,
     resident,
     warnings: compiled.diagnostics,
     version,

@@ -1,9 +1,65 @@
 import { Command } from 'commander';
-import type { CliContext } from '../context.js';
+import type { ExperimentState } from '../../experiments/experiment-states.js';
+import { printJson, type CliContext } from '../context.js';
+import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { experimentsReportCommand } from './experiments-report.js';
+import { addTargetFlags } from '../setting-flags.js';
+import { renderTable } from '../table.js';
+
+type Flags = TargetFlags & { readonly json?: boolean };
 
 export function experimentsCommand(context: CliContext): Command {
-  return new Command('experiments')
-    .description('see what experiments on live traffic did')
+  const list = new Command('list')
+    .description('list the experiments of the project, with their states')
+    .option('--json', 'print them as JSON')
+    .action((flags: Flags) => listExperiments(context, flags));
+  const stop = new Command('stop')
+    .description('stop an experiment at once, on all instances, without a deployment')
+    .argument('<NAME>', 'name of the experiment')
+    .option('--json', 'print its state as JSON')
+    .action((name: string, flags: Flags) => changeState(context, name, 'stop', flags));
+  const resume = new Command('resume')
+    .description('go on with a stopped experiment; every unit gets the arm that it had')
+    .argument('<NAME>', 'name of the experiment')
+    .option('--json', 'print its state as JSON')
+    .action((name: string, flags: Flags) => changeState(context, name, 'resume', flags));
+  const command = new Command('experiments')
+    .description('list, stop and resume experiments on live traffic, and see what they did')
     .addCommand(experimentsReportCommand(context));
+  for (const one of [list, stop, resume]) command.addCommand(addTargetFlags(one));
+  return command;
+}
+
+async function listExperiments(context: CliContext, flags: Flags): Promise<void> {
+  const target = await openTarget(context, flags, 'data');
+  try {
+    const { experiments } = await target.experiments();
+    if (flags.json === true) printJson(context, { experiments });
+    else if (experiments.length === 0) context.stdout.write('the project has no experiments\n');
+    else context.stdout.write(renderTable(COLUMNS, experiments.map(rowOf)));
+  } finally {
+    await target.close();
+  }
+}
+
+const COLUMNS = ['Experiment', 'Pipeline', 'Layer', 'Share', 'State'].map((title) => ({ title }));
+
+function rowOf({ experiment, pipeline, layer, share, state }: ExperimentState): string[] {
+  return [experiment, pipeline, layer, `${Number((share * 100).toFixed(6))}%`, state];
+}
+
+async function changeState(
+  context: CliContext,
+  name: string,
+  verb: 'stop' | 'resume',
+  flags: Flags,
+): Promise<void> {
+  const target = await openTarget(context, flags, 'data');
+  try {
+    const state = await target.changeExperiment(verb, name);
+    if (flags.json === true) printJson(context, state);
+    else context.stdout.write(`${state.experiment}: ${state.state}\n`);
+  } finally {
+    await target.close();
+  }
 }

@@ -7,11 +7,14 @@ import { explainPath } from '../../http/explain-path.js';
 import { deleteFeatures } from '../../http/routes/delete-features.js';
 import { feedback } from '../../http/routes/feedback.js';
 import { forget } from '../../http/routes/forget.js';
+import { listExperiments } from '../../http/routes/list-experiments.js';
 import { openapi } from '../../http/routes/openapi.js';
 import { pushFeatures } from '../../http/routes/push-features.js';
 import { scanEntities } from '../../http/routes/scan-entities.js';
 import { scanFeatures } from '../../http/routes/scan-features.js';
+import { resumeExperiment, stopExperiment } from '../../http/routes/stop-experiment.js';
 import { uploadEntities } from '../../http/routes/upload-entities.js';
+import type { ExperimentState } from '../../experiments/experiment-states.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import { CommandFailure } from '../failure.js';
@@ -119,6 +122,17 @@ export class HttpTarget implements DataTarget {
   async forget(entityType: string, ids: readonly string[], cursor: string | null): Promise<ForgetAnswer> {
     const body = JSON.stringify({ entity_type: entityType, entity_ids: ids, cursor });
     return (await this.#call('POST', forget.path, body)) as ForgetAnswer;
+  }
+
+  async experiments(): Promise<{ readonly experiments: readonly ExperimentState[] }> {
+    return (await this.#call('GET', listExperiments.path)) as {
+      readonly experiments: readonly ExperimentState[];
+    };
+  }
+
+  async changeExperiment(verb: 'stop' | 'resume', name: string): Promise<ExperimentState> {
+    const { path } = verb === 'stop' ? stopExperiment : resumeExperiment;
+    return (await this.#call('POST', path, JSON.stringify({ experiment: name }))) as ExperimentState;
   }
 
   async run(pipeline: string, body: unknown): Promise<PipelineAnswer> {

@@ -3,6 +3,7 @@ import { createApp, type App } from '../../app/app.js';
 import { createDataApp, type DataApp } from '../../app/data-app.js';
 import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import type { ForgetAnswer } from '../../privacy/forget.js';
+import type { ExperimentState } from '../../experiments/experiment-states.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
@@ -70,6 +71,18 @@ export class LocalTarget implements DataTarget {
 
   async forget(entityType: string, ids: readonly string[], cursor: string | null): Promise<ForgetAnswer> {
     return await this.#app.forget.run({ entity_type: entityType, entity_ids: ids, cursor });
+  }
+
+  async experiments(): Promise<{ readonly experiments: readonly ExperimentState[] }> {
+    const { experiments } = this.#app;
+    await experiments.refresh();
+    return experiments.list();
+  }
+
+  async changeExperiment(verb: 'stop' | 'resume', experiment: string): Promise<ExperimentState> {
+    const { experiments } = this.#app;
+    await experiments.refresh();
+    return experiments[verb]({ experiment });
   }
 
   async run(name: string, body: unknown): Promise<PipelineAnswer> {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../api/types.js';
 import type { UploadAnswer } from '../../index/entity-index.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
+import type { ExperimentState } from '../../experiments/experiment-states.js';
 import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
@@ -40,6 +41,10 @@ export interface DataTarget {
   scanFeatures(view: string, cursor: string | undefined): Promise<ScannedPage>;
   /** Forgets entities; see `Forget.run`. @throws MillraceError */
   forget(entityType: string, ids: readonly string[], cursor: string | null): Promise<ForgetAnswer>;
+  /** The experiments of the project. @throws MillraceError */
+  experiments(): Promise<{ readonly experiments: readonly ExperimentState[] }>;
+  /** Stops or resumes an experiment on all instances. @throws MillraceError */
+  changeExperiment(verb: 'stop' | 'resume', name: string): Promise<ExperimentState>;
   /** Returns the answer of the pipeline's route. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
   /**

@@ -27,7 +27,7 @@ export function checkExperiments(
 }
 
 function checkArms(
-  { name, pipeline, unit, mode, arms, at }: ExperimentDefinition,
+  { pipeline, unit, arms }: ExperimentDefinition,
   names: ExperimentNames,
   diagnostics: Diagnostics,
 ): void {
@@ -39,12 +39,6 @@ function checkArms(
       control.at,
       `\`${control.name}\`: the first arm is the control, so it cannot change anything`,
       'write the control first, for example `control: {}`',
-    );
-  if (mode === 'interleave' && others.length !== 1)
-    diagnostics.error(
-      'invalid_arm',
-      at,
-      `\`${name}\`: interleaving needs exactly 2 arms, found ${arms.size}`,
     );
   if (definition === undefined) return;
   if (definition.task === 'score')

@@ -135,7 +135,7 @@ export async function loadProject(
 export interface LoadedSchemas {
   /** Undefined if `diagnostics` contains errors. */
   readonly config:
-    Pick<ProjectConfig, 'entities' | 'views' | 'counters' | 'events' | 'pipelines'> | undefined;
+    Pick<ProjectConfig, 'entities' | 'views' | 'counters' | 'events' | 'pipelines' | 'experiments'> | undefined;
   /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }

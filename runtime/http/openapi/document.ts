@@ -46,8 +46,7 @@ const HEADERS = {
   },
   'Millrace-Experiment': {
     description:
-      'Only where the request takes part in experiments: members `experiment=arm`, separated by commas. The arm `*` means ' +
-      'that the candidates of both arms are in one list.',
+      'Only where the request takes part in experiments: members `experiment=arm`, separated by commas.',
     schema: { type: 'string', examples: ['popularity=popular'] },
   },
   'WWW-Authenticate': { description: 'How to send a key (RFC 6750).', schema: { type: 'string' } },

@@ -16,7 +16,7 @@ import type { RankingRequest } from '../request/read-request.js';
 import { Changes } from './changes.js';
 import { chooseRows, type ChosenRows } from './choose-rows.js';
 import { HashedIds } from './hashed-cells.js';
-import { loggedValues, rankingSchema, type ExtraColumns } from './ranking-schema.js';
+import { loggedValues, rankingSchema } from './ranking-schema.js';
 import { isInShare, unitOf } from './units.js';
 
 /** A request that was answered, or that failed after its body was checked. */
@@ -65,7 +65,7 @@ export class RankingLog {
   readonly #schema: RecordSchema;
   readonly #values: Readonly<Record<'record' | 'candidate', readonly NamedColumn[]>>;
   readonly #unitType: string;
-  readonly #extra: ExtraColumns;
+  readonly #hasExperiments: boolean;
   readonly #changes = new Changes();
   /** By row, see `Ranking.placeAll`. They are reused from record to record. */
   #places = new Int32Array(0);
@@ -102,12 +102,8 @@ export class RankingLog {
         experiment_pipeline: called.definition.name,
       }),
     };
-    this.#extra = {
-      experiments: called !== undefined,
-      teams: called?.experiments.definitions.some(({ mode }) => mode === 'interleave') === true,
-      explores: false,
-    };
-    this.#schema = rankingSchema(plan, projectVersion, meta, true, this.#extra);
+    this.#hasExperiments = called !== undefined;
+    this.#schema = rankingSchema(plan, projectVersion, meta, true, this.#hasExperiments);
     this.#values = loggedValues(plan);
     this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
   }
@@ -187,7 +183,7 @@ export class RankingLog {
     writer.float64(this.#log.share);
     writer.float64(ms);
     writeList(writer, this.#customEvents(frame, request, ids));
-    if (this.#extra.experiments) writeExperiments(writer, run.experiments, ids);
+    if (this.#hasExperiments) writeExperiments(writer, run.experiments, ids);
   }
 
   /** The data of the events of components, as JSON. */
