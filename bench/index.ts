@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
+import { countersBench } from './counters.js';
 import { dataSetBench } from './dataset.js';
+import { expressionsBench } from './expressions.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
 import { ledgerBench } from './ledger.js';
@@ -10,6 +12,7 @@ import { modelsBench } from './models.js';
 import { modelShapesBench } from './model-shapes.js';
 import { onlineBench } from './online.js';
 import { requestBench } from './request.js';
+import { rulesBench } from './rules.js';
 import { serviceBench } from './service.js';
 import { sizingBench } from './sizing.js';
 import { storeBench } from './store.js';
@@ -23,8 +26,11 @@ import { tracesBench } from './traces.js';
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
+  rules: rulesBench,
   composite: compositeBench,
+  counters: countersBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
+  expressions: expressionsBench,
   features: featuresBench,
   keys: keysBench,
   ledger: (short) => ledgerBench(short, candidates === undefined ? undefined : Number(candidates)),

@@ -29,10 +29,12 @@ const tsc = spawnSync(
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 
 for (const name of readdirSync(join(root, 'plugins'))) {
-  const schema = join(root, 'plugins', name, 'options.schema.json');
-  if (!existsSync(schema)) continue;
-  mkdirSync(join(root, 'dist', 'plugins', name), { recursive: true });
-  copyFileSync(schema, join(root, 'dist', 'plugins', name, 'options.schema.json'));
+  for (const file of ['options.schema.json', 'source.schema.json']) {
+    const schema = join(root, 'plugins', name, file);
+    if (!existsSync(schema)) continue;
+    mkdirSync(join(root, 'dist', 'plugins', name), { recursive: true });
+    copyFileSync(schema, join(root, 'dist', 'plugins', name, file));
+  }
 }
 cpSync(join(root, 'schemas'), join(root, 'dist', 'schemas'), {
   recursive: true,

@@ -11,6 +11,7 @@ import { stringify } from 'yaml';
 import { SCOPES } from '../runtime/access/scopes.js';
 import { ERROR_CODES } from '../runtime/api/error-codes.js';
 import type { SinkPlugin } from '../runtime/api/ledger.js';
+import type { SourcePlugin } from '../runtime/api/source.js';
 import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { takes } from '../runtime/app/plugins/option-words.js';
@@ -209,19 +210,26 @@ function text(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 }
 
-/** The components and the sinks, without the folders that have only a schema yet. */
-async function loadPlugins(): Promise<{ readonly plugins: Plugin[]; readonly sinks: SinkPlugin[] }> {
+/** The components, the sinks and the sources, without the folders that have only a schema yet. */
+async function loadPlugins(): Promise<{
+  readonly plugins: Plugin[];
+  readonly sinks: SinkPlugin[];
+  readonly sources: SourcePlugin[];
+}> {
   const plugins: Plugin[] = [];
   const sinks: SinkPlugin[] = [];
+  const sources: SourcePlugin[] = [];
   for (const name of pluginNames.filter((one) => existsSync(join(ROOT, 'plugins', one, 'index.ts')))) {
     const module = (await import(join(ROOT, 'dist', 'plugins', name, 'index.js'))) as {
       readonly plugin?: Plugin;
       readonly sink?: SinkPlugin;
+      readonly source?: SourcePlugin;
     };
     if (module.plugin !== undefined) plugins.push(module.plugin);
     if (module.sink !== undefined) sinks.push(module.sink);
+    if (module.source !== undefined) sources.push(module.source);
   }
-  return { plugins, sinks };
+  return { plugins, sinks, sources };
 }
 
 function pluginTable(all: readonly Plugin[]): string {
@@ -231,9 +239,9 @@ function pluginTable(all: readonly Plugin[]): string {
   );
 }
 
-function sinkTable(all: readonly SinkPlugin[]): string {
+function outsideTable(what: 'sink' | 'source', all: readonly (SinkPlugin | SourcePlugin)[]): string {
   return markdownTable(
-    ['sink', 'what it does'],
+    [what, 'what it does'],
     all.map(({ name, summary }) => [`[${name}](../plugins/${name}/README.md)`, summary]),
   );
 }
@@ -268,12 +276,19 @@ for (const name of pluginNames) {
   const folder = `plugins/${name}`;
   const schema = JSON.parse(readFileSync(join(ROOT, folder, 'options.schema.json'), 'utf8')) as JsonObject;
   await update(`${folder}/options.generated.ts`, optionTypes(schema), 'typescript');
+  const ofSource = join(ROOT, folder, 'source.schema.json');
+  if (existsSync(ofSource))
+    await update(
+      `${folder}/source.generated.ts`,
+      optionTypes(JSON.parse(readFileSync(ofSource, 'utf8')) as JsonObject, 'source.schema.json'),
+      'typescript',
+    );
 }
 
 await update('docs/plugin-api.md', apiReference(join(ROOT, 'dist')), 'markdown');
 await update('schemas/project.schema.json', JSON.stringify(projectSchema()), 'json');
 
-const { plugins, sinks } = await loadPlugins();
+const { plugins, sinks, sources } = await loadPlugins();
 const targets: readonly (readonly [path: string, marker: string, content: string])[] = [
   ['docs/architecture.md', 'stages', stageTable()],
   ['docs/events.md', 'events', eventTable()],
@@ -287,11 +302,15 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/deploy.md', 'metrics', metricTable()],
   ['docs/licences.md', 'licences', licenceTable()],
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],
-  ['docs/plugins.md', 'sinks', sinkTable(sinks)],
+  ['docs/plugins.md', 'sinks', outsideTable('sink', sinks)],
+  ['docs/sources.md', 'sources', outsideTable('source', sources)],
   ['docs/expressions.md', 'functions', functionTable()],
   ['docs/text.md', 'languages', languageTable()],
   ...[...plugins, ...sinks].map(
     (plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const,
+  ),
+  ...sources.map(
+    (plugin) => [`plugins/${plugin.name}/README.md`, 'source-options', optionTable(plugin)] as const,
   ),
 ];
 const pages = new Map<string, string>();

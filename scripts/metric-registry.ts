@@ -10,6 +10,7 @@ import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
 import { countProcess } from '../runtime/metrics/process-metrics.js';
 import { countReloads } from '../runtime/metrics/reload-metrics.js';
 import { countResident } from '../runtime/metrics/resident-metrics.js';
+import { countSources } from '../runtime/metrics/source-metrics.js';
 import { countStore } from '../runtime/metrics/store-metrics.js';
 import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
 import { countSpans } from '../runtime/metrics/trace-metrics.js';
@@ -55,5 +56,6 @@ function register(registry: Registry): void {
     lastFailed: false,
     current: { version: '', loadedAt: 0, models: [] },
   });
+  countSources(registry, () => []);
   countWorkers(registry, { states: () => [], restarts: () => 0 });
 }

@@ -49,7 +49,7 @@ const LINE = 100;
  * option; an enum is also an array.
  * @throws Error that names the option whose schema has no type here
  */
-export function optionTypes(schema: JsonObject): string {
+export function optionTypes(schema: JsonObject, file = 'options.schema.json'): string {
   const types = new OptionTypes();
   const options = types.object(schema, []);
   const body = [...types.declarations, `export interface Options ${options}`].join('\n\n');
@@ -57,7 +57,7 @@ export function optionTypes(schema: JsonObject): string {
     new RegExp(`\\b${name}\\b(?!')`).test(body.replaceAll(/\/\*\*.*?\*\//gs, '')),
   );
   return [
-    '// `npm run generate` writes this file from options.schema.json.',
+    `// \`npm run generate\` writes this file from ${file}.`,
     ...(imports.length === 0 ? [] : [`import type { ${imports.join(', ')} } from 'millrace/api';`]),
     '',
     body,

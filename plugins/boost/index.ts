@@ -19,8 +19,17 @@ export const plugin = definePlugin<Options>({
       );
     }
     if (table !== undefined) {
-      const amounts = readTable(table.file, ['table', 'file']);
-      return new Boost(where, table.change, amountFrom(amounts, table.by));
+      const { by, keys, file, change } = table;
+      if ((by === undefined) === (keys === undefined))
+        throw new OptionError(
+          ['table'],
+          by === undefined ? 'the table has no key' : '`by` and `keys` are both given',
+          'give `by` for one key, or `keys` for several',
+        );
+      const columns = keys === undefined ? { key: by } : keys;
+      const inputs = Object.values(columns).filter((input) => input !== undefined);
+      const amounts = readTable(file, ['table', 'file'], Object.keys(columns));
+      return new Boost(where, change, amountFrom(amounts, inputs));
     }
     if (add !== undefined) return new Boost(where, 'add', amountOf(add));
     if (multiply !== undefined) return new Boost(where, 'multiply', amountOf(multiply));

@@ -5,9 +5,14 @@ export const TABLE_CHANGE = ['add', 'multiply'] as const;
 export type TableChange = (typeof TABLE_CHANGE)[number];
 
 export interface Table {
-  /** The text of the candidate to look up in the table, e.g. product.brand. */
-  readonly by: Input<'text'>;
-  /** The path in the project of a CSV file with the columns key and amount. */
+  /** The text of the candidate to look up in the column key, e.g. product.brand. */
+  readonly by?: Input<'text'>;
+  /**
+   * For a table with several keys: from the name of a column to the text to look up in it, e.g. { brand:
+   * product.brand, device: request.device }.
+   */
+  readonly keys?: Readonly<Record<string, Input<'text'>>>;
+  /** The path in the project of a CSV file with the column amount, and key or the columns of keys. */
   readonly file: ProjectFile;
   /** How the amount changes the score: add or multiply. */
   readonly change: TableChange;

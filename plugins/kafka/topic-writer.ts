@@ -1,11 +1,7 @@
-import { pathToFileURL } from 'node:url';
-import type * as kafkajs from 'kafkajs';
-import type { KafkaConfig, Message, Producer, SASLOptions } from 'kafkajs';
+import type { Message, Producer } from 'kafkajs';
 import { type RecordBatch, type ServerProbe, type Sink, SinkError, type SinkMessage } from 'millrace/api';
+import { configOf, kafkaPackage, topicAnswer } from './client.js';
 import type { Options } from './options.generated.js';
-
-/** kafkajs is a CommonJS package. */
-type Package = typeof kafkajs;
 
 /** Errors of the protocol by which a broker says that it will never take a message. */
 const REFUSING: ReadonlySet<string> = new Set([
@@ -39,7 +35,10 @@ export class TopicWriter implements Sink {
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.#path = path;
-    this.probe = { server: options.brokers.join(', '), ask: () => this.#ask() };
+    this.probe = {
+      server: options.brokers.join(', '),
+      ask: () => topicAnswer(path, options, timeoutMs, 'the broker may create it'),
+    };
   }
 
   async write(batch: RecordBatch, signal: AbortSignal): Promise<void> {
@@ -69,24 +68,9 @@ export class TopicWriter implements Sink {
     await producer?.then((one) => one.disconnect()).catch(() => undefined);
   }
 
-  async #ask(): Promise<string> {
-    const { Kafka } = await this.#package();
-    const admin = new Kafka(configOf(this.#options, this.#timeoutMs)).admin({ retry: { retries: 0 } });
-    const { topic } = this.#options;
-    try {
-      await admin.connect();
-      const topics = await admin.listTopics();
-      return topics.includes(topic)
-        ? `it answers and has the topic ${topic}`
-        : `it answers and has no topic ${topic}; the broker may create it`;
-    } finally {
-      await admin.disconnect().catch(() => undefined);
-    }
-  }
-
   async #send(batch: RecordBatch): Promise<void> {
     const { topic, key, acks, compression } = this.#options;
-    const { CompressionTypes } = await this.#package();
+    const { CompressionTypes } = await kafkaPackage(this.#path);
     const producer = await (this.#producer ??= this.#connect());
     await producer.send({
       topic,
@@ -98,7 +82,7 @@ export class TopicWriter implements Sink {
   }
 
   async #connect(): Promise<Producer> {
-    const { Kafka, Partitioners } = await this.#package();
+    const { Kafka, Partitioners } = await kafkaPackage(this.#path);
     const kafka = new Kafka(configOf(this.#options, this.#timeoutMs));
     const producer = kafka.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
@@ -108,41 +92,6 @@ export class TopicWriter implements Sink {
     await producer.connect();
     return producer;
   }
-
-  async #package(): Promise<Package> {
-    const module = (await import(pathToFileURL(this.#path).href)) as { readonly default: Package };
-    return module.default;
-  }
-}
-
-function configOf(options: Options, timeoutMs: number): KafkaConfig {
-  const { brokers, client_id: clientId, tls, ca, cert, key_file: key } = options;
-  const sasl = saslOf(options);
-  const isSecure = tls || ca !== undefined || cert !== undefined;
-  return {
-    brokers: [...brokers],
-    clientId,
-    connectionTimeout: timeoutMs,
-    authenticationTimeout: timeoutMs,
-    requestTimeout: timeoutMs,
-    retry: { retries: 0 },
-    // The runtime logs what fails; the client would print it to the console.
-    logCreator: () => () => undefined,
-    ...(isSecure
-      ? {
-          ssl: {
-            ...(ca === undefined ? {} : { ca: ca.content }),
-            ...(cert === undefined ? {} : { cert: cert.content }),
-            ...(key === undefined ? {} : { key: key.content }),
-          },
-        }
-      : {}),
-    ...(sasl === undefined ? {} : { sasl }),
-  };
-}
-
-function saslOf({ mechanism, username, password }: Options): SASLOptions | undefined {
-  return username === undefined || password === undefined ? undefined : { mechanism, username, password };
 }
 
 function messageOf(

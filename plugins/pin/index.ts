@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { definePlugin, type JsonObject, OptionError } from 'millrace/api';
-import { Pin } from './pin.js';
+import { Pin, type Pins } from './pin.js';
+import { readPins } from './pin-table.js';
 import type { Options } from './options.generated.js';
 
 export const plugin = definePlugin<Options>({
@@ -9,9 +10,31 @@ export const plugin = definePlugin<Options>({
   summary: 'Puts named candidates at exact positions of the ranking.',
   amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
-  create({ positions }, build) {
-    const pins = new Map<string, number>();
-    for (const [position, id] of Object.entries(positions)) {
+  create({ positions, ids, table }, build) {
+    const given = [positions, ids, table].filter((one) => one !== undefined);
+    if (given.length !== 1)
+      throw new OptionError(
+        [],
+        given.length === 0 ? 'no pins are given' : 'pins are given in more than one way',
+        'give exactly one of `positions`, `ids` and `table`; use a step for each',
+      );
+    if (ids !== undefined) return Pin.of(ids);
+    const warn = (place: readonly (string | number)[], position: number): void => {
+      if (build.pageSize !== undefined && position > build.pageSize)
+        build.warn(
+          place,
+          `position ${position} is never on the first page, which has at most ${build.pageSize} candidates`,
+          'choose a smaller position, or raise `max_size` under `page:`',
+        );
+    };
+    if (table !== undefined) {
+      const pins = readPins(table.file, ['table', 'file']);
+      const largest = Math.max(0, ...Array.from(pins.values(), (one) => Math.max(...one.values())));
+      warn(['table', 'file'], largest);
+      return Pin.by(table.by, pins);
+    }
+    const pins: Pins = new Map();
+    for (const [position, id] of Object.entries(positions ?? {})) {
       const other = pins.get(id);
       if (other !== undefined) {
         throw new OptionError(
@@ -20,14 +43,9 @@ export const plugin = definePlugin<Options>({
           'a candidate has one position; remove one of the two',
         );
       }
-      if (build.pageSize !== undefined && Number(position) > build.pageSize)
-        build.warn(
-          ['positions', position],
-          `position ${position} is never on the first page, which has at most ${build.pageSize} candidates`,
-          'choose a smaller position, or raise `max_size` under `page:`',
-        );
+      warn(['positions', position], Number(position));
       pins.set(id, Number(position));
     }
-    return new Pin(pins);
+    return new Pin(() => pins);
   },
 });

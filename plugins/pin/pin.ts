@@ -1,18 +1,51 @@
-import type { RankingEdit, RuleComponent, RuleReport, StepInput } from 'millrace/api';
+import {
+  type Input,
+  isKnown,
+  type RankingEdit,
+  type RuleComponent,
+  type RuleReport,
+  type StepInput,
+} from 'millrace/api';
+
+/** Candidate id → 1-based position of the whole ranking. */
+export type Pins = Map<string, number>;
 
 /** Pins candidates to positions. An id that is not a candidate, or is outside the rows of the step, is ignored. */
 export class Pin implements RuleComponent {
   readonly scoring = 'keeps';
-  readonly #positions: ReadonlyMap<string, number>;
+  readonly #pinsOf: (input: StepInput) => ReadonlyMap<string, number>;
 
-  /** @param positions candidate id → 1-based position of the whole ranking */
-  constructor(positions: ReadonlyMap<string, number>) {
-    this.#positions = positions;
+  /** @param pinsOf the pins of a request */
+  constructor(pinsOf: (input: StepInput) => ReadonlyMap<string, number>) {
+    this.#pinsOf = pinsOf;
+  }
+
+  /** Pins the ids of a list of the request: the first to position 1, and so on. An id that is repeated counts once. */
+  static of(ids: Input<'texts'>): Pin {
+    return new Pin((input) => {
+      const { values, offsets, status } = input.column(ids);
+      const pins: Pins = new Map();
+      if (!isKnown(status[0])) return pins;
+      for (let at = offsets[0] ?? 0; at < (offsets[1] ?? 0); at++) {
+        const id = values[at] ?? '';
+        if (!pins.has(id)) pins.set(id, pins.size + 1);
+      }
+      return pins;
+    });
+  }
+
+  /** Looks the pins up by a text of the request. */
+  static by(text: Input<'text'>, table: ReadonlyMap<string, Pins>): Pin {
+    const none: Pins = new Map();
+    return new Pin((input) => {
+      const { values, status } = input.column(text);
+      return (isKnown(status[0]) ? table.get(values[0] ?? '') : undefined) ?? none;
+    });
   }
 
   apply(input: StepInput, ranking: RankingEdit): RuleReport {
     let applied = 0;
-    for (const [id, position] of this.#positions) {
+    for (const [id, position] of this.#pinsOf(input)) {
       const row = ranking.rowOf(id);
       if (row === undefined || !contains(input.rows, row)) continue;
       ranking.pin(row, position);

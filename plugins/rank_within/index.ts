@@ -6,8 +6,9 @@ import type { Options } from './options.generated.js';
 export const plugin = definePlugin<Options>({
   name: 'rank_within',
   kind: 'feature',
-  summary: 'Compares a number of each candidate with the others: rank, percentile, share, z-score, min-max.',
+  summary:
+    'Compares a number of each candidate with the others: rank, percentile, share, z-score, min-max, median.',
   amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
-  create: ({ value, order, among }) => new RankWithin(value, order, among),
+  create: ({ value, order, among, quantile }) => new RankWithin(value, order, among, quantile),
 });

@@ -20,4 +20,6 @@ export interface Options {
    * step's top; all: all candidates of the request.
    */
   readonly among: Among;
+  /** Adds the output quantile: the number below which this share of the compared numbers lies, e.g. 0.9. */
+  readonly quantile?: number;
 }

@@ -1,37 +1,66 @@
 import { createRequire } from 'node:module';
-import { defineSink, type JsonObject, OptionError, parseDuration, parseSize, type Sink } from 'millrace/api';
+import {
+  defineSink,
+  defineSource,
+  type JsonObject,
+  OptionError,
+  parseDuration,
+  parseSize,
+  type Sink,
+  type Source,
+} from 'millrace/api';
+import { checkServer } from './connect.js';
+import { StreamReader } from './stream-reader.js';
 import { StreamWriter } from './stream-writer.js';
 import type { Options } from './options.generated.js';
+import type { Options as SourceOptions } from './source.generated.js';
+
+const require = createRequire(import.meta.url);
 
 export const sink = defineSink<Options>({
   name: 'redis_stream',
   summary: 'Adds records to a Redis stream (XADD), which removes its oldest entries.',
-  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  options: require('./options.schema.json') as JsonObject,
   create(options): Sink {
-    const timeoutMs = parseDuration(options.timeout);
-    if (timeoutMs === undefined || timeoutMs < 1)
-      throw new OptionError(['timeout'], `\`${options.timeout}\` is not a time`, 'write e.g. 500ms or 5s');
-    checkAddress(options.url);
-    const { url, ca, cert, key_file: keyFile } = options;
-    if ((cert === undefined) !== (keyFile === undefined))
-      throw new OptionError(
-        [cert === undefined ? 'key_file' : 'cert'],
-        '`cert` and `key_file` need each other: a certificate and its private key',
-      );
-    const file = ca === undefined ? 'cert' : 'ca';
-    if (!url.startsWith('rediss:') && options[file] !== undefined)
-      throw new OptionError([file], `\`${file}\` needs TLS`, 'write the address with rediss://');
+    const timeoutMs = millisecondsOf(options.timeout, 'timeout');
+    checkServer(options);
     return new StreamWriter(options, timeoutMs, parseSize('512KB') ?? 0);
   },
 });
 
-/** @throws OptionError, without the address, which may contain a password */
-function checkAddress(url: string): void {
-  const wrong = (message: string, help?: string): OptionError => new OptionError(['url'], message, help);
-  if (!URL.canParse(url)) throw wrong('`url`: expected redis://host[:port][/db], or rediss:// for TLS');
-  const { protocol, hostname, pathname, search, hash } = new URL(url);
-  if ((protocol !== 'redis:' && protocol !== 'rediss:') || hostname === '')
-    throw wrong('`url`: expected redis://host[:port][/db], or rediss:// for TLS');
-  if (!/^\/?\d{0,4}$/.test(pathname) || search + hash !== '')
-    throw wrong('`url`: only the number of a database can follow the address', 'e.g. redis://streams:6379/1');
+export const source = defineSource<SourceOptions>({
+  name: 'redis_stream',
+  summary: 'Reads the entries of a Redis stream as a consumer group.',
+  options: require('./source.schema.json') as JsonObject,
+  create(options, { name, rejected, consumer }): Source {
+    const timeoutMs = millisecondsOf(options.timeout, 'timeout');
+    checkServer(options);
+    return new StreamReader(options, {
+      group: options.group ?? `millrace-${name}`,
+      consumer: options.consumer ?? consumer,
+      rejected: rejected ?? `${options.stream}:rejected`,
+      start: startOf(options.start),
+      claimIdleMs: millisecondsOf(options.claim_idle, 'claim_idle'),
+      timeoutMs,
+    });
+  },
+});
+
+/** Where a new group begins, as Redis takes it. @throws OptionError */
+function startOf(start: string): string {
+  if (start === 'earliest') return '0';
+  if (start === 'latest') return '$';
+  const time = Date.parse(start);
+  if (!Number.isNaN(time)) return `${Math.max(0, time)}-0`;
+  throw new OptionError(
+    ['start'],
+    `\`start\`: expected earliest, latest or a time, found \`${start}\``,
+    'a time is written e.g. 2026-11-01T00:00Z',
+  );
+}
+
+function millisecondsOf(text: string, option: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= 1) return ms;
+  throw new OptionError([option], `\`${text}\` is not a time`, 'write e.g. 500ms or 5s');
 }

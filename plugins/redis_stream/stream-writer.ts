@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { ProbeError, type RecordBatch, type ServerProbe, type Sink, type SinkMessage } from 'millrace/api';
+import { clientOf, hostOf } from './connect.js';
 import type { Options } from './options.generated.js';
 
 type Field = string | Buffer;
@@ -21,8 +22,7 @@ export class StreamWriter implements Sink {
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.batchBytes = batchBytes;
-    const { protocol, host } = new URL(options.url);
-    this.probe = { server: `${protocol}//${host}`, ask: () => this.#ask() };
+    this.probe = { server: hostOf(options.url), ask: () => this.#ask() };
   }
 
   async write(batch: RecordBatch, signal: AbortSignal): Promise<void> {
@@ -87,24 +87,7 @@ export class StreamWriter implements Sink {
   }
 
   #open(): Redis {
-    const { url, username, password, ca, cert, key_file: key } = this.#options;
-    const tls = {
-      ...(ca === undefined ? {} : { ca: ca.content }),
-      ...(cert === undefined ? {} : { cert: cert.content }),
-      ...(key === undefined ? {} : { key: key.content }),
-    };
-    const client = new Redis(url, {
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-      ...(Object.keys(tls).length === 0 ? {} : { tls }),
-      lazyConnect: true,
-      connectTimeout: this.#timeoutMs,
-      // The runtime tries again, with a new connection; nothing waits or is sent twice in here.
-      retryStrategy: () => null,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-    });
+    const client = clientOf(this.#options, { connectTimeout: this.#timeoutMs });
     this.#cause = undefined;
     client.on('error', (error) => {
       this.#cause = error;

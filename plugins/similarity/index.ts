@@ -9,7 +9,8 @@ type Pair<K extends 'vector' | 'texts'> = readonly [Input<K>, Input<K>];
 export const plugin = definePlugin<Options>({
   name: 'similarity',
   kind: 'feature',
-  summary: 'The similarity of two vectors (cosine, dot product) or of two lists of texts (Jaccard, overlap).',
+  summary:
+    'The similarity of two vectors (cosine, dot product, distance) or of two lists of texts (Jaccard, overlap).',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ vectors, texts }): FeatureComponent {
     if (vectors !== undefined && texts !== undefined) {

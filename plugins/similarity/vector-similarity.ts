@@ -10,11 +10,11 @@ import {
 import { statusOfPair } from './cell-pairs.js';
 
 /**
- * Cosine and dot product of two vectors of one size. Sums are in double precision, in which no square of a float32 can
+ * Cosine, dot product and Euclidean distance of two vectors of one size. Sums are in double precision, in which no square of a float32 can
  * underflow. The norm of a vector is 0 only if all its elements are 0 or below 1e-162.
  */
 export class VectorSimilarity implements FeatureComponent {
-  readonly outputs = { cosine: 'number', dot: 'number' } as const;
+  readonly outputs = { cosine: 'number', dot: 'number', distance: 'number' } as const;
   readonly #a: Input<'vector'>;
   readonly #b: Input<'vector'>;
 
@@ -31,19 +31,30 @@ export class VectorSimilarity implements FeatureComponent {
     const size = one.size;
     const dots = output.number('dot');
     const cosines = output.number('cosine');
-    const normOfRequest = one.stride === 0 ? norm(one.values, 0, size) : NaN;
+    const distances = output.number('distance');
+    const isOfRequest = one.stride === 0;
+    const squareOfRequest = isOfRequest ? dot(one.values, 0, one.values, 0, size) : NaN;
+    const normOfRequest = Math.sqrt(squareOfRequest);
     for (const row of input.rows) {
       const status = statusOfPair(first, second, row);
       if (status !== Status.present) {
-        dots.status[row] = cosines.status[row] = status;
+        dots.status[row] = cosines.status[row] = distances.status[row] = status;
         continue;
       }
       const a = row * one.stride * size;
       const b = row * other.stride * size;
       const product = dot(one.values, a, other.values, b, size);
-      const norms =
-        (one.stride === 0 ? normOfRequest : norm(one.values, a, size)) * norm(other.values, b, size);
+      const squareOfOne = isOfRequest ? squareOfRequest : dot(one.values, a, one.values, a, size);
+      const squareOfOther = dot(other.values, b, other.values, b, size);
+      const norms = (isOfRequest ? normOfRequest : Math.sqrt(squareOfOne)) * Math.sqrt(squareOfOther);
       write(dots, row, product);
+      // |a - b|² = |a|² + |b|² - 2ab, unless the vectors are so close that the digits of the sum cancel.
+      const squares = squareOfOne + squareOfOther;
+      const square = squares - 2 * product;
+      if (square > CANCELLING * squares && square < Infinity) {
+        distances.values[row] = Math.sqrt(square);
+        distances.status[row] = Status.present;
+      } else write(distances, row, Math.sqrt(squareOfDifference(one.values, a, other.values, b, size)));
       if (norms === 0) {
         // A vector of zeros has no direction.
         cosines.status[row] = Status.absent;
@@ -66,8 +77,16 @@ function write(column: NumberColumn, row: number, value: number): void {
   }
 }
 
-function norm(values: Elements, start: number, size: number): number {
-  return Math.sqrt(dot(values, start, values, start, size));
+/** Below this share of the sum of the squares, the difference has lost more than 4 of its 16 digits. */
+const CANCELLING = 1e-4;
+
+function squareOfDifference(a: Elements, startA: number, b: Elements, startB: number, size: number): number {
+  let sum = 0;
+  for (let i = 0; i < size; i++) {
+    const difference = (a[startA + i] as number) - (b[startB + i] as number);
+    sum += difference * difference;
+  }
+  return sum;
 }
 
 function dot(a: Elements, startA: number, b: Elements, startB: number, size: number): number {

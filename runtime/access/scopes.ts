@@ -2,10 +2,12 @@
 export const SCOPES = {
   rank: 'Run pipelines.',
   explain: 'See why a pipeline answers as it does, with the values that the index holds.',
+  experiments: 'Choose the arms of a request with the header Millrace-Experiment.',
   'entities:read': 'Read and list entities.',
   'entities:write': 'Upload and delete entities.',
   features: 'Push, read, list and delete rows of feature views.',
   feedback: 'Send impressions, clicks and orders.',
+  curation: 'Read and replace the rules of merchandisers.',
   metrics: 'Read the metrics.',
   admin: 'Call the routes of operators. It includes no other scope.',
 } as const;

@@ -12,6 +12,11 @@ export const ERROR_CODES = {
     title: 'The body is not JSON',
     remedy: 'Send one JSON document in UTF-8; the detail gives the line and column of the error.',
   },
+  invalid_header: {
+    status: 400,
+    title: 'A header of the request is not valid',
+    remedy: 'Correct the header that the detail names, or leave it out.',
+  },
   malformed_request: {
     status: 400,
     title: 'The request is not HTTP/1.1',
@@ -75,6 +80,11 @@ export const ERROR_CODES = {
     title: 'No such pipeline',
     remedy: 'Use the name of a file in pipelines/.',
   },
+  unknown_curation: {
+    status: 404,
+    title: 'No such list of rules',
+    remedy: 'Use the name of a file in curation/.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The route does not support this method',
@@ -85,6 +95,11 @@ export const ERROR_CODES = {
     title: 'The request did not arrive in time',
     remedy:
       'Send it again on a new connection. The whole request must arrive within 10 s (MILLRACE_RECEIVE_MS).',
+  },
+  curation_changed: {
+    status: 409,
+    title: 'Others replaced the list at the same time',
+    remedy: 'Read the list again, and send it again.',
   },
   body_too_large: {
     status: 413,
@@ -100,6 +115,12 @@ export const ERROR_CODES = {
     status: 421,
     title: 'The service does not answer to this host name',
     remedy: 'Call it as localhost or 127.0.0.1 on its own machine, or add the name to MILLRACE_HOSTS.',
+  },
+  event_too_old: {
+    status: 422,
+    title: 'The event is too old for counters',
+    remedy:
+      'Send feedback sooner, or remember the ids of events longer (MILLRACE_COUNTER_HORIZON). `millrace counters rebuild` counts older events of the ledger.',
   },
   invalid_body: {
     status: 422,

@@ -13,10 +13,12 @@
  */
 import { recognise } from './brand.js';
 import type { ColumnKind, ColumnOf, NumberColumn, TextColumn } from './columns.js';
+import type { CuratedRule, CurationInput, CurationWanted } from './curation.js';
 import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { Input } from './input.js';
 import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
+import type { RankingEdit } from './ranking-edit.js';
 import type { PluginServices } from './services.js';
 import type { ServerProbe } from './server-probe.js';
 import type { StatusName } from './status.js';
@@ -64,6 +66,11 @@ export interface BuildContext extends PluginServices {
    * @throws OptionError at `of` or `with`, which are also the names of the plugin's options
    */
   needInteractions(wanted: InteractionsWanted): InteractionsInput;
+  /**
+   * Binds the step to a list of curation/. Its rules can change while the component serves.
+   * @throws OptionError at `list`, which is also the name of the plugin's option
+   */
+  needCuration(wanted: CurationWanted): CurationInput;
   /** Compiles tree ensembles to fast scorers. */
   readonly trees: TreeCompiler;
   /** Makes clients of other servers, if the operator allows their hosts. */
@@ -156,6 +163,8 @@ export interface StepInput {
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K>;
   /** The events of the entity that `needInteractions` named. They include all acknowledged feedback. */
   interactions(input: InteractionsInput): InteractionEvents;
+  /** The rules of the list of `needCuration` that apply to the request now, in the order of the list. */
+  curated(input: CurationInput): readonly CuratedRule[];
   /** The candidate of a row. */
   candidate(row: number): EntityIdentifier;
   /**
@@ -256,6 +265,8 @@ export interface RuleComponent extends ComponentLife {
    * multiplies them, so a score of 0 stays 0. `keeps`: it changes no score. Undefined: it may do anything.
    */
   readonly scoring?: 'sets' | 'changes' | 'scales' | 'keeps';
+  /** Whether it may remove candidates, with `hide` or `keepOne`. Tests of rankings can then expect it. */
+  readonly removes?: true;
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 
@@ -266,20 +277,6 @@ export interface RuleReport {
   readonly skipped: number;
   /** For a rule whose `scoring` is `sets`: the rows that it left without a score. */
   readonly left?: readonly number[];
-}
-
-/** What a rule can change in the ranking. */
-export interface RankingEdit {
-  /** The score of each row. Write finite numbers. */
-  readonly scores: Float64Array;
-  /** Places the row below all candidates that are not buried. */
-  bury(row: number): void;
-  /** Pins the row to a position of the whole ranking, counted from 1. Pins are applied last and are exact. */
-  pin(row: number, position: number): void;
-  /** The row of a candidate id; undefined if it is not a candidate. */
-  rowOf(id: string): number | undefined;
-  /** The rows in the current order of the ranking, best first. */
-  order(): Int32Array;
 }
 
 /** What was answered, for effects. Rows are candidates in input order, as in all columns. */

@@ -9,9 +9,9 @@ export type ValueType =
   | { readonly kind: 'record'; readonly fields: ReadonlyMap<string, ValueType> }
   | { readonly kind: 'list'; readonly of: ListElementType };
 
-/** The elements of a list: texts, references, or inline records. */
+/** The elements of a list: texts, numbers, references, or inline records. */
 export type ListElementType =
-  | { readonly kind: 'string' }
+  | { readonly kind: 'string' | 'float' }
   | { readonly kind: 'ref'; readonly entity: string }
   | { readonly kind: 'record'; readonly fields: ReadonlyMap<string, ValueType> };
 

@@ -25,7 +25,9 @@ import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
 import { PluginMetricsRegistry } from '../metrics/plugin-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
+import { countCuration } from '../metrics/curation-metrics.js';
 import { countProcess } from '../metrics/process-metrics.js';
+import { countSources } from '../metrics/source-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
@@ -36,6 +38,8 @@ import { compareGenerations } from './project/compare-generations.js';
 import { keepTypes } from './project/keep-types.js';
 import { logReload, Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
+import { LoopDelay } from './project/loop-delay.js';
+import { Sources } from './project/sources.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
 import { StoreCheck } from '../store/store-check.js';
@@ -64,6 +68,8 @@ export interface App {
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   readonly admission: Admission;
+  /** The sources that are read. Undefined if none are. */
+  readonly sources: Sources | undefined;
   /**
    * Answers each request with the project that serves when the request arrives.
    * @param audience selects the routes for one listener; by default all routes
@@ -77,6 +83,15 @@ export interface App {
 export interface AppOverrides extends Overrides {
   /** Whether requests are recorded in the ledger, and the sinks of the project are opened. By default not. */
   readonly records?: boolean;
+  /** How the sources of the project are read; by default they are not. */
+  readonly consumes?: {
+    /** The name of this process among the readers of one group. By default that of the host. */
+    readonly consumer?: string;
+    /** Only these sources. By default all. */
+    readonly only?: ReadonlySet<string>;
+    /** Whether sources slow down while requests wait. */
+    readonly slows: boolean;
+  };
   /** Tells the user of each reload; by default in the log. */
   readonly tellReload?: (report: ReloadReport) => void;
 }
@@ -95,12 +110,19 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   const host = { logger, metrics: pluginMetrics, now: overrides.clock ?? Date.now };
   const recording = overrides.records === true ? openRecording(settings, logger) : undefined;
   const compile = async (): Promise<CompiledProject> => {
-    const options = { ...settings, ...recording?.options, pluginHost: host };
+    const consumer = overrides.consumes?.consumer;
+    const options = {
+      ...settings,
+      ...recording?.options,
+      ...(consumer === undefined ? {} : { consumer }),
+      pluginHost: host,
+    };
     const compiled = await compileProject(settings.project, options, outbound);
     if (settings.reload === 'watch') await refreshEditorSchemas(settings.project, compiled, logger);
     return compiled;
   };
   const { services, first } = await start(settings, compile, {
+    experiments: overrides.records === true,
     ...overrides,
     logger,
     tracing,
@@ -111,6 +133,19 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   if (settings.reload === 'watch') await keepTypes(settings.project, first, logger);
   const instance = services.resolve(TOKENS.instance);
   const tellReload = overrides.tellReload ?? ((report: ReloadReport) => logReload(logger, report));
+  const loopDelay = overrides.consumes?.slows === true ? new LoopDelay() : undefined;
+  const admission = services.resolve(TOKENS.admission);
+  const sources =
+    overrides.consumes === undefined
+      ? undefined
+      : new Sources({
+          current: () => reloader.current,
+          log: logger,
+          metrics: services.resolve(TOKENS.metrics),
+          ...(loopDelay === undefined
+            ? {}
+            : { load: () => ({ waiting: admission.waiting, loopDelayMs: loopDelay.lateMs }) }),
+        });
   const reloader = new Reloader(first, {
     logger,
     report: (report) => {
@@ -121,6 +156,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     create: async (compiled) => {
       const generation = await createServing(services, compiled);
       void recording?.sinks.use(generation.sinks);
+      void sources?.use(wantedOf(generation.sources, overrides.consumes));
       await announce(services, generation.config);
       if (settings.reload === 'watch') await keepTypes(settings.project, generation, logger);
       return generation;
@@ -132,6 +168,11 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     states: () => reloader.current.resident.states(),
     isCurrent: () => reloader.current.resident.isCurrent(),
   });
+  if (sources !== undefined) {
+    countSources(metrics.registry, () => sources.states());
+    instance.warnOf(() => sources.warnings());
+    await sources.use(wantedOf(first.sources, overrides.consumes));
+  }
   const store = services.resolve(TOKENS.store);
   countStore(metrics.registry, services.resolve(TOKENS.storeMonitor), new StoreCheck(store));
   countProcess(metrics.registry, () => reloader.current.version);
@@ -140,24 +181,26 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   recording?.metrics.register(metrics.registry, () => recording.sinks.ledger.sinks());
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
+  countCuration(metrics.registry, () => reloader.current.curation.states());
   countSpans(metrics.registry, tracing?.counts);
-  return new ReloadableApp(
-    reloader,
-    store,
-    logger,
-    metrics,
-    services.resolve(TOKENS.admission),
-    overrides.keys,
-    async () => {
-      // The last requests and their effects have ended by now.
-      const written = recording?.sinks.ledger.close(LEDGER_MS);
-      const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
-      await services.resolve(TOKENS.serviceSchemas)?.close();
-      await store.close();
-      await flushed;
-      await written;
-    },
-  );
+  return new ReloadableApp(reloader, store, logger, metrics, admission, overrides.keys, sources, async () => {
+    loopDelay?.close();
+    // The last requests and their effects have ended by now.
+    const written = recording?.sinks.ledger.close(LEDGER_MS);
+    const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
+    await services.resolve(TOKENS.stops)?.close();
+    await services.resolve(TOKENS.serviceSchemas)?.close();
+    await store.close();
+    await flushed;
+    await written;
+  });
+}
+
+function wantedOf(
+  sources: CompiledProject['sources'],
+  { only }: NonNullable<AppOverrides['consumes']> = { slows: false },
+): CompiledProject['sources'] {
+  return only === undefined ? sources : sources.filter(({ definition }) => only.has(definition.name));
 }
 
 /** What compares a reloaded project with the one in service; undefined if the settings do not ask for it. */
@@ -238,6 +281,7 @@ class ReloadableApp implements App {
     readonly metrics: HttpMetrics,
     readonly admission: Admission,
     private readonly keys: ServedKeys | undefined,
+    readonly sources: Sources | undefined,
     private readonly release: () => Promise<void>,
   ) {
     this.#reloader = reloader;
@@ -308,6 +352,7 @@ class ReloadableApp implements App {
   }
 
   async close(): Promise<void> {
+    await this.sources?.close();
     await this.#reloader.close();
     await this.release();
   }

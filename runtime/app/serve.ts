@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino, type Logger } from 'pino';
 import { checkExposure, keysFileOf, logAccess } from '../access/exposure.js';
@@ -42,6 +43,8 @@ export interface RunningService {
 /** The overrides of a caller, and the source of connections of each listener if another process listens. */
 export interface ServiceOptions extends Overrides, Pick<AppOverrides, 'tellReload'> {
   readonly sources?: (audience: Audience) => ConnectionSource;
+  /** The number of this worker; undefined if there is only one process. */
+  readonly worker?: number;
 }
 
 /** Starts a service. @throws ProjectInvalidError, MillraceError; everything that was opened is closed again */
@@ -58,7 +61,12 @@ export async function startService(
   let app: App | undefined;
   try {
     const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
-    app = await createApp(settings, { ...options, logger, instance, keys, records: true });
+    const consumer = consumerName(options.worker);
+    app = await createApp(settings, {
+      ...options,
+      ...{ logger, instance, keys, records: true },
+      ...(settings.consume ? { consumes: { consumer, slows: true } } : {}),
+    });
     const servers = await listenAll(app, settings, options, tls);
     const fileChanges = new ProjectFileChanges(settings, logger);
     const { files } = app;
@@ -72,6 +80,11 @@ export async function startService(
     await app?.close();
     throw error;
   }
+}
+
+/** A process has the same name after a restart, so it first finishes what it left unfinished. */
+function consumerName(worker: number | undefined): string {
+  return worker === undefined ? hostname() : `${hostname()}-${worker}`;
 }
 
 function serviceOf(
@@ -92,12 +105,15 @@ function serviceOf(
     adminUrl: operators === undefined ? url : urlOf(settings.adminHost, operators.port, tls !== undefined),
     async close({ lameDuckMs, idleMs } = AT_ONCE) {
       instance.shutDown();
+      // No request depends on them.
+      const consumed = app.sources?.close();
       for (const watcher of watchers) watcher?.stop();
       await pause(lameDuckMs);
       const { drainMs } = settings;
       await Promise.all([clients.close(drainMs, idleMs), operators?.close(drainMs, idleMs)]);
       tls?.close();
       endSampling();
+      await consumed;
       await app.close();
     },
   };

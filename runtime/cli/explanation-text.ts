@@ -103,8 +103,13 @@ function candidateText({ candidate_id: id, changes, values }: ExplainedCandidate
 }
 
 function changeText(change: ExplainedChange): string {
-  const who = `step ${change.step}, ${change.as},`;
-  if ('pinned_to' in change) return `${who} pinned it to position ${change.pinned_to}`;
+  const by = change.rules === undefined ? '' : ` (${change.rules.join(', ')})`;
+  const who = `step ${change.step}, ${change.as}${by},`;
+  if ('pinned_to' in change) {
+    const from = change.moved_from === undefined ? '' : `, from ${change.moved_from}`;
+    return `${who} pinned it to position ${change.pinned_to}${from}`;
+  }
+  if ('moved_to' in change) return `${who} moved it from place ${change.moved_from} to ${change.moved_to}`;
   if ('put_below' in change) return `${who} moved it below other candidates`;
   return `${who} changed its score from ${changedText(change.before)} to ${changedText(change.after)}`;
 }

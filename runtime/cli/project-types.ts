@@ -12,7 +12,7 @@ import { unknownPipeline } from '../app/project/unknown-pipeline.js';
 export async function readSchemas(
   context: CliContext,
   flags: SettingFlags,
-): Promise<Pick<ProjectConfig, 'entities' | 'views'>> {
+): Promise<Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'>> {
   const { project } = await settingsOf(context, flags);
   const { config, diagnostics } = await loadSchemas(project, context.env);
   if (config === undefined) throw new ProjectInvalidError(diagnostics);

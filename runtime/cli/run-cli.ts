@@ -1,10 +1,12 @@
 import { Command } from 'commander';
+import { consumeCommand } from './commands/consume.js';
 import { dataSetCommand } from './commands/dataset.js';
 import { devCommand } from './commands/dev.js';
 import { demoCommand } from './commands/demo.js';
 import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
+import { experimentsCommand } from './commands/experiments.js';
 import { featuresCommand } from './commands/features.js';
 import { initCommand } from './commands/init.js';
 import { keysCommand } from './commands/keys.js';
@@ -16,6 +18,8 @@ import { rankCommand } from './commands/rank.js';
 import { schemasCommand } from './commands/schemas.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
+import { countersCommand } from './commands/counters.js';
+import { shadowCommand } from './commands/shadow.js';
 import { storeCommand } from './commands/store.js';
 import { testCommand } from './commands/test.js';
 import { textStatsCommand } from './commands/text-stats.js';
@@ -64,15 +68,19 @@ function makeProgram(context: CliContext, version: string): Command {
     pluginsCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
+    consumeCommand(context),
     storeCommand(context),
+    countersCommand(context),
     keysCommand(context),
     textStatsCommand(context),
     rankCommand(context),
     evaluateCommand(context),
+    experimentsCommand(context),
     tuneCommand(context),
     ledgerCommand(context),
     trainCommand(context),
     diffCommand(context),
+    shadowCommand(context),
     dataSetCommand(context),
     demoCommand(context),
   ])

@@ -16,8 +16,8 @@ import { shownColumns } from './shown-columns.js';
 export interface CompileSettings extends StepSettings {
   /** Start of every store key. */
   readonly prefix: string;
-  /** Whether to leave the params open, so that tuning can change them without compiling again. */
-  readonly tunable?: boolean;
+  /** Whether to leave the params open, or which of them, so that they can change without compiling again. */
+  readonly tunable?: StepTools['tunable'];
   /** See `StepTools`. */
   readonly stubs?: NonNullable<StepTools['stubs']>;
 }
@@ -34,7 +34,7 @@ export async function compilePipeline(
   diagnostics: Diagnostics,
 ): Promise<Plan | undefined> {
   const problems = new Diagnostics();
-  const pipeline = openPipeline(definition, config, plugins, problems, settings.tunable === true);
+  const pipeline = openPipeline(definition, config, plugins, problems, settings.tunable);
   const steps = await compileSteps(pipeline, { ...settings, plugins });
   const answer = compileAnswer(pipeline);
   const log = compileLog(pipeline, steps, answer.named);
@@ -60,10 +60,11 @@ export async function compilePipeline(
     steps: Object.freeze(steps),
     answer: Object.freeze(answer),
     log,
-    ...(settings.tunable === true
+    ...(settings.tunable !== undefined && settings.tunable !== false
       ? {
           open: Object.freeze({
             slots: pipeline.names.params.slots,
+            set: setOf(definition, pipeline.names.params.slots),
             readsOfDefinitions: pipeline.names.readsOfDefinitions,
           }),
         }
@@ -71,4 +72,12 @@ export async function compilePipeline(
     prefix: settings.prefix,
     frames: new FramePool(layout),
   });
+}
+
+/** The values of the open params, by slot. */
+export function setOf(
+  { params }: Pick<PipelineDefinition, 'params'>,
+  slots: ReadonlyMap<string, number>,
+): { readonly slot: number; readonly value: number }[] {
+  return Array.from(slots, ([name, slot]) => ({ slot, value: params.get(name)?.value ?? NaN }));
 }

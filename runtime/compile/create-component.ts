@@ -1,4 +1,5 @@
 import type { Input } from '../api/input.js';
+import type { CurationBinding } from '../curation/curation-binding.js';
 import { OptionError, type Component, type Plugin } from '../api/plugin.js';
 import type { CheckedOptions, OptionPath } from '../config/project/check-options.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
@@ -9,8 +10,9 @@ import type { BoundOptions } from './bind-step.js';
 import { componentFaults } from './check-component.js';
 import { ANYTHING, compileText, inputOf } from './compile-input.js';
 import { closeComponents } from './component-life.js';
-import type { NameUse } from './name-use.js';
+import { NameUse } from './name-use.js';
 import type { OpenPipeline } from './open-pipeline.js';
+import { needCuration } from './need-curation.js';
 import type { RecordedInputs } from './recorded-inputs.js';
 import { neededFeature } from './pipeline-reads.js';
 import type { NeededFeature } from './plan.js';
@@ -36,7 +38,7 @@ export async function createComponent(
   { checked, value }: BoundOptions,
   use: NameUse,
   { definition, names, reads, eventKinds, diagnostics }: OpenPipeline,
-  { plugins, services, files }: StepTools,
+  { plugins, services, files, curation }: StepTools,
   recorded: RecordedInputs,
 ): Promise<CreatedComponent | undefined> {
   const environment = names.environment(use);
@@ -54,6 +56,7 @@ export async function createComponent(
     return input;
   };
 
+  const bindings: CurationBinding[] = [];
   const caller = { pipeline: definition.name, step: nameOf(step) };
   try {
     const build = recorded.recording({
@@ -64,6 +67,19 @@ export async function createComponent(
       needColumn: (column, place) =>
         need(names.ofColumn(column), place, `the model's column \`${column}\`: `),
       needInteractions: (wanted) => reads.histories.need(wanted),
+      needCuration: (wanted) => {
+        const binding = needCuration(wanted, {
+          pipeline: definition.name,
+          names: environment,
+          others: names.environment(new NameUse([])),
+          layout: reads.layout,
+          lists: curation,
+          locate: (path) => checked.locate(path),
+          diagnostics,
+        });
+        bindings.push(binding);
+        return binding;
+      },
       trees: treeEngine,
       ...services.ofPlugin(plugin.name, caller),
       http: services.http(caller),
@@ -83,6 +99,7 @@ export async function createComponent(
       if (faults.length === 0) await closeComponents([created as Component]);
       return undefined;
     }
+    for (const binding of bindings) curation?.bind(binding);
     // What is wrong with a component is the fault of the plugin, not of the step.
     const at = plugins.place(plugin.name) ?? step.use.at;
     for (const { message, help } of faults) diagnostics.error('plugin_failed', at, message, help);

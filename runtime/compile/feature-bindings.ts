@@ -7,6 +7,7 @@ import type {
 } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { sourceKey } from '../index/feature-source.js';
+import { CounterDecoder } from '../counters/counter-decoder.js';
 import type { FrameLayout, Scope } from '../frame/frame-layout.js';
 import { FeatureDecoder } from '../store/codec/feature-decoder.js';
 import { bindArguments } from './binding-arguments.js';
@@ -235,7 +236,19 @@ export class FeatureBindings {
           wants.map(({ name, slot, view, feature }) => ({ name, slot, feature: { view, feature } })),
         ),
         decoder: new FeatureDecoder(wants),
+        ...countersOf(wants),
       });
     });
   }
+}
+
+/** The decoder of counters; nothing for views. */
+function countersOf(
+  wants: readonly { readonly view: FeatureView; readonly feature: FeatureDefinition }[],
+): Pick<FeatureRead, 'counters'> {
+  const counts = wants.flatMap(({ view: { counter }, feature: { name } }) => {
+    const feature = counter?.features.get(name);
+    return counter === undefined || feature === undefined ? [] : [{ counter, feature }];
+  });
+  return counts.length === 0 ? {} : { counters: new CounterDecoder(counts) };
 }

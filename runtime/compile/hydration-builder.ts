@@ -82,7 +82,7 @@ export class HydrationBuilder {
     const scalars = new Map<string, AttributeDefinition>();
     for (const field of request.fields.values()) {
       if (field.kind === 'entity') this.#addRoot(field.name, field.entity, 'request', new Map());
-      else scalars.set(field.name, { name: field.name, type: field.type, at: field.at });
+      else scalars.set(field.name, field);
     }
     if (!this.roots.has('request')) this.#addRoot('request', 'request', 'request', scalars);
   }
@@ -180,12 +180,12 @@ export class HydrationBuilder {
 
   /** Whether a private attribute is on the way to the value. */
   isPrivate({ root, hops, path }: ResolvedPath): boolean {
-    let { entity } = root;
+    let at: Pick<NodeBuilder, 'entity' | 'carried'> = root;
     for (const hop of hops) {
-      if (entity.attributes.get(hop.path[0] ?? '')?.isPrivate === true) return true;
-      ({ entity } = hop);
+      if (isMarked(at, hop.path)) return true;
+      at = { entity: hop.entity, carried: new Map() };
     }
-    return entity.attributes.get(path[0] ?? '')?.isPrivate === true;
+    return isMarked(at, path);
   }
 
   /** Makes the plan read the value of the path. The value is known after `known` round trips. */
@@ -235,7 +235,7 @@ export class HydrationBuilder {
       throw new Error(`no column can hold ${node.name}.${text}`);
     const inner = elementOf(type);
     const slot = this.#layout.add(shape, `${node.name}.${text}`, {
-      isPrivate: node.isPrivate || node.entity.attributes.get(path[0] ?? '')?.isPrivate === true,
+      isPrivate: node.isPrivate || isMarked(node, path),
       idsOf: inner.kind === 'ref' ? inner.entity : undefined,
     });
     const want: WantedAttribute = {
@@ -311,4 +311,12 @@ export class HydrationBuilder {
 /** The type of the elements of a list. Any other type is returned as it is. */
 function elementOf(type: ValueType): ValueType {
   return type.kind === 'list' ? type.of : type;
+}
+
+/** Whether the attribute that the path begins with is private. */
+function isMarked(
+  { entity, carried }: Pick<NodeBuilder, 'entity' | 'carried'>,
+  [name = '']: readonly string[],
+): boolean {
+  return (carried.get(name) ?? entity.attributes.get(name))?.isPrivate === true;
 }

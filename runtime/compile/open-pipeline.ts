@@ -6,7 +6,7 @@ import type { StepExpression } from './meaning/written.js';
 import { PipelineNames } from './pipeline-names.js';
 import { openReads, type PipelineReads } from './pipeline-reads.js';
 import { StepOrder } from './step-order.js';
-import type { PluginRegistry } from './step-tools.js';
+import type { PluginRegistry, StepTools } from './step-tools.js';
 
 /** A pipeline while it is compiled. */
 export interface OpenPipeline {
@@ -25,14 +25,14 @@ export interface OpenPipeline {
 
 /**
  * Gives every name of a pipeline its meaning. Outputs of steps get theirs when the step is compiled.
- * @param isTunable whether the plan is for tuning
+ * @param open which params stay open: all, or those of a set
  */
 export function openPipeline(
   definition: PipelineDefinition,
   config: ProjectConfig,
   plugins: PluginRegistry,
   diagnostics: Diagnostics,
-  isTunable: boolean,
+  open: StepTools['tunable'],
 ): OpenPipeline {
   for (const [name, text] of definition.define) {
     if (FUNCTIONS.has(name))
@@ -44,7 +44,7 @@ export function openPipeline(
   }
   const reads = openReads(definition, config, diagnostics);
   const order = new StepOrder(definition.components, (use) => plugins.get(use)?.kind);
-  const names = new PipelineNames(definition, reads, order, diagnostics, isTunable);
+  const names = new PipelineNames(definition, reads, order, diagnostics, open);
   return {
     definition,
     reads,

@@ -5,7 +5,8 @@ import type { NameUse } from './name-use.js';
 
 /**
  * The params of one pipeline while it is compiled. A param is a literal with a name: expressions of literals are computed
- * at load. In a plan for tuning it is a column of its own, so that its value can change without compiling again.
+ * at load. In a plan for tuning, and if an experiment changes it, it is a column of its own, so that its value can change
+ * without compiling again.
  */
 export class Params {
   readonly #params: PipelineDefinition['params'];
@@ -14,7 +15,12 @@ export class Params {
   readonly #used = new Set<string>();
   readonly #slots = new Map<string, number>();
 
-  constructor(params: PipelineDefinition['params'], layout: FrameLayout | undefined) {
+  /** @param open the params whose values can change; undefined: all */
+  constructor(
+    params: PipelineDefinition['params'],
+    layout: FrameLayout | undefined,
+    readonly open?: ReadonlySet<string>,
+  ) {
     this.#params = params;
     this.#layout = layout;
   }
@@ -47,7 +53,7 @@ export class Params {
     const param = this.#params.get(name);
     if (param === undefined) throw new Error(`there is no param ${name}`);
     if (use !== undefined) this.use(name);
-    if (use === undefined || this.#layout === undefined) {
+    if (use === undefined || this.#layout === undefined || this.open?.has(name) === false) {
       const { value, range } = param;
       return { constant: value, ...(range && { range: { low: range.min, high: range.max } }) };
     }

@@ -17,6 +17,7 @@ import type { PipelineReads } from './pipeline-reads.js';
 import type { NamedColumn } from './plan.js';
 import { addScoreColumn, type ScoreColumn } from './score-column.js';
 import type { StepOrder } from './step-order.js';
+import type { StepTools } from './step-tools.js';
 import { StepOutputs } from './step-outputs.js';
 import { unknownName, unknownProducer, unknownRoot, type KnownNames } from './unknown-name.js';
 
@@ -31,15 +32,19 @@ export class PipelineNames {
   readonly #reads: PipelineReads;
   readonly #order: StepOrder;
 
-  /** @param isTunable whether params are columns of their own */
+  /** @param open the params that are columns of their own: all, or those of a set */
   constructor(
     { define, params }: PipelineDefinition,
     reads: PipelineReads,
     order: StepOrder,
     diagnostics: Diagnostics,
-    isTunable: boolean,
+    open: StepTools['tunable'],
   ) {
-    this.params = new Params(params, isTunable ? reads.layout : undefined);
+    this.params = new Params(
+      params,
+      open === undefined || open === false ? undefined : reads.layout,
+      typeof open === 'object' ? open : undefined,
+    );
     this.#definitions = new Definitions(define, diagnostics);
     this.#reads = reads;
     this.#order = order;
@@ -50,6 +55,7 @@ export class PipelineNames {
   environment(use: NameUse): Environment {
     return unlessWaiting(use, {
       layout: this.#reads.layout,
+      position: () => 'served',
       name: (name) => {
         if (name === 'score') {
           use.readsScore = true;
@@ -132,6 +138,23 @@ export class PipelineNames {
   /** The name that a column of a model stands for, see `BuildContext.needColumn`. */
   ofColumn(column: string): string {
     if (this.#definitions.has(column) || this.params.has(column) || /[.:]/.test(column)) return column;
+    // The column of an element of a vector: its name ends with the number of the element.
+    const element = /^(.+)__(0|[1-9]\d*)$/.exec(column);
+    if (element !== null) {
+      const [, vector = '', index = ''] = element;
+      const name = this.ofColumn(vector);
+      if (!this.#hasFeature(this.#named(column))) return `${name}[${index}]`;
+    }
+    return this.#named(column);
+  }
+
+  /** True for the full name of a feature or an output, whose own name may end with a number. */
+  #hasFeature(name: string): boolean {
+    const [view = '', feature] = name.split(':');
+    return feature !== undefined && !('problem' in this.#feature(view, feature, undefined));
+  }
+
+  #named(column: string): string {
     for (let at = column.indexOf('__', 1); at >= 0; at = column.indexOf('__', at + 1)) {
       const [first, rest] = [column.slice(0, at), column.slice(at + 2)];
       if (this.#isProducer(first)) return `${first}:${rest}`;
@@ -222,7 +245,7 @@ const WAITING: NameProblem = { problem: 'used_before_produced', message: FAILED_
 function unlessWaiting(use: NameUse | undefined, environment: Environment): Environment {
   const isWaiting = (): boolean => use?.waitsFor !== undefined;
   return {
-    layout: environment.layout,
+    ...environment,
     name: (name) => (isWaiting() ? WAITING : environment.name(name)),
     path: (segments) => (isWaiting() ? WAITING : environment.path(segments)),
     feature: (view, feature) => (isWaiting() ? WAITING : environment.feature(view, feature)),

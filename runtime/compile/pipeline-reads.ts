@@ -1,5 +1,6 @@
 import type { Input } from '../api/input.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import { viewsOfCounters } from '../config/project/load-counters.js';
 import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
 import { FrameLayout } from '../frame/frame-layout.js';
 import { FeatureBindings } from './feature-bindings.js';
@@ -23,12 +24,13 @@ export interface PipelineReads {
 
 export function openReads(
   definition: PipelineDefinition,
-  { entities, views, events }: ProjectConfig,
+  { entities, views, counters, events }: ProjectConfig,
   diagnostics: Diagnostics,
 ): PipelineReads {
   const layout = new FrameLayout();
   const hydration = new HydrationBuilder(definition, entities, layout);
-  const bindings = new FeatureBindings(definition, views, hydration, layout, diagnostics);
+  const all = new Map([...views, ...viewsOfCounters(counters)]);
+  const bindings = new FeatureBindings(definition, all, hydration, layout, diagnostics);
   return { layout, hydration, bindings, histories: new HistoryReads(hydration, events) };
 }
 

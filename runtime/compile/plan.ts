@@ -1,6 +1,7 @@
 import type { Component, ComponentKind } from '../api/plugin.js';
 import type { ValueType } from '../api/types.js';
 import type { EntityType, PipelineDefinition } from '../config/project/model.js';
+import type { CounterDecoder } from '../counters/counter-decoder.js';
 import type { EntityDecoder } from '../store/codec/entity-decoder.js';
 import type { FeatureDecoder, WantedFeature } from '../store/codec/feature-decoder.js';
 import type { ColumnShape, FrameLayout, Scope } from '../frame/frame-layout.js';
@@ -39,7 +40,7 @@ export interface Plan {
   };
   /** The values that a record of the ledger has; without `log:` what models and the score read. */
   readonly log: LoggedValues;
-  /** Only in a plan for tuning. */
+  /** Only in a plan for tuning, or if experiments change params. */
   readonly open?: OpenParams;
 }
 
@@ -52,10 +53,12 @@ export interface LoggedValues {
   readonly kernels: readonly Kernel[];
 }
 
-/** What a plan for tuning knows about its params. */
+/** What a plan knows about the params that can change. */
 export interface OpenParams {
   /** The request-level column of each param that expressions read. */
   readonly slots: ReadonlyMap<string, number>;
+  /** The value that a request writes to each slot. */
+  readonly set: readonly { readonly slot: number; readonly value: number }[];
   /** By definition: the params, definitions, attributes, features and outputs that it uses directly. */
   readonly readsOfDefinitions: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -161,6 +164,8 @@ export interface FeatureRead {
     readonly feature: WantedFeature;
   }[];
   readonly decoder: FeatureDecoder;
+  /** The decoder of counters, which have other records than views. */
+  readonly counters?: CounterDecoder;
 }
 
 /** A read of the interactions of one entity of the request, which are one record. */

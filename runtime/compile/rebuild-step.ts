@@ -17,7 +17,8 @@ export function rebuildOf(
   { definition }: OpenPipeline,
   { tunable, files }: StepTools,
 ): { readonly rebuild?: RebuildStep } {
-  if (tunable !== true || checked.params.size === 0) return {};
+  if (tunable === undefined || tunable === false || checked.params.size === 0) return {};
+  if (tunable !== true && ![...checked.params].some((name) => tunable.has(name))) return {};
   return {
     rebuild: {
       params: checked.params,

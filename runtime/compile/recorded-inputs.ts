@@ -1,3 +1,4 @@
+import type { CurationInput } from '../api/curation.js';
 import type { Input } from '../api/input.js';
 import type { InteractionsInput } from '../api/interactions.js';
 import type { BuildContext } from '../api/plugin.js';
@@ -8,6 +9,7 @@ export class RecordedInputs {
   readonly #options = new Map<string, Input>();
   readonly #needs = new Map<string, Input>();
   readonly #interactions = new Map<string, InteractionsInput>();
+  readonly #curation = new Map<string, CurationInput>();
   #build: BuildContext | undefined;
 
   addOption(path: OptionPath, text: string, input: Input): Input {
@@ -31,6 +33,7 @@ export class RecordedInputs {
       ...build,
       need: (name, place) => added(this.#needs, `name ${name}`, build.need(name, place)),
       needColumn: (name, place) => added(this.#needs, `column ${name}`, build.needColumn(name, place)),
+      needCuration: (wanted) => added(this.#curation, wanted.list, build.needCuration(wanted)),
       needInteractions: (wanted) =>
         added(this.#interactions, JSON.stringify(wanted), build.needInteractions(wanted)),
     };
@@ -43,6 +46,7 @@ export class RecordedInputs {
       ...this.#build,
       need: (name) => recorded(this.#needs, `name ${name}`),
       needColumn: (name) => recorded(this.#needs, `column ${name}`),
+      needCuration: ({ list }) => recorded(this.#curation, list),
       needInteractions: (wanted) => recorded(this.#interactions, JSON.stringify(wanted)),
     };
   }

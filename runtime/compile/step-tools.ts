@@ -1,7 +1,9 @@
 import type { SinkPlugin } from '../api/ledger.js';
+import type { SourcePlugin } from '../api/source.js';
 import type { BuildContext, FeatureComponent, Plugin } from '../api/plugin.js';
 import type { PluginServices } from '../api/services.js';
 import type { Span } from '../config/yaml/source.js';
+import type { CurationLists } from '../curation/curation-lists.js';
 import type { Caller } from '../outbound/http-connector.js';
 import type { OptionFiles } from './option-files.js';
 
@@ -13,12 +15,16 @@ export interface PluginRegistry {
   place(name: string): Span | undefined;
   /** The plugins that sinks/*.yaml use, by name. */
   readonly sinks: ReadonlyMap<string, SinkPlugin>;
+  /** The plugins that sources/*.yaml use, by name. */
+  readonly sources: ReadonlyMap<string, SourcePlugin>;
 }
 
 /** What steps may use of the project and of the process. */
 export interface StepSettings {
   /** The files that options name. */
   readonly files: OptionFiles;
+  /** The lists of curation/, which learn the steps that apply them. Without them no step can apply a list. */
+  readonly curation?: CurationLists;
   readonly services: Pick<BuildContext, 'findPackage'> & {
     readonly http: (caller: Caller) => BuildContext['http'];
     /** The services of a plugin, by its name. @param user the step or the sink, for the log */
@@ -35,8 +41,8 @@ export type StubOf = (outputs: FeatureComponent['outputs'] | undefined) => Featu
 /** What compiling a step needs from outside its pipeline. */
 export interface StepTools extends StepSettings {
   readonly plugins: PluginRegistry;
-  /** Whether the plan is for tuning. */
-  readonly tunable?: boolean;
+  /** Whether the params stay open, so that their values can change: all of them, or those of a set. */
+  readonly tunable?: boolean | ReadonlySet<string> | undefined;
   /** By the name of a step: what replaces its component. */
   readonly stubs?: ReadonlyMap<string, StubOf>;
 }

@@ -43,9 +43,18 @@ export const EVENT_TYPES = {
   },
   BUSINESS_LOGIC: {
     from: 'request',
-    each: 'score that a rule really changed',
-    data: [...CANDIDATE, 'business_logic_pipeline_order', 'business_logic_name', 'old_score', 'new_score'],
-    optional: [],
+    each: 'score that a rule really changed; and, without scores, for each candidate that a rule of a list moved',
+    data: [
+      ...CANDIDATE,
+      'business_logic_pipeline_order',
+      'business_logic_name',
+      'old_score',
+      'new_score',
+      'moved_from',
+      'moved_to',
+      'rules',
+    ],
+    optional: ['moved_from', 'moved_to', 'rules'],
   },
   CANDIDATE: {
     from: 'request',

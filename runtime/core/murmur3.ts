@@ -12,8 +12,35 @@ export function murmur3(bytes: Uint8Array): number {
   }
   let tail = 0;
   for (let at = bytes.length - 1; at >= blocks; at--) tail = (tail << 8) | view.getUint8(at);
-  hash ^= scramble(tail);
-  hash ^= bytes.length;
+  return finished(hash ^ scramble(tail) ^ bytes.length);
+}
+
+/** The same for the UTF-8 bytes of a text. A text in ASCII is hashed without a copy of its bytes. */
+export function murmur3OfText(text: string): number {
+  const { length } = text;
+  const blocks = length - (length % 4);
+  let hash = 0;
+  let seen = 0;
+  for (let at = 0; at < blocks; at += 4) {
+    const a = text.charCodeAt(at);
+    const b = text.charCodeAt(at + 1);
+    const c = text.charCodeAt(at + 2);
+    const d = text.charCodeAt(at + 3);
+    seen |= a | b | c | d;
+    hash ^= scramble(a | (b << 8) | (c << 16) | (d << 24));
+    hash = Math.imul(rotate(hash, 13), 5) + 0xe6546b64;
+  }
+  let tail = 0;
+  for (let at = length - 1; at >= blocks; at--) {
+    const unit = text.charCodeAt(at);
+    seen |= unit;
+    tail = (tail << 8) | unit;
+  }
+  return seen > 127 ? murmur3(Buffer.from(text)) : finished(hash ^ scramble(tail) ^ length);
+}
+
+function finished(sum: number): number {
+  let hash = sum;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

@@ -47,7 +47,7 @@ export function misfit(value: JsonValue, type: ValueType, show: Show = describe)
       for (let i = 0; i < value.length; i++) {
         const element = value[i] ?? null;
         const found =
-          element === null ? wrong(elementText(type.of.kind), null, show) : misfit(element, type.of, show);
+          element === null ? wrong(ELEMENT_WORDS[type.of.kind], null, show) : misfit(element, type.of, show);
         if (found !== undefined) return under(i, found);
       }
       return undefined;
@@ -112,9 +112,7 @@ export function conflict(name: string): Misfit {
   return { path: [], code: 'conflicting_reference', detail };
 }
 
-function elementText(kind: 'string' | 'ref' | 'record'): string {
-  return kind === 'string' ? 'a text' : kind === 'ref' ? 'an id' : 'an object';
-}
+const ELEMENT_WORDS = { string: 'a text', float: 'a number', ref: 'an id', record: 'an object' } as const;
 
 function wrong(expected: string, found: JsonValue, show: Show): Misfit {
   return { path: [], code: 'wrong_type', detail: `expected ${expected}, found ${show(found)}` };

@@ -30,7 +30,8 @@ export class FeatureWriter {
       }
       for (const [page, rows] of merged.byPage.entries()) {
         if (rows.from.length === 0) continue;
-        const cells = request.pages[page]?.value(feature.name);
+        const logged = request.pages[page]?.value(feature.element?.of ?? feature.name);
+        const cells = feature.element === undefined ? logged : elementCells(logged, feature.element.at);
         if (values instanceof Float64Array) this.#copyNumbers(at, cells, rows, values, batch.length);
         else this.#copyTexts(at, cells, rows, values, batch.length);
       }
@@ -104,6 +105,11 @@ export class FeatureWriter {
       }
     }
   }
+}
+
+/** A column of vectors as the numbers of one element. */
+function elementCells(cells: Cells | undefined, element: number): Cells | undefined {
+  return cells && { ...cells, numberAt: (row) => cells.elementAt(row, element) };
 }
 
 /** True if a column has one value for the whole ranking. */

@@ -12,6 +12,8 @@ export interface Feature {
   /** `request`: one value for all rows of a request. */
   readonly scope: 'request' | 'candidate';
   readonly added?: AddedFeature;
+  /** For an element of a logged vector: the vector, and the number of the element from 0. */
+  readonly element?: { readonly of: string; readonly at: number };
 }
 
 /** A logged value that is no column of a data set. */
@@ -39,6 +41,8 @@ export const OWN_COLUMNS = [
 export class FeatureTable {
   readonly #types = new Map<string, Set<FeatureType | undefined>>();
   readonly #found = new Map<string, { scope: Feature['scope']; type: string }>();
+  /** The sizes of vectors, by name. */
+  readonly #sizes = new Map<string, Set<number>>();
 
   /** Adds the values of a schema of rankings. */
   add(schema: RecordSchema): void {
@@ -47,6 +51,8 @@ export class FeatureTable {
       const types = this.#types.get(column.name) ?? new Set();
       types.add(featureType(column));
       this.#types.set(column.name, types);
+      if (column.type === 'vector')
+        this.#sizes.set(column.name, (this.#sizes.get(column.name) ?? new Set()).add(column.size ?? 1));
       const before = this.#found.get(column.name);
       const scope = column.rows === 'candidate' || before?.scope === 'candidate' ? 'candidate' : 'request';
       this.#found.set(column.name, { scope, type: before?.type ?? column.type });
@@ -60,7 +66,13 @@ export class FeatureTable {
       const [only, another] = this.#types.get(name) ?? [];
       if (this.#types.get(name)?.size === 1 && only !== undefined && another === undefined)
         features.push({ name, column: columnOf(name), type: only, scope });
-      else {
+      else if (this.#types.get(name)?.size === 1 && this.#sizes.get(name)?.size === 1) {
+        const [size = 0] = this.#sizes.get(name) ?? [];
+        for (let at = 0; at < size; at++) {
+          const element = `${name}[${at}]`;
+          features.push({ name: element, column: element, type: 'number', scope, element: { of: name, at } });
+        }
+      } else {
         const reason =
           this.#types.get(name)?.size === 1 ? 'lists are not columns' : 'its type differs between versions';
         leftOut.push({ name, type, reason });
@@ -75,7 +87,7 @@ export function columnOf(name: string): string {
   return (OWN_COLUMNS as readonly string[]).includes(name) ? `feature:${name}` : name;
 }
 
-/** The type of a value as a feature; undefined for lists and vectors. */
+/** The type of a value as a feature; undefined for lists, and for vectors, whose elements are features. */
 export function featureType({ type }: Pick<RecordColumn, 'type'>): FeatureType | undefined {
   switch (type) {
     case 'text':

@@ -58,8 +58,7 @@ export async function scanLedger(
   options: DataSetOptions,
   progress: (fraction: number) => void,
 ): Promise<ScannedLedger> {
-  const bytes = await bytesOf(folder);
-  const parts = Math.max(1, Math.min(MOST_PARTITIONS, Math.ceil(bytes / PARTITION_BYTES)));
+  const { bytes, parts } = await partitionsOf(folder);
   const scan = new Scan(options, work, parts);
   let read = 0;
   for await (const record of readRecords(folder, scan.report)) {
@@ -70,10 +69,14 @@ export async function scanLedger(
   return scan.end(folder);
 }
 
-async function bytesOf(folder: string): Promise<number> {
+/** The bytes of a ledger, and into how many partitions it is divided, so that each of them fits into memory. */
+export async function partitionsOf(
+  folder: string,
+): Promise<{ readonly bytes: number; readonly parts: number }> {
   const paths = await segmentPaths(folder);
   const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  return { bytes, parts: Math.max(1, Math.min(MOST_PARTITIONS, Math.ceil(bytes / PARTITION_BYTES))) };
 }
 
 class Scan {

@@ -1,5 +1,6 @@
 import type { OutputKind } from '../api/plugin.js';
 import { typeText, type ValueType } from '../api/types.js';
+import { viewsOfCounters } from '../config/project/load-counters.js';
 import type { EntityType, ProjectConfig } from '../config/project/model.js';
 
 /** A name that expressions can use, with what it is, for hover. */
@@ -38,7 +39,7 @@ export function knownNames(config: ProjectConfig, outputs: readonly StepOutputs[
       add({ name: definition, kind: 'number', description: `definition of ${name}: ${text.value}` });
     for (const requirement of features) addView(requirement.name.value, requirement.view.value, config, add);
   }
-  for (const view of config.views.keys()) addView(view, view, config, add);
+  for (const view of [...config.views.keys(), ...config.counters.keys()]) addView(view, view, config, add);
   for (const { pipeline, step, use, outputs: own } of outputs)
     for (const [output, kind] of Object.entries(own))
       add({
@@ -83,10 +84,10 @@ function pathsOf(
 function addView(
   name: string,
   view: string,
-  { views }: ProjectConfig,
+  { views, counters }: ProjectConfig,
   add: (known: KnownName) => void,
 ): void {
-  const definition = views.get(view);
+  const definition = views.get(view) ?? viewsOfCounters(counters).get(view);
   for (const feature of definition?.features.values() ?? []) {
     const otherwise = feature.default === undefined ? '' : `, default ${JSON.stringify(feature.default)}`;
     add(ofType(`${name}:${feature.name}`, feature.type, `feature of ${view}${otherwise}`));

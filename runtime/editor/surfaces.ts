@@ -1,8 +1,11 @@
 import type { Plugin } from '../api/plugin.js';
 import type { SinkPlugin } from '../api/ledger.js';
+import type { SourcePlugin } from '../api/source.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { isObject } from '../config/project/marks.js';
 import type { ProjectConfig } from '../config/project/model.js';
+import { viewsOfCounters } from '../config/project/load-counters.js';
+import { FEEDBACK_COLUMNS, READY_MAPS } from '../config/project/ready-maps.js';
 import { yamlSchema, type SchemaName } from '../config/project/schemas.js';
 import { knownNames, type KnownName, type StepOutputs } from './known-names.js';
 import { expressionDefinitions, optionSchema } from './option-schema.js';
@@ -13,6 +16,7 @@ export interface Registry {
   readonly config: ProjectConfig;
   readonly plugins: readonly Plugin[];
   readonly sinks: readonly SinkPlugin[];
+  readonly sources: readonly SourcePlugin[];
   readonly outputs: readonly StepOutputs[];
 }
 
@@ -32,7 +36,11 @@ export const SURFACES: readonly Surface[] = [
   { name: 'pipeline', folder: 'pipelines', schema: pipelineSchema },
   { name: 'entity', folder: 'schemas/entities', schema: ({ config }) => withTypes('entity', config) },
   { name: 'feature-view', folder: 'schemas/features', schema: viewSchema },
+  { name: 'counter', folder: 'schemas/counters', schema: counterSchema },
   { name: 'sink', folder: 'sinks', schema: sinkSchema },
+  { name: 'source', folder: 'sources', schema: sourceSchema },
+  { name: 'experiment', folder: 'experiments', schema: experimentSchema },
+  { name: 'curation', folder: 'curation', schema: () => edited('curation', []) },
   { name: 'test', folder: 'tests', schema: testSchema },
 ];
 
@@ -79,7 +87,7 @@ function only(
   });
 }
 
-const PLAIN_TYPES = ['int', 'float', 'bool', 'string', 'timestamp', 'list(string)'];
+const PLAIN_TYPES = ['int', 'float', 'bool', 'string', 'timestamp', 'list(string)', 'list(float)'];
 
 function typesOf({ entities }: ProjectConfig): string[] {
   const names = [...entities.keys()];
@@ -97,6 +105,17 @@ function viewSchema({ config }: Registry): JsonObject {
   return schema;
 }
 
+function counterSchema({ config }: Registry): JsonObject {
+  const kinds = only([...config.events.keys()]);
+  return unmarked(
+    edited('counter', [
+      ['properties/of/items', only([...config.entities.keys()])],
+      ['properties/features/additionalProperties/properties/event', kinds],
+      ['properties/features/additionalProperties/properties/over', kinds],
+    ]),
+  );
+}
+
 function sinkSchema({ sinks }: Registry): JsonObject {
   const choices = sinks.map(({ name }) => name);
   const schema = edited('sink', [
@@ -109,6 +128,47 @@ function sinkSchema({ sinks }: Registry): JsonObject {
     ],
   ]);
   return { ...unmarked(schema), allOf: optionsByUse(sinks, [], false) };
+}
+
+function sourceSchema({ config, sources }: Registry): JsonObject {
+  const kinds = [...config.events.keys()];
+  const entities = [...config.entities.keys()];
+  const schema = edited('source', [
+    [
+      'properties/use',
+      only(
+        sources.map(({ name }) => name),
+        sources.map(({ summary }) => summary),
+      ),
+    ],
+    ['properties/into/anyOf/1/properties/entities', only(entities)],
+    ['properties/into/anyOf/1/properties/features', only([...config.views.keys()])],
+    ['properties/map/anyOf/0', only(READY_MAPS)],
+    [
+      'properties/map/anyOf/1',
+      (map) => ({ ...map, propertyNames: { enum: [...FEEDBACK_COLUMNS, ...entities] } }),
+    ],
+    ['properties/event/anyOf/0', only(kinds)],
+    ['properties/about', only(entities)],
+  ]);
+  return { ...unmarked(schema), allOf: optionsByUse(sources, [], false) };
+}
+
+function experimentSchema({ config }: Registry): JsonObject {
+  const pipelines = only(config.pipelines.map(({ name }) => name));
+  const events = only([...config.events.keys()]);
+  const units = config.pipelines.flatMap(({ request }) =>
+    [...request.fields.values()].flatMap(({ kind, name }) => (kind === 'entity' ? [name] : [])),
+  );
+  return unmarked(
+    edited('experiment', [
+      ['properties/pipeline', pipelines],
+      ['properties/unit', only([...new Set(units)])],
+      ['$defs/arm/properties/pipeline', pipelines],
+      ['$defs/metric/properties/event', events],
+      ['$defs/metric/properties/over', events],
+    ]),
+  );
 }
 
 function testSchema({ config }: Registry): JsonObject {
@@ -129,7 +189,7 @@ function pipelineSchema({ config, plugins, outputs }: Registry): JsonObject {
   const names = knownNames(config, outputs);
   const types = [...config.entities.keys()];
   const fieldTypes = [...types, ...PLAIN_TYPES].flatMap((type) => [type, `optional(${type})`]);
-  const views = [...config.views.values()];
+  const views = [...config.views.values(), ...viewsOfCounters(config.counters).values()];
   const viewNames = views.map(({ name }) => name);
   const features = views.flatMap(({ name, features: own }) => [...own.keys()].map((one) => `${name}:${one}`));
   const schema = edited('pipeline', [

@@ -72,10 +72,17 @@ export interface CallNode extends NodeBase {
   readonly args: readonly ExpressionNode[];
 }
 
+/** `x[0]`: one element of a vector or a list, counted from 0. */
+export interface IndexNode extends NodeBase {
+  readonly kind: 'index';
+  readonly operand: ExpressionNode;
+  readonly index: ExpressionNode;
+}
+
 export type ReferenceNode = NameNode | PathNode | FeatureNode;
 
 export type ExpressionNode =
-  NumberNode | TextNode | BoolNode | ReferenceNode | UnaryNode | BinaryNode | InNode | CallNode;
+  NumberNode | TextNode | BoolNode | ReferenceNode | UnaryNode | BinaryNode | InNode | CallNode | IndexNode;
 
 export function childrenOf(node: ExpressionNode): readonly ExpressionNode[] {
   switch (node.kind) {
@@ -87,6 +94,8 @@ export function childrenOf(node: ExpressionNode): readonly ExpressionNode[] {
       return [node.operand, ...node.choices];
     case 'call':
       return node.args;
+    case 'index':
+      return [node.operand, node.index];
     default:
       return [];
   }

@@ -4,6 +4,7 @@ import type { CallNode, ExpressionNode, ReferenceNode } from './ast.js';
 import type { Environment, ExpressionProblem, NamedNumber, NameProblem, Source } from './environment.js';
 import type { Checking } from './checking.js';
 import { FUNCTIONS } from './functions/registry.js';
+import { checkIndex } from './element.js';
 import { checkIn } from './membership.js';
 import { constant, type Operand } from './operand.js';
 import { checkBinary, checkUnary } from './operators.js';
@@ -27,6 +28,10 @@ export class Checker implements Checking {
     this.#candidateHelp = candidateHelp;
   }
 
+  position(): 'served' | Source | undefined {
+    return this.#names.position?.();
+  }
+
   check(node: ExpressionNode): Operand | undefined {
     switch (node.kind) {
       case 'number':
@@ -47,6 +52,8 @@ export class Checker implements Checking {
         return checkIn(this, node);
       case 'call':
         return this.#call(node);
+      case 'index':
+        return checkIndex(this, node);
     }
   }
 
@@ -118,7 +125,7 @@ export class Checker implements Checking {
         name,
         `there is no function \`${node.name}\``,
         signature === undefined
-          ? `the functions are ${[...FUNCTIONS.keys()].join(', ')}`
+          ? 'docs/expressions.md lists the functions'
           : `did you mean \`${signature}\`?`,
       );
       return undefined;

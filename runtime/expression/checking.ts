@@ -1,9 +1,12 @@
 import type { DiagnosticCode } from '../config/diagnostics/diagnostic-codes.js';
 import type { ExpressionNode } from './ast.js';
+import type { Source } from './environment.js';
 import type { Operand } from './operand.js';
 
 /** What the rules of operators and functions need from the type checker. */
 export interface Checking {
+  /** What `position(n)` means here, see `Environment.position`. */
+  position(): 'served' | Source | undefined;
   /** The typed operand of a part; undefined after a problem was reported. */
   check(node: ExpressionNode): Operand | undefined;
   /** Reports a problem at a place of the expression's text. */

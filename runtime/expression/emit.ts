@@ -55,6 +55,9 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
 /** Functions that can return an argument as it is. */
 const COPYING: ReadonlySet<string> = new Set(['if', 'coalesce', 'clamp', 'min', 'max']);
 
+/** Functions whose result is one of a few common words, which say little about the text that they come from. */
+const COARSE: ReadonlySet<string> = new Set(['platform', 'os', 'browser', 'language', 'referrer_medium']);
+
 /**
  * The marks of a value. A text, a list or a vector that an expression makes of a private value is private, and so is a
  * number that it only copies. A number that it computes is not.
@@ -68,7 +71,7 @@ function marksOf(operand: Operand, layout: FrameLayout): ColumnMarks {
   const { node, type } = operand;
   const name = node.kind === 'call' ? node.name : '';
   const isNumber = columnKindFor(type) === 'number';
-  if (isNumber && !COPYING.has(name)) return {};
+  if ((isNumber && !COPYING.has(name)) || COARSE.has(name)) return {};
   const args = isNumber && name === 'if' ? operand.args.slice(1) : operand.args; // a condition is not copied
   const marks = args.map((arg) => marksOf(arg, layout));
   return {

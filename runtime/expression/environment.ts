@@ -37,6 +37,11 @@ export interface Environment {
   name(name: string): Source | NamedNumber | NameProblem;
   /** `product.brand.name`: at least two segments. */
   path(segments: readonly string[]): Source | NameProblem;
+  /**
+   * What `position(n)` means: n while the pipeline serves, or the column of the places at which the rows of a data set were
+   * shown. Undefined: it is not allowed here.
+   */
+  position?(): 'served' | Source;
   /** `view:feature` or `as:output`. */
   feature(view: string, feature: string): Source | NameProblem;
 }

@@ -1,7 +1,7 @@
 import { FOREIGN_SYMBOLS } from './spellings.js';
 import { ExpressionSyntaxError } from './syntax-error.js';
 
-const SYMBOLS = ['==', '!=', '<=', '>=', '<', '>', '+', '-', '*', '/', '%', '(', ')', ','] as const;
+const SYMBOLS = ['==', '!=', '<=', '>=', '<', '>', '+', '-', '*', '/', '%', '(', ')', '[', ']', ','] as const;
 const WORDS = ['and', 'or', 'not', 'in'] as const;
 
 export type TokenSymbol = (typeof SYMBOLS)[number] | (typeof WORDS)[number];

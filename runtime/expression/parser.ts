@@ -81,7 +81,7 @@ class Parser {
 
   #prefix(level: number): ExpressionNode {
     const token = this.#next;
-    if (token.kind !== 'symbol' || (token.symbol !== '-' && token.symbol !== 'not')) return this.#primary();
+    if (token.kind !== 'symbol' || (token.symbol !== '-' && token.symbol !== 'not')) return this.#element();
     const op = token.symbol;
     if (op === 'not' && level > NOT_LEVEL) {
       throw new ExpressionSyntaxError(
@@ -108,6 +108,20 @@ class Parser {
     }
     const children = [operand, ...choices];
     return this.#node({ kind: 'in', negated, enclosed, operand, choices }, start, this.#lastEnd, children);
+  }
+
+  /** A value, and the indexes behind it. */
+  #element(): ExpressionNode {
+    const { start } = this.#next;
+    let node = this.#primary();
+    for (;;) {
+      const open = this.#next;
+      if (open.kind !== 'symbol' || open.symbol !== '[') return node;
+      this.#take();
+      const index = this.#binary(1);
+      this.#close(open, 'an operator or `]`', ']');
+      node = this.#node({ kind: 'index', operand: node, index }, start, this.#lastEnd, [node, index]);
+    }
   }
 
   #primary(): ExpressionNode {
@@ -186,12 +200,18 @@ class Parser {
     return items;
   }
 
-  #close(open: Token, expected: string): void {
+  #close(open: Token, expected: string, symbol: ')' | ']' = ')'): void {
     const token = this.#next;
     if (token.kind === 'end') {
-      throw new ExpressionSyntaxError(open.start, open.end, '`(` is never closed', 'add `)`');
+      const opened = this.#text.slice(open.start, open.end);
+      throw new ExpressionSyntaxError(
+        open.start,
+        open.end,
+        `\`${opened}\` is never closed`,
+        `add \`${symbol}\``,
+      );
     }
-    if (token.kind !== 'symbol' || token.symbol !== ')') throw this.#misplaced(expected);
+    if (token.kind !== 'symbol' || token.symbol !== symbol) throw this.#misplaced(expected);
     this.#take();
   }
 
@@ -266,6 +286,7 @@ class Parser {
 }
 
 function helpForSymbol(symbol: string): string | undefined {
+  if (symbol === '[') return 'write a list of choices in parentheses: `x in (a, b)`';
   return symbol === '+' ? 'the only sign before a number is `-`' : undefined;
 }
 

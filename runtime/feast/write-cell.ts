@@ -126,12 +126,17 @@ function jsonOf(feast: FeastValue, type: ValueType): JsonValue | undefined {
     case 'ref':
       return textOf(feast);
     case 'list':
-      return textsOf(feast);
+      return type.of.kind === 'float' ? numbersOf(feast) : textsOf(feast);
     case 'vector':
-      return VECTORS.has(from) ? (value as readonly FeastData[]).map(elementOf) : undefined;
+      return numbersOf(feast);
     default:
       return undefined;
   }
+}
+
+/** Undefined if the value is no list of numbers. */
+function numbersOf({ type, value }: FeastValue): JsonValue | undefined {
+  return VECTORS.has(type) ? (value as readonly FeastData[]).map(elementOf) : undefined;
 }
 
 /** Null for a 64-bit integer that a number cannot hold exactly; a vector with a null does not fit its type. */

@@ -28,7 +28,7 @@ export class FacetReader {
 
   constructor(
     subject: string,
-    facets: Iterable<TrackedFacet>,
+    facets: Iterable<Pick<TrackedFacet, 'name' | 'segments'>>,
     entities: ReadonlyMap<string, EntityType>,
     prefix: string,
   ) {

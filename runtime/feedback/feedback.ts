@@ -11,6 +11,7 @@ import { tracedStore } from '../store/traced-store.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
 import type { StoreParts } from '../index/store-parts.js';
 import { checkFeedback, type CheckedFeedback, type FeedbackEvent } from './check-feedback.js';
+import type { EventCounts } from './count-events.js';
 import { FacetReader, type Subject, type SubjectValues } from './facet-reader.js';
 import { groupBy } from '../core/group-by.js';
 import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
@@ -38,6 +39,8 @@ export interface FeedbackParts extends StoreParts {
   readonly oldestEvent: number;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
+  /** Counts the events in counters; by default there are none. */
+  readonly counts?: EventCounts;
 }
 
 /** How many events of the body had each outcome; the counts add up to all events. */
@@ -105,8 +108,14 @@ export class Feedback {
     const now = this.#clock();
     const { types: entities, kinds, oldestEvent } = this.#parts;
     const feedback = await soon(checkFeedback(body, { entities, kinds }, now, oldestEvent));
-    const merged = await this.#store(feedback, now, tracedStore(this.#parts.store, span));
-    const outcomes = feedback.events.map((_, i) => best(merged.map(({ outcomes: its }) => its[i])));
+    this.#parts.counts?.refuseOld(feedback, now);
+    const store = tracedStore(this.#parts.store, span);
+    // First, because no history refuses an event that is sent again.
+    const counted = await this.#count(feedback, now, store);
+    const merged = await this.#store(feedback, now, store);
+    const outcomes = feedback.events.map((_, i) =>
+      best([counted[i], ...merged.map(({ outcomes: its }) => its[i])]),
+    );
     this.#records.add(feedback, outcomes, now);
     const count = (outcome: EventOutcome | 'unused'): number =>
       outcomes.filter((one) => one === outcome).length;
@@ -120,6 +129,23 @@ export class Feedback {
       },
       counts: countsOf(feedback.events, outcomes, merged, this.#parts.codes),
     };
+  }
+
+  /** By position in the events. */
+  async #count(
+    feedback: CheckedFeedback,
+    now: number,
+    store: Store,
+  ): Promise<readonly (EventOutcome | undefined)[]> {
+    const { counts, codes } = this.#parts;
+    if (counts === undefined) return [];
+    const idOf = (event: FeedbackEvent): readonly [number, number] =>
+      identityOf(feedback.requestId, event, codes.codeOf(event.kind.name));
+    try {
+      return await counts.count(feedback, idOf, now, store);
+    } catch (error) {
+      throw error instanceof StoreWriteError ? unconfirmed(error) : error;
+    }
   }
 
   /** Returns one entry for each entity of the body that has counted events. */
@@ -156,9 +182,7 @@ export class Feedback {
         return { outcomes: feedback.events.map((event) => byEvent.get(event)), evicted };
       });
     } catch (error) {
-      if (!(error instanceof StoreWriteError)) throw error;
-      const detail = `The feedback is not confirmed; it is safe to send it again, because no event is counted twice. ${error.message}`;
-      throw new MillraceError(error.code, detail, { cause: error });
+      throw error instanceof StoreWriteError ? unconfirmed(error) : error;
     } finally {
       deadline.end();
     }
@@ -187,6 +211,11 @@ export class Feedback {
     }
     return found;
   }
+}
+
+function unconfirmed(error: StoreWriteError): MillraceError {
+  const detail = `The feedback is not confirmed; it is safe to send it again, because no event is counted twice. ${error.message}`;
+  return new MillraceError(error.code, detail, { cause: error });
 }
 
 interface ValuesAt {

@@ -175,7 +175,8 @@ export function columnKindOf(type: ValueType, throughList: boolean): Column['kin
     case 'vector':
       return throughList ? undefined : 'vector';
     case 'list':
-      return type.of.kind === 'record' ? undefined : 'texts';
+      if (type.of.kind === 'record') return undefined;
+      return type.of.kind === 'float' ? 'numbers' : 'texts';
     case 'record':
       return undefined;
   }

@@ -48,6 +48,20 @@ export class FrameLayout {
     return this.#columns.length - 1;
   }
 
+  /** A layout that starts with the columns of this one. Columns that are added to it do not change this one. */
+  extended(): FrameLayout {
+    const longer = new FrameLayout();
+    longer.#columns.push(...this.#columns);
+    return longer;
+  }
+
+  /** The columns from a slot on, as a layout of their own. */
+  from(slot: number): FrameLayout {
+    const rest = new FrameLayout();
+    rest.#columns.push(...this.#columns.slice(slot));
+    return rest;
+  }
+
   /** Groups slots that are written together. Returns the number under which a frame stores their columns. */
   group(slots: readonly number[]): number {
     this.#groups.push(Object.freeze([...slots]));

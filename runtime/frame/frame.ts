@@ -12,6 +12,8 @@ export class Frame {
   count = 0;
   /** When the request started, in epoch milliseconds. `now()` returns this value during the whole request. */
   now = 0;
+  /** In a preview: the time at which dated rules are looked up, in place of `now`. */
+  rulesAt: number | undefined;
   /** The columns, indexed by slot. */
   readonly columns: Column[];
   /** Columns that are written together, indexed by the layout's group numbers. */
@@ -42,10 +44,21 @@ export class Frame {
     this.groups = layout.groups.map((slots) => slots.map((slot) => this.columns[slot] as Column));
   }
 
+  /** A frame with the columns of a request's frame, followed by new columns. The request's frame does not change. */
+  static beside(request: Frame, added: FrameLayout): Frame {
+    const own = new Frame(added);
+    own.reset(request.count, request.now);
+    own.columns.unshift(...request.columns);
+    own.scores = request.scores;
+    own.tiers = request.tiers;
+    return own;
+  }
+
   /** Prepares the frame for a request with `count` candidates. */
   reset(count: number, now: number): void {
     this.count = count;
     this.now = now;
+    this.rulesAt = undefined;
     this.emitted.length = 0;
     if (count > this.#capacity) this.#grow(count);
     this.scores.fill(0, 0, count);

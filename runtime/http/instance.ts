@@ -1,6 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 
+/** Something that does not stop this instance, and should be changed. */
+export interface Warning {
+  readonly code: string;
+  readonly detail: string;
+}
+
 interface AnyReload {
   /** When it ended, epoch milliseconds. */
   readonly at: number;
@@ -36,6 +42,7 @@ export type ReloadReport = AnyReload &
 export class Instance {
   #isShuttingDown = false;
   #lastReload: ReloadReport | undefined;
+  readonly #warnings: (() => readonly Warning[])[] = [];
   readonly #gather: ((own: Registry) => Promise<string>) | undefined;
 
   /** @param gather renders the metrics of several processes; by default /metrics shows only those of this process */
@@ -53,6 +60,16 @@ export class Instance {
 
   shutDown(): void {
     this.#isShuttingDown = true;
+  }
+
+  /** What /readyz shows beside its checks. It does not stop this instance. */
+  warnings(): readonly Warning[] {
+    return this.#warnings.flatMap((of) => of());
+  }
+
+  /** Adds a part of the process that has warnings. */
+  warnOf(warnings: () => readonly Warning[]): void {
+    this.#warnings.push(warnings);
   }
 
   /** The last reload of the project; undefined before the first one. */

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { RequestContext } from '../pipeline/types.js';
+import { askedArms } from './experiment-header.js';
 import { isSafeRequestId, rankingRequestId } from './request-id.js';
 import { requestState, setRequestId } from './request-state.js';
 
@@ -18,6 +19,7 @@ export function pipelineContext(req: Request, res: Response, body: unknown): Req
     requestId: state.id,
     deadline: state.deadline,
     span: state.span,
+    arms: askedArms(req, res),
     ...(runId === undefined ? {} : { runId }),
   };
 }

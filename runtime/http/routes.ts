@@ -2,6 +2,7 @@ import type { Pipeline } from '../pipeline/types.js';
 import type { Route } from './route.js';
 import { deleteEntities, deleteEntitiesFirstPath } from './routes/delete-entities.js';
 import { deleteFeatures } from './routes/delete-features.js';
+import { getCuration, putCuration } from './routes/curation.js';
 import { explain } from './routes/explain.js';
 import { feedback } from './routes/feedback.js';
 import { forget } from './routes/forget.js';
@@ -37,6 +38,8 @@ export const SERVICE_ROUTES: readonly Route[] = [
   feastPush,
   feedback,
   forget,
+  putCuration,
+  getCuration,
   redoc,
   redocBundle,
   ...INSPECT,

@@ -24,6 +24,7 @@ export interface HttpServices {
   readonly online: OnlineFeatureService;
   readonly feedback: FeedbackService;
   readonly forget: ForgetService;
+  readonly curation: CuratedRules;
   readonly pipelines: readonly Pipeline[];
   readonly store: {
     ping(): Promise<void>;
@@ -119,6 +120,12 @@ export interface FeedbackService {
 
 export interface ForgetService {
   run(body: unknown): Promise<unknown>;
+}
+
+/** The rules that lists have over the API. */
+export interface CuratedRules {
+  put(body: unknown): Promise<unknown>;
+  get(body: unknown): Promise<unknown>;
 }
 
 /** The maximum sizes of bodies, in bytes after inflating. */

@@ -142,7 +142,11 @@ function illFormed(
   | { readonly path: readonly (string | number)[]; readonly code: string; readonly detail: string }
   | undefined {
   const texts =
-    type.kind === 'string' ? [value] : type.kind === 'list' ? (value as readonly JsonValue[] | null) : [];
+    type.kind === 'string'
+      ? [value]
+      : type.kind === 'list' && type.of.kind !== 'float'
+        ? (value as readonly JsonValue[] | null)
+        : [];
   const at = texts?.findIndex((text) => typeof text === 'string' && !isWellFormed(text)) ?? -1;
   if (at < 0) return undefined;
   return {

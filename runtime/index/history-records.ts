@@ -103,7 +103,7 @@ function featureColumn(name: string, type: ValueType): RecordColumn {
     case 'timestamp':
       return { ...column, type: 'time' };
     case 'list':
-      return { ...column, type: 'texts' };
+      return { ...column, type: type.of.kind === 'float' ? 'numbers' : 'texts' };
     case 'vector':
       return { ...column, type: 'vector', size: type.size };
     case 'string':
@@ -134,6 +134,14 @@ function writeFeature(
       break;
     case 'list': {
       const { of } = type;
+      if (of.kind === 'float') {
+        const numbers = (value ?? []) as readonly number[];
+        writer.numbers(
+          { values: numbers, offsets: [0, numbers.length] },
+          value === undefined ? ABSENT : undefined,
+        );
+        break;
+      }
       const sent = (value ?? []) as readonly string[];
       const texts = of.kind === 'ref' ? sent.map((id) => hasher.shown(of.entity, id)) : sent;
       writer.texts({ values: texts, offsets: [0, texts.length] }, value === undefined ? ABSENT : undefined);

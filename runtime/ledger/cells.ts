@@ -14,6 +14,8 @@ export interface Cells {
   at(row: number): CellValue;
   /** The number of a row; NaN if there is none, or if the column is not of numbers. A bool is 0 or 1. */
   numberAt(row: number): number;
+  /** An element of a row's vector, counted from 0; NaN if there is none, or if the column is not of vectors. */
+  elementAt(row: number, element: number): number;
   /** `present` in a column that is not nullable. */
   statusAt(row: number): number;
 }
@@ -38,6 +40,7 @@ export function readCells(frame: Buffer, start: number, column: RecordColumn, ro
     row >= 0 && row < rows && (!column.nullable || isKnown(statuses[row]));
   const place = (row: number): number => (isConstant ? 0 : row);
   const isBool = column.type === 'bool';
+  let elements: Float64Array | Float32Array | undefined;
   return {
     type: column.type,
     length: rows,
@@ -52,8 +55,27 @@ export function readCells(frame: Buffer, start: number, column: RecordColumn, ro
       const value = read(place(row));
       return typeof value === 'number' ? value : NaN;
     },
+    elementAt: (row, element) => {
+      if (column.type !== 'vector' || element >= (column.size ?? 1) || !hasValue(row)) return NaN;
+      elements ??= elementsOf(frame, values, tag & ~CONSTANT, column, isConstant ? Math.min(rows, 1) : rows);
+      return elements[place(row) * (column.size ?? 1) + element] ?? NaN;
+    },
     statusAt: (row) => (column.nullable ? (statuses[row] ?? Status.absent) : Status.present),
   };
+}
+
+/** The elements of a column of vectors. */
+function elementsOf(
+  { buffer, byteOffset }: Buffer,
+  start: number,
+  storage: number,
+  { size }: RecordColumn,
+  rows: number,
+): Float64Array | Float32Array {
+  const count = rows * (size ?? 1);
+  return storage === Storage.float64
+    ? new Float64Array(buffer, byteOffset + start, count)
+    : new Float32Array(buffer, byteOffset + start, count);
 }
 
 function statusBytes(frame: Buffer, start: number, rows: number): Uint8Array {

@@ -31,6 +31,7 @@ export class HttpMetrics {
   readonly #outsideKeysRead: Counter<'pipeline'>;
   readonly #skippedSteps: Counter<'pipeline' | 'step'>;
   readonly #degraded: Counter<'pipeline' | 'cause'>;
+  readonly #experiments: Counter<'experiment' | 'arm' | 'excluded'>;
   readonly #unscored: Counter<'pipeline'>;
   readonly #unknownFields: Counter<'pipeline'>;
 
@@ -124,6 +125,12 @@ export class HttpMetrics {
       name: 'millrace_pipeline_skipped_steps_total',
       help: 'Steps that failed and were skipped because of on_error: skip.',
       labelNames: ['pipeline', 'step'],
+      registers,
+    });
+    this.#experiments = new Counter({
+      name: 'millrace_experiment_requests_total',
+      help: 'Requests of experiments by arm. `excluded` says why a request does not count in the result.',
+      labelNames: ['experiment', 'arm', 'excluded'],
       registers,
     });
     this.#degraded = new Counter({
@@ -261,6 +268,8 @@ export class HttpMetrics {
       this.#outsideKeysRead.inc(labels, report.outside.keysRead);
     }
     for (const step of report.skippedSteps) this.#skippedSteps.inc({ pipeline, step });
+    for (const { experiment, arm, excluded } of report.experiments)
+      this.#experiments.inc({ experiment, arm, excluded: excluded ?? 'no' });
     for (const cause of new Set(report.degraded.map((one) => one.cause)))
       this.#degraded.inc({ pipeline, cause });
     if (report.unscored > 0) this.#unscored.inc(labels, report.unscored);

@@ -1,23 +1,43 @@
 import type { EntityType } from '../config/project/model.js';
 import type { Plan } from '../compile/plan.js';
+import type { LiveExperiments } from '../experiments/live-experiments.js';
 import type { FeatureSources } from '../index/feature-source.js';
 import { describePlan } from './explain/describe.js';
 import { answerSchema } from './page/answer-schema.js';
 import { requestSchema } from './request/request-schema.js';
-import { runPipeline, type PipelineServices } from './run-pipeline.js';
+import { runPipeline, type PipelineExperiments, type PipelineServices } from './run-pipeline.js';
 import { readersOf } from './hydrate/source-cells.js';
 import { RankingLog, type RecordServices } from './log/ranking-log.js';
 import type { Pipeline } from './types.js';
+
+export type MountServices = Omit<PipelineServices, 'experiments'> & {
+  readonly sources?: FeatureSources;
+  readonly records?: RecordServices;
+  readonly live?: ExperimentServices | undefined;
+};
+
+/** What a pipeline with experiments needs. */
+export interface ExperimentServices {
+  readonly live: LiveExperiments;
+  isStopped(experiment: string): boolean;
+  /** The plan of another pipeline, which an arm names. */
+  planOf(pipeline: string): Plan;
+}
 
 /** Combines a plan with the services that run it; the result is mounted at a route. */
 export function mountPipeline(
   plan: Plan,
   entities: ReadonlyMap<string, EntityType>,
-  services: PipelineServices & { readonly sources?: FeatureSources; readonly records?: RecordServices },
+  services: MountServices,
 ): Pipeline {
   const { definition } = plan;
-  const log = services.records && RankingLog.of(plan, services.records);
-  const mounted = { ...services, readers: readersOf(plan, services.sources), ...(log && { log }) };
+  const { live } = services;
+  const called = live && { definition, experiments: live.live };
+  const servicesOf = (own: Plan): PipelineServices => {
+    const log = services.records && RankingLog.of(own, services.records, called);
+    return { ...services, readers: readersOf(own, services.sources), ...(log && { log }) };
+  };
+  const mounted = { ...servicesOf(plan), experiments: live && experimentsOf(live, servicesOf) };
   return Object.freeze({
     name: definition.name,
     route: definition.route.value,
@@ -40,4 +60,25 @@ export function mountPipeline(
     },
     describe: () => describePlan(plan),
   } satisfies Pipeline);
+}
+
+/** Mounts the pipelines that arms name, so that their requests are recorded as those of the pipeline that is called. */
+function experimentsOf(
+  { live, isStopped, planOf }: ExperimentServices,
+  servicesOf: (plan: Plan) => PipelineServices,
+): PipelineExperiments {
+  const arms = new Map(
+    Array.from(live.pipelines, (name) => {
+      const plan = planOf(name);
+      return [name, { plan, services: servicesOf(plan) }] as const;
+    }),
+  );
+  return {
+    choose: (ids, now, { arms: asked }) => live.choose(ids, now, isStopped, asked),
+    arm(pipeline) {
+      const arm = arms.get(pipeline);
+      if (arm === undefined) throw new Error(`no arm names the pipeline ${pipeline}`);
+      return arm;
+    },
+  };
 }

@@ -5,6 +5,7 @@ import type { Deadline } from '../core/deadline.js';
 import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { inTurns, soon } from '../core/pieces.js';
 import type { Usage } from '../core/usage.js';
+import type { Choice } from '../experiments/live-experiments.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
@@ -29,7 +30,7 @@ import { leaveRecord } from './log/leave-record.js';
 import type { LoggedRun, RankingLog } from './log/ranking-log.js';
 import { findInIndex, wantedFromIndex, type CandidateFilters } from './request/index-candidates.js';
 import { pageStart } from './request/paging.js';
-import { openRequest, type OpenedRequest } from './request/open-request.js';
+import { openRequest, setParams, type OpenedRequest } from './request/open-request.js';
 import { reportOf } from './run-report.js';
 import { StageRunner } from './stage-runner.js';
 import type { RequestContext, RunReport } from './types.js';
@@ -53,11 +54,20 @@ export interface PipelineServices {
   readonly hasher?: IdHasher;
   /** Where the requests are recorded; by default nowhere. */
   readonly log?: RankingLog;
+  /** The experiments of the pipeline; undefined if it has none. */
+  readonly experiments?: PipelineExperiments | undefined;
   readonly onEffectError?: EffectErrorHandler;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
   /** Sees an explained request before its frame is released, instead of an explanation. */
   readonly observe?: (run: FinishedRun) => void;
+}
+
+/** The experiments of a mounted pipeline. */
+export interface PipelineExperiments {
+  choose(ids: ReadonlyMap<string, string>, now: number, context: RequestContext): Choice | undefined;
+  /** The plan and the services of a pipeline that an arm names. */
+  arm(pipeline: string): { readonly plan: Plan; readonly services: PipelineServices };
 }
 
 export interface PipelineRun {
@@ -67,30 +77,57 @@ export interface PipelineRun {
   readonly explanation: Explanation | undefined;
 }
 
-/** Runs one request: read the body → hydrate → fetch features → components → page. */
+/**
+ * Runs one request: read the body → hydrate → fetch features → components → page.
+ * @param given what the experiments chose; undefined if they choose now
+ */
 export async function runPipeline(
-  plan: Plan,
+  called: Plan,
   services: PipelineServices,
   body: unknown,
   context: RequestContext,
   isExplained = false,
+  given?: Choice,
 ): Promise<PipelineRun> {
+  let plan = called;
   const stages = new StageRunner(plan.definition.limits.time, context, services.usage);
   const { deadline } = stages;
   const { onEffectError, usage } = services;
   const log = isExplained ? undefined : services.log;
   let opened: OpenedRequest | undefined;
   const check = (): void => deadline.check();
-  const loss = new StoreLoss(plan, deadline);
+  const loss = new StoreLoss(called, deadline);
+  let choice = given;
   const reads = readsOf(services, stages, loss, context.span);
-  const logged = (runId: string | undefined): Pick<LoggedRun, 'runId' | 'ms'> => ({
+  const logged = (runId: string | undefined): Pick<LoggedRun, 'runId' | 'ms' | 'experiments'> => ({
     runId,
+    experiments: choice?.taken ?? [],
     ms: performance.now() - stages.clock.started,
   });
   try {
     check(); // the request may have waited beyond its deadline
     opened = await stages.run('read', () => readBody(plan, services, body, context, deadline));
     const { request, frame } = opened;
+    choice ??= services.experiments?.choose(request.entityIds, frame.now, context);
+    if (choice !== undefined && given === undefined) {
+      const { variant } = choice;
+      const arm = variant.pipeline === undefined ? undefined : services.experiments?.arm(variant.pipeline);
+      if (arm !== undefined) {
+        const { requestId } = request;
+        plan.frames.release(frame);
+        opened = undefined;
+        return await runPipeline(
+          arm.plan,
+          arm.services,
+          body,
+          { ...context, requestId, deadline },
+          isExplained,
+          choice,
+        );
+      }
+      ({ plan } = variant);
+      setParams(plan, frame);
+    }
     const trace = traceOf(request, context.runId, isExplained);
     const pending = await stages.run('hydrate', () =>
       loss.survive(() => hydrate(plan, frame, request, reads)),
@@ -105,6 +142,7 @@ export async function runPipeline(
             deadline,
             onEffectError,
             observer: trace,
+            page: { size: request.paging.userPageSize, first: pageStart(request.paging) },
             span: stages.span,
           })
         : unranked(plan, frame, request.ids),
@@ -122,9 +160,10 @@ export async function runPipeline(
     const steps = trace?.isRehearsal
       ? ranked.steps
       : runServed(plan, frame, ranked, answered, { deadline, onEffectError, span });
-    const report = {
+    const report: RunReport = {
       ...reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code),
       ...(opened.indexed === undefined ? {} : { indexed: opened.indexed }),
+      experiments: choice?.taken ?? [],
     };
     const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, report, answer };
     const explained = trace?.isRehearsal === true ? { ...finished, trace } : undefined;
@@ -165,7 +204,7 @@ function readBody(
   deadline: Deadline,
 ): OpenedRequest | Promise<OpenedRequest> {
   const open = (sent: unknown): OpenedRequest | Promise<OpenedRequest> =>
-    soon(openRequest(plan, sent, context.requestId, services.now), () => deadline.check());
+    soon(openRequest(plan, sent, context.requestId, services.now, context.rulesAt), () => deadline.check());
   const wanted = wantedFromIndex(plan, body);
   if (wanted === undefined) return open(body);
   const { store, layouts, now, index } = services;

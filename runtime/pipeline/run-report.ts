@@ -18,7 +18,7 @@ export function reportOf(
   { ranking, steps, stepMs }: RankedCandidates,
   stageMs: StageTimes,
   lossCode: StoreFailure | undefined,
-): RunReport {
+): Omit<RunReport, 'experiments'> {
   const unscored = unscoredOf(steps, ranking);
   return {
     stageMs,

@@ -6,6 +6,7 @@ import type { PipelineAnswer } from './answer-types.js';
 import type { Explanation } from './explain/explanation.js';
 import type { IndexedCandidates } from './request/index-candidates.js';
 import type { StageTimes } from './stages.js';
+import type { ArmOverrides, TakenArm } from '../experiments/live-experiments.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
 
 /** What the caller of a pipeline provides besides the body. */
@@ -18,8 +19,12 @@ export interface RequestContext {
    * Identifies the events of this run; generated if absent, because several pages and retries may share a request id.
    */
   readonly runId?: string;
+  /** A preview: dated rules are looked up at this time, epoch milliseconds; by default now. */
+  readonly rulesAt?: number;
   /** The span of the request; undefined if it is not traced. */
   readonly span?: TraceSpan | undefined;
+  /** The arms that the request asks for. */
+  readonly arms?: ArmOverrides | undefined;
 }
 
 /** The data about one request for the metrics and the explanation. */
@@ -37,6 +42,8 @@ export interface RunReport {
   readonly candidates: number;
   /** If the candidates came from the index: how many were looked at, met the condition, and were ranked. */
   readonly indexed?: IndexedCandidates;
+  /** The experiments that the request takes part in. */
+  readonly experiments: readonly TakenArm[];
   /** Candidates that were dropped because their id occurred earlier. */
   readonly duplicates: number;
   /** Steps that failed and were skipped because of `on_error: skip`. */

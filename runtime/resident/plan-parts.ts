@@ -55,7 +55,8 @@ export class PlanParts {
       for (const { nodes, features } of plan.levels) {
         for (const node of nodes) this.#taken.set(node, this.#addNode(node));
         for (const read of features)
-          if (read.types.length === 1 && read.source === undefined) this.#addFeatures(read, plan);
+          if (read.types.length === 1 && read.source === undefined && read.counters === undefined)
+            this.#addFeatures(read, plan);
       }
     }
   }

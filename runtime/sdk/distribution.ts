@@ -80,6 +80,18 @@ export class Distribution {
     return (this.minMax(value) - this.#mean) / this.#deviation;
   }
 
+  /**
+   * The value at a share of the sorted numbers, from 0 (least) to 1 (largest); between two numbers it is interpolated
+   * linearly (type 7 of Hyndman and Fan, as NumPy does). NaN without numbers.
+   */
+  quantile(share: number): number {
+    const at = share * (this.count - 1);
+    const low = this.#sorted[Math.floor(at)] ?? NaN;
+    const high = this.#sorted[Math.ceil(at)] ?? NaN;
+    const part = at - Math.floor(at);
+    return low === high ? low : low * (1 - part) + high * part;
+  }
+
   /** value / sum; NaN if a number is negative, or all are 0. */
   share(value: number): number {
     if (this.min < 0) return NaN;

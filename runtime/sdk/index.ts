@@ -1,5 +1,6 @@
 /** The module `millrace/api`: everything that a plugin may import. */
 export * from '../api/columns.js';
+export * from '../api/curation.js';
 export * from './distribution.js';
 export * from '../api/duration.js';
 export * from '../api/errors.js';
@@ -14,9 +15,12 @@ export * from './model-inputs.js';
 export { nearest } from '../core/nearest.js';
 export * from '../core/pieces.js';
 export * from '../api/plugin.js';
+export * from '../api/ranking-edit.js';
 export * from '../api/server-probe.js';
+export * from '../api/source.js';
 export * from '../api/status.js';
 export * from '../api/trace-context.js';
+export * from './group-rows.js';
 export * from './outbound-client.js';
 export * from './segments.js';
 export * from './tensor.js';

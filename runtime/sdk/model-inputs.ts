@@ -4,8 +4,12 @@ import { OptionError, tryEach, type BuildContext, type ModelBinding, type StepIn
 import type { Input } from '../api/input.js';
 import { isKnown } from '../api/status.js';
 import type { FeatureColumn } from '../api/tree-ensemble.js';
+import { elementReader, spread, spreadNamed, type ColumnSource } from './vector-columns.js';
 
-/** The option `inputs:`, by the model's name of each column, or as a list in the model's order. */
+/**
+ * The option `inputs:`, by the model's name of each column, or as a list in the model's order. A vector stands for as
+ * many columns as it has elements.
+ */
 export type WrittenInputs = Readonly<Record<string, Input>> | readonly Input[];
 
 /** The columns of a model file. */
@@ -32,17 +36,38 @@ export function bindModelInputs(
 ): ModelInputs {
   const { names } = columns;
   if (isList(written)) {
-    if (written.length !== names.length) {
+    const sources = written.flatMap((input, at) => spread(input).map((source) => ({ source, at })));
+    if (sources.length !== names.length) {
+      const vectors = written.filter(({ kind }) => kind === 'vector');
+      const spreads = vectors.map(({ text, size }) => `, of which \`${text}\` gives ${String(size)}`);
       throw new OptionError(
         ['inputs'],
-        `the model has ${names.length} columns, and \`inputs\` has ${written.length}`,
+        `the model has ${names.length} columns, and \`inputs\` has ${sources.length}${spreads.join('')}`,
         columns.unnamed ? undefined : `the columns are ${shortList(names)}`,
       );
     }
-    if (!columns.unnamed) checkOrder(names, written);
-    return new ModelInputs(columns, written, (index) => ['inputs', index]);
+    // The elements of a vector follow one another, so only whole entries can be out of order.
+    if (!columns.unnamed && sources.length === written.length) checkOrder(names, written);
+    return new ModelInputs(
+      columns,
+      sources.map(({ source }) => source),
+      (index) => ['inputs', sources[index]?.at ?? 0],
+    );
   }
-  const given = new Map(Object.entries(written ?? {}));
+  const owners = new Map<string, string>();
+  const given = new Map<string, ColumnSource>();
+  for (const entries of tryEach(
+    Object.entries(written ?? {}).map(
+      ([name, input]) =>
+        () =>
+          spreadNamed(name, input, names).map(([column, source]) => ({ column, source, name })),
+    ),
+  )) {
+    for (const { column, source, name } of entries) {
+      given.set(column, source);
+      owners.set(column, name);
+    }
+  }
   const isWhole = names.every((name) => given.has(name));
   if (columns.unnamed && !isWhole) {
     throw new OptionError(
@@ -56,7 +81,7 @@ export function bindModelInputs(
   for (const name of given.keys())
     if (!names.includes(name)) unknown.set(name, nearest(name, missing) ?? nearest(name, names));
   const meant = new Set(unknown.values());
-  const [, bound] = tryEach<readonly (Input | undefined)[]>([
+  const [, bound] = tryEach<readonly (ColumnSource | undefined)[]>([
     () =>
       tryEach(
         [...unknown].map(
@@ -70,7 +95,7 @@ export function bindModelInputs(
         names.map((name) => () => {
           const input = given.get(name);
           // The error at the misspelt name is enough.
-          return input !== undefined || meant.has(name) ? input : bindColumn(name, build);
+          return input !== undefined || meant.has(name) ? input : { input: bindColumn(name, build) };
         }),
       ),
   ]);
@@ -79,7 +104,8 @@ export function bindModelInputs(
     (bound ?? []).filter((input) => input !== undefined),
     (index) => {
       const name = names[index] ?? '';
-      return given.has(name) ? ['inputs', name] : ['model'];
+      const owner = owners.get(name);
+      return owner === undefined ? ['model'] : ['inputs', owner];
     },
   );
 }
@@ -161,11 +187,15 @@ export class ModelInputs {
 
   constructor(
     { names, categories }: ModelColumns,
-    inputs: readonly Input[],
+    sources: readonly ColumnSource[],
     pathOf: (index: number) => readonly (string | number)[],
   ) {
-    const readerOf = (input: Input, index: number): ((step: StepInput) => FeatureColumn) => {
+    const readerOf = (
+      { input, element }: ColumnSource,
+      index: number,
+    ): ((step: StepInput) => FeatureColumn) => {
       const codes = categories?.get(index);
+      if (isKind(input, 'vector') && element !== undefined) return elementReader(input, element);
       if (isKind(input, 'number')) {
         return codes === undefined
           ? (step) => step.column(input)
@@ -178,12 +208,10 @@ export class ModelInputs {
       throw new OptionError(
         pathOf(index),
         `the model's column \`${name}\` needs a number, and \`${input.text}\` is not one`,
-        isKind(input, 'text')
-          ? 'a text needs a model that knows its categories: train with a pandas category column'
-          : undefined,
+        helpForKind(input),
       );
     };
-    this.bindings = inputs.map((input, index) => {
+    this.bindings = sources.map(({ input }, index) => {
       const codes = categories?.get(index);
       return {
         column: names[index] ?? '',
@@ -191,7 +219,7 @@ export class ModelInputs {
         ...(codes === undefined ? {} : { categories: codes.size }),
       };
     });
-    this.#readers = tryEach(inputs.map((input, index) => () => readerOf(input, index)));
+    this.#readers = tryEach(sources.map((source, index) => () => readerOf(source, index)));
   }
 
   /** The number of columns of the model. */
@@ -203,6 +231,17 @@ export class ModelInputs {
   read(step: StepInput): readonly (FeatureColumn | undefined)[] {
     for (const [index, read] of this.#readers.entries()) this.#columns[index] = read(step);
     return this.#columns;
+  }
+}
+
+function helpForKind({ kind, text }: Input): string | undefined {
+  switch (kind) {
+    case 'text':
+      return 'a text needs a model that knows its categories: train with a pandas category column';
+    case 'numbers':
+      return `write \`vector(${text}, n)\` for n columns, or one element as \`${text}[0]\``;
+    default:
+      return undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+import { parseDuration } from '../api/duration.js';
 import { row, wholeNumber } from './setting-row.js';
 import type { EventTimes } from '../core/event-time.js';
 import { timestampOf } from '../core/timestamp.js';
@@ -24,6 +25,18 @@ export const FEATURE_SETTINGS = {
       'How far in the future the event time of a feature row may be, in milliseconds. A row never replaces a row with a later event time.',
     expected: 'a number of milliseconds, 0 to 2592000000',
     parse: wholeNumber(0, 2_592_000_000),
+  }),
+  counterHorizon: row({
+    env: 'MILLRACE_COUNTER_HORIZON',
+    value: 'TIME',
+    default: '10m',
+    description:
+      'How long counters remember the ids of events, e.g. `1h`. Feedback that is sent again within this time counts once. Older events are refused with `event_too_old`.',
+    expected: 'a time from 1m to 7d, e.g. 10m',
+    parse: (text) => {
+      const time = parseDuration(text);
+      return time !== undefined && time >= 60_000 && time <= 604_800_000 ? time : undefined;
+    },
   }),
 } as const;
 

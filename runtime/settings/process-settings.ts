@@ -1,4 +1,4 @@
-import { row, wholeNumber } from './setting-row.js';
+import { bool, row, wholeNumber } from './setting-row.js';
 
 /** How the service runs as processes, and how they shut down (runtime/app). */
 export const PROCESS_SETTINGS = {
@@ -11,6 +11,15 @@ export const PROCESS_SETTINGS = {
       'Number of processes that serve on one port. More than 1 needs the redis store; each worker loads the project and its models.',
     expected: 'a number of workers, 1 to 256',
     parse: wholeNumber(1, 256),
+  }),
+  consume: row({
+    env: 'MILLRACE_CONSUME',
+    value: 'BOOL',
+    default: 'true',
+    description:
+      'Whether `serve` reads the sources of the project. Turn it off if `millrace consume` reads them in processes of its own.',
+    expected: 'true or false',
+    parse: bool,
   }),
   lameDuckMs: row({
     env: 'MILLRACE_LAME_DUCK_MS',

@@ -16,7 +16,7 @@ export const RELOAD_SETTINGS = {
     value: 'MS',
     default: '1000',
     description:
-      'How often the keys file and a watched project are polled, in milliseconds. A change of the project is loaded once its files are stable for this long.',
+      'How often the keys file, the lists of curation and a watched project are polled, in milliseconds. A change of the project is loaded once its files are stable for this long.',
     expected: 'a number of milliseconds, 20 to 3600000',
     parse: wholeNumber(20, 3_600_000),
   }),

@@ -3,7 +3,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { expiryAt } from './check-records.js';
 import { segmentsOf } from './codec/feature-record.js';
 import { mergedEventCodes } from './event-codes.js';
-import { allKeys, eventCodesKey, isMetaKey, partsOf } from './keys.js';
+import { allKeys, eventCodesKey, isMetaKey, isVersionedKey, partsOf } from './keys.js';
 import type { Store, StoreRecord } from './store.js';
 
 /**
@@ -43,7 +43,8 @@ export async function* recordsOf(store: Store, prefix: string): AsyncGenerator<S
   do {
     const page = await store.scan(allKeys(prefix), cursor, PAGE);
     ({ cursor } = page);
-    const keys = page.keys.filter((key) => !isMetaKey(key, prefix));
+    // Remembered event ids are of use for minutes only, and Redis keeps them as sets.
+    const keys = page.keys.filter((key) => !isMetaKey(key, prefix) && partsOf(key)?.kind !== 'marks');
     const values = await store.read(keys);
     yield keys.flatMap((key, i) => {
       const value = values[i] ?? null;
@@ -163,20 +164,21 @@ export async function isEmpty(store: Store, prefix: string): Promise<boolean> {
 /** Stores records unchanged. Expiring records are written by swaps and merges, which set their lifetime in the store. */
 async function storeAll(store: Store, records: readonly StoreRecord[]): Promise<void> {
   const isLasting = ({ key, value }: StoreRecord): boolean => expiryAt(key, value) === Infinity;
-  const isHistory = ({ key }: StoreRecord): boolean => partsOf(key)?.kind === 'history';
+  const isVersioned = ({ key }: StoreRecord): boolean => isVersionedKey(key);
   // If a record occurs twice in the batch, only the last occurrence is written.
   const unique = [...new Map(records.map((record) => [record.key, record])).values()];
   await store.write(unique.filter(isLasting));
   const expiring = unique.filter((record) => !isLasting(record));
   await store.remove(expiring.map(({ key }) => key));
-  const histories = expiring.filter(isHistory);
-  const outcomes = await store.swap(histories.map(({ key, value }) => ({ key, before: null, after: value })));
+  const versioned = expiring.filter(isVersioned);
+  const outcomes = await store.swap(versioned.map(({ key, value }) => ({ key, before: null, after: value })));
   const changed = outcomes.filter((outcome) => outcome === 'changed').length;
-  if (changed > 0) throw new Error(`${changed} interactions were written by others during the restore`);
+  if (changed > 0)
+    throw new Error(`${changed} interactions or counters were written by others during the restore`);
   // A merge prepends a new segment, so segments are merged in reverse order.
   await store.mergeSegments(
     expiring
-      .filter((record) => !isHistory(record))
+      .filter((record) => !isVersioned(record))
       .flatMap(({ key, value }) =>
         segmentsOf(value)
           .reverse()

@@ -6,6 +6,7 @@ import {
   segmentsOf,
   type Segment,
 } from './codec/feature-record.js';
+import { decodeCounters, isCounterRecordOfOtherFormat } from './codec/counter-record.js';
 import { decodeHistory, isOfOtherFormat } from './codec/history-record.js';
 import { parseLayout, type RecordLayout } from './codec/record-layout.js';
 import { expiryOf } from './codec/versioned-record.js';
@@ -63,6 +64,10 @@ export function checkRecord(
       return { counted: ['records of the store itself'], problem: metaProblem(key, prefix, record) };
     case 'history':
       return { counted: [`${type} interactions`], problem: historyProblem(record) };
+    case 'counters':
+      return { counted: [`${type === '' ? 'global' : type} counters`], problem: counterProblem(record) };
+    case 'marks':
+      return { counted: ['remembered events'], problem: undefined };
     case 'features':
       return checkFeatures(record, layouts, viewNames);
   }
@@ -71,7 +76,7 @@ export function checkRecord(
 /** The time when a record expires, epoch milliseconds; Infinity if it never expires. */
 export function expiryAt(key: string, record: Buffer): number {
   const kind = partsOf(key)?.kind;
-  if (kind === 'history') return expiryOf(record);
+  if (kind === 'history' || kind === 'counters' || kind === 'marks') return expiryOf(record);
   return kind === 'features' ? recordForgetTime(record) : Infinity;
 }
 
@@ -91,6 +96,11 @@ function metaProblem(key: string, prefix: string, record: Buffer): string | unde
 function historyProblem(record: Buffer): string | undefined {
   if (isOfOtherFormat(record)) return 'the history has a format of another version';
   return decodeHistory(record) === undefined ? 'the history is damaged' : undefined;
+}
+
+function counterProblem(record: Buffer): string | undefined {
+  if (isCounterRecordOfOtherFormat(record)) return 'the counters have a format of another version';
+  return decodeCounters(record) === undefined ? 'the counters are damaged' : undefined;
 }
 
 function checkFeatures(

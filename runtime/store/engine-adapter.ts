@@ -4,12 +4,14 @@ import type { EngineStore } from '../api/store-engine.js';
 import { mergeSegment, recordForgetTime } from './codec/feature-record.js';
 import type { RecordBatch } from './codec/record-batch.js';
 import { expiryOf, versionOf } from './codec/versioned-record.js';
-import { isFeatureKey, isHistoryKey } from './keys.js';
+import { isFeatureKey, isVersionedKey } from './keys.js';
+import { recordKeyOf, recordOfMark, remembers } from './marks.js';
 import {
   CursorError,
   StoreWriteError,
   type Erasure,
   type KeyPage,
+  type Mark,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -100,6 +102,16 @@ export class EngineAdapter implements Store {
           : versionOf(before).equals(versionOf(expected));
       return isSame ? { after, outcome: 'stored' } : { after: undefined, outcome: 'changed' };
     });
+  }
+
+  mark(marks: readonly Mark[]): Promise<void> {
+    return this.write(marks.map(recordOfMark));
+  }
+
+  async marked(marks: readonly Mark[]): Promise<boolean[]> {
+    const now = Date.now();
+    const found = await this.read(marks.map(recordKeyOf));
+    return found.map((record) => remembers(record, now));
   }
 
   async sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {
@@ -195,7 +207,7 @@ export class EngineAdapter implements Store {
 /** Whether a record is missing, or may be forgotten. */
 function isExpired(key: string, value: Uint8Array | null): boolean {
   if (value === null) return true;
-  if (isHistoryKey(key)) return expiryOf(bufferOf(value)) <= Date.now();
+  if (isVersionedKey(key)) return expiryOf(bufferOf(value)) <= Date.now();
   return isFeatureKey(key) && recordForgetTime(bufferOf(value)) <= Date.now();
 }
 

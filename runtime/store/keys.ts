@@ -7,9 +7,14 @@
  *   millrace:features:user,brand:2:u12:b7     views of a composite: each id after its length in UTF-16 code units
  *   millrace:features::                       global views
  *   millrace:interactions:user:u12            the feedback history of an entity
+ *   millrace:counters:brand:b7                the counters of an entity
+ *   millrace:marks:brand:{…}:29384            ids of events that a counter record has counted, of one minute
  *   millrace:schema:0123456789abcdef          a record layout
  *   millrace:meta:services:                   the services that use the prefix
  *   millrace:meta:events:                     the codes of the kinds of feedback
+ *   millrace:meta:counters:                   the generations of counters that were rebuilt
+ *   millrace:meta:experiment:popularity        an experiment that was stopped
+ *   millrace:meta:curation:campaigns          the rules of a list that came over the API
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
@@ -19,6 +24,11 @@ export const ENTITY_GROUP = 'entity';
 const LAYOUT_GROUP = 'schema';
 /** Group of the keys of interaction histories; no view may take it. */
 const HISTORY_GROUP = 'interactions';
+
+/** Group of the keys of counters; no view may take it. Resident tables do not track it. */
+export const COUNTER_GROUP = 'counters';
+/** Group of the keys of remembered event ids; no view may take it. */
+const MARK_GROUP = 'marks';
 
 /** Group of the keys that describe the store itself; no view may take it. */
 const META_GROUP = 'meta';
@@ -61,11 +71,16 @@ export function featureIds(key: string, start: string, count: number): string[] 
 
 /** True if a key describes the store itself and holds no data. */
 export function isMetaKey(key: string, prefix: string): boolean {
-  return key.startsWith(`${prefix}:${META_GROUP}:`) && key !== eventCodesKey(prefix);
+  return (
+    key.startsWith(`${prefix}:${META_GROUP}:`) &&
+    key !== eventCodesKey(prefix) &&
+    key !== generationsKey(prefix) &&
+    !key.startsWith(curationKey(prefix, ''))
+  );
 }
 
 /** What the record at a key is. `meta` describes the store itself. */
-export type KeyKind = 'entity' | 'layout' | 'history' | 'features' | 'meta';
+export type KeyKind = 'entity' | 'layout' | 'history' | 'features' | 'meta' | 'counters' | 'marks';
 
 /** The parts of a key; undefined if it is not a key of the store. */
 export interface KeyParts {
@@ -83,6 +98,8 @@ const KINDS: ReadonlyMap<string, KeyKind> = new Map([
   [ENTITY_GROUP, 'entity'],
   [HISTORY_GROUP, 'history'],
   [META_GROUP, 'meta'],
+  [COUNTER_GROUP, 'counters'],
+  [MARK_GROUP, 'marks'],
 ]);
 
 export function partsOf(key: string): KeyParts | undefined {
@@ -105,17 +122,34 @@ export function historyKey(prefix: string, type: string, id: string): string {
   return `${prefix}:${HISTORY_GROUP}:${type}:${id}`;
 }
 
-/** True for a key of interactions. Such records have versions and expire. */
-export function isHistoryKey(key: string): boolean {
-  return key.startsWith(`${HISTORY_GROUP}:`, key.indexOf(':') + 1);
+/** Key of the counters of an entity, of a combination of entities, or of everything (no types). */
+export function counterKey(prefix: string, types: readonly string[], ids: readonly string[]): string {
+  return featureKey(prefix, COUNTER_GROUP, types, ids);
 }
+
+/**
+ * Key of the ids of events that a counter record has counted in one slice of time. In a cluster it is in the slot of the
+ * record, as long as no id contains a brace.
+ * @param counter a key of `counterKey`
+ */
+export function markKey(counter: string, slice: number): string {
+  const [prefix = '', , types = ''] = counter.split(':', 3);
+  return `${prefix}:${MARK_GROUP}:${types}:{${counter}}:${slice}`;
+}
+
+/** True for a key of records that have versions and expire: interactions, counters, and remembered ids. */
+export function isVersionedKey(key: string): boolean {
+  const start = key.indexOf(':') + 1;
+  return VERSIONED_GROUPS.has(key.slice(start, key.indexOf(':', start)));
+}
+
+const VERSIONED_GROUPS: ReadonlySet<string> = new Set([HISTORY_GROUP, COUNTER_GROUP, MARK_GROUP]);
 
 /** True for a key of feature views. */
 export function isFeatureKey(key: string): boolean {
   const start = key.indexOf(':') + 1;
-  return ![ENTITY_GROUP, LAYOUT_GROUP, HISTORY_GROUP, META_GROUP].includes(
-    key.slice(start, key.indexOf(':', start)),
-  );
+  const group = key.slice(start, key.indexOf(':', start));
+  return ![ENTITY_GROUP, LAYOUT_GROUP, META_GROUP].includes(group) && !VERSIONED_GROUPS.has(group);
 }
 
 export function layoutKey(prefix: string, hexId: string): string {
@@ -130,6 +164,21 @@ export function servicesKey(prefix: string): string {
 /** Key of the record of codes that histories use for kinds of feedback. It is data: a backup holds it. */
 export function eventCodesKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:events:`;
+}
+
+/** Key of the record of the generations of counters that were rebuilt. It is data: a backup holds it. */
+export function generationsKey(prefix: string): string {
+  return `${prefix}:${META_GROUP}:counters:`;
+}
+
+/** Key of the record that says that an experiment was stopped. */
+export function experimentStopKey(prefix: string, experiment: string): string {
+  return `${prefix}:${META_GROUP}:experiment:${experiment}`;
+}
+
+/** Key of the rules of a list that came over the API. It is data: a backup holds it. */
+export function curationKey(prefix: string, list: string): string {
+  return `${prefix}:${META_GROUP}:curation:${list}`;
 }
 
 export function markerKey(prefix: string): string {

@@ -48,6 +48,18 @@ export interface Store {
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]>;
 
   /**
+   * Remembers ids until they expire. An id that is already remembered stays. Ids that share a key share one expiry.
+   * @throws StoreWriteError
+   */
+  mark(marks: readonly Mark[]): Promise<void>;
+
+  /**
+   * Whether each id is remembered, by position. It sees every `mark` that was acknowledged before the call, by any process.
+   * @throws StoreWriteError, because it asks the servers that take writes
+   */
+  marked(marks: readonly Mark[]): Promise<boolean[]>;
+
+  /**
    * Returns some keys with a prefix, from anywhere in the store. It samples records; it does not find all keys.
    * @param start a key of `entityKey` or `featureKey` with an empty id
    * @param signal ends the search; the keys found so far are returned
@@ -110,12 +122,22 @@ export interface SegmentWrite {
 export type SegmentOutcome = 'stored' | 'older';
 
 export interface RecordSwap {
-  /** A key of versioned records: `historyKey`, `servicesKey` or `eventCodesKey`. */
+  /** A key of versioned records: `historyKey`, `counterKey`, `servicesKey`, `eventCodesKey` or `curationKey`. */
   readonly key: string;
   /** The record that was read; null if there was none. */
   readonly before: Buffer | null;
   /** Created with `newVersioned` (versioned-record.ts). */
   readonly after: Buffer;
+}
+
+/** An id that is remembered for a while beside a record. */
+export interface Mark {
+  /** A key of `markKey`. */
+  readonly key: string;
+  /** 16 hex digits. */
+  readonly id: string;
+  /** When it may be forgotten, epoch milliseconds. */
+  readonly expires: number;
 }
 
 /** `changed`: another write happened after the read, so nothing was replaced. */

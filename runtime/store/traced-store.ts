@@ -3,6 +3,7 @@ import type { RecordBatch } from './codec/record-batch.js';
 import type {
   Erasure,
   KeyPage,
+  Mark,
   RecordSwap,
   SegmentOutcome,
   SegmentWrite,
@@ -48,6 +49,14 @@ export class TracedStore implements Store {
 
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     return this.#trip('swap', swaps.length, () => this.#store.swap(swaps));
+  }
+
+  mark(marks: readonly Mark[]): Promise<void> {
+    return this.#trip('mark', marks.length, () => this.#store.mark(marks));
+  }
+
+  marked(marks: readonly Mark[]): Promise<boolean[]> {
+    return this.#trip('marked', marks.length, () => this.#store.marked(marks));
   }
 
   sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {

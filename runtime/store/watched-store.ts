@@ -2,6 +2,7 @@ import type { RecordBatch } from './codec/record-batch.js';
 import type {
   Erasure,
   KeyPage,
+  Mark,
   RecordSwap,
   SegmentOutcome,
   SegmentWrite,
@@ -65,6 +66,14 @@ class WatchedStore implements Store {
     } finally {
       this.#written(keysOf(swaps));
     }
+  }
+
+  mark(marks: readonly Mark[]): Promise<void> {
+    return this.#store.mark(marks);
+  }
+
+  marked(marks: readonly Mark[]): Promise<boolean[]> {
+    return this.#store.marked(marks);
   }
 
   sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {

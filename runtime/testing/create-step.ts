@@ -70,6 +70,7 @@ export async function createBound(
     eventKinds: new Map(INTERACTION_TYPES.map((name, number) => [name, number])),
     need,
     needColumn: need,
+    needCuration: ({ list }) => ({ list }),
     needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
     trees: treeEngine,
     http,

@@ -7,16 +7,10 @@ import type {
   TextsColumn,
   VectorColumn,
 } from '../api/columns.js';
+import type { CuratedRule } from '../api/curation.js';
 import type { EntityIdentifier, Identifier } from '../api/identifiers.js';
 import type { InteractionEvents } from '../api/interactions.js';
-import type {
-  ComponentEvent,
-  FeatureComponent,
-  FeatureValue,
-  RankingEdit,
-  StepInput,
-  StepOutput,
-} from '../api/plugin.js';
+import type { ComponentEvent, FeatureComponent, FeatureValue, StepInput, StepOutput } from '../api/plugin.js';
 import type { Input } from '../api/input.js';
 import { Status } from '../api/status.js';
 import { noEvents } from '../store/codec/history-record.js';
@@ -43,6 +37,13 @@ export class FakeStep implements StepInput {
     rows?: readonly number[],
   ) {
     this.rows = Int32Array.from(rows ?? Array.from({ length: count }, (_, row) => row));
+  }
+
+  /** The active rules of the list that the component needs. */
+  rules: readonly CuratedRule[] = [];
+
+  curated(): readonly CuratedRule[] {
+    return this.rules;
   }
 
   emit(event: ComponentEvent): void {
@@ -153,35 +154,6 @@ export async function compute(
   };
   await component.compute(input, output);
   return Object.fromEntries([...columns].map(([name, column]) => [name, cellsOf(column)]));
-}
-
-/** A ranking that a rule changes. The candidates are p0, p1, … */
-export class FakeRanking implements RankingEdit {
-  readonly scores: Float64Array;
-  readonly buried: number[] = [];
-  readonly pins = new Map<number, number>();
-
-  constructor(scores: readonly number[]) {
-    this.scores = Float64Array.from(scores);
-  }
-
-  bury(row: number): void {
-    this.buried.push(row);
-  }
-
-  pin(row: number, position: number): void {
-    this.pins.set(row, position);
-  }
-
-  rowOf(id: string): number | undefined {
-    const row = Number(/^p(\d+)$/.exec(id)?.[1] ?? NaN);
-    return row < this.scores.length ? row : undefined;
-  }
-
-  order(): Int32Array {
-    const rows = Int32Array.from(this.scores.keys());
-    return rows.sort((a, b) => (this.scores[b] ?? 0) - (this.scores[a] ?? 0) || a - b);
-  }
 }
 
 function numberColumn(cells: readonly Cell<number>[], stride: 0 | 1): NumberColumn {

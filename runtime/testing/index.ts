@@ -2,6 +2,7 @@
 export type { ConformanceTest } from './conformance-test.js';
 export { createStep, type StepSetup } from './create-step.js';
 export * from './fake-http.js';
+export * from './fake-ranking.js';
 export * from './fake-services.js';
 export * from './fake-step.js';
 export * from './model-tests.js';

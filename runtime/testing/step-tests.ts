@@ -8,7 +8,8 @@ import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { ExpressionMarkScope, ExpressionMarkType } from '../config/project/marks.js';
 import type { ConformanceTest } from './conformance-test.js';
 import { createBound, optionsOf, type StepSetup } from './create-step.js';
-import { absent, compute, FakeRanking, FakeStep, type Cell } from './fake-step.js';
+import { FakeRanking } from './fake-ranking.js';
+import { absent, compute, FakeStep, type Cell } from './fake-step.js';
 
 /** Options that the suite tries, with what they need. Columns that are not given are filled by the suite. */
 export type StepExample = Omit<StepSetup, 'columns'> & {
@@ -103,7 +104,7 @@ type Fill = 'present' | 'absent' | 'mixed';
 
 /** What a component changed. */
 interface Outcome {
-  /** Rows that it wrote, removed, buried or pinned. */
+  /** Rows that it wrote, removed, or placed in any way. */
   readonly touched: readonly number[];
   readonly scores: readonly number[];
   readonly outputs: unknown;
@@ -166,9 +167,9 @@ async function runStep(component: Component, step: FakeStep): Promise<Outcome> {
   assert.ok(scores.every(Number.isFinite), 'scores are finite');
   const changed = [...scores.keys()].filter((row) => scores[row] !== before[row]);
   return {
-    touched: [...changed, ...ranking.buried, ...ranking.pins.keys()],
+    touched: [...changed, ...ranking.touched()],
     scores,
-    outputs: [report, ranking.buried, [...ranking.pins]],
+    outputs: [report, ranking.touched(), [...ranking.final()]],
   };
 }
 

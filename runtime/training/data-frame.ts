@@ -26,6 +26,9 @@ export interface DataFeature {
   readonly column: string;
 }
 
+/** The column of the places, which every data set has. */
+const PLACE: DataFeature = { name: 'place', type: 'number', column: 'place' };
+
 /** A row of a data set: values by column. An absent value is missing in it. */
 export type DataRow = Readonly<Record<string, JsonValue>>;
 
@@ -152,6 +155,7 @@ export class DataFrame {
 
   readonly #environment: Environment = {
     layout: this.layout,
+    position: () => ({ type: { kind: 'number', whole: true }, scope: 'candidate', slot: this.#slot(PLACE) }),
     name: (name) => {
       const known = this.#features.has(name);
       if (!known && this.#definitions.has(name))

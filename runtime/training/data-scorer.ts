@@ -110,6 +110,10 @@ class DataStep implements StepInput {
     // Nothing records what is scored here.
   }
 
+  curated(): never {
+    throw new Error('a data set has no rules of a list');
+  }
+
   interactions(): never {
     throw new Error('a data set has no interactions');
   }

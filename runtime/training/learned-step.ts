@@ -75,6 +75,7 @@ export async function openLearnedStep(
     names: () => plugins.names(),
     place: (use) => plugins.place(use),
     sinks: plugins.sinks,
+    sources: plugins.sources,
     get: (use) => (use === plugin.name ? ({ ...plugin, create } as Plugin) : plugins.get(use)),
   };
   const files = new OptionFiles(

@@ -11,12 +11,15 @@ export interface ModelColumn {
   readonly loggedAs?: string;
 }
 
-/** A name of a value, for example `product.price` or `stats:ctr`. */
-const NAME = /^[a-z][a-z0-9_]*([.:][a-z][a-z0-9_]*)*$/;
+/** A name of a value, for example `product.price`, `stats:ctr` or `product.embedding[3]`. */
+const NAME = /^[a-z][a-z0-9_]*([.:][a-z][a-z0-9_]*)*(\[\d+\])?$/;
 
-/** The name of a value as a column of a model: `product__price`, `stats__ctr`. The plugins bind it by this name. */
+/**
+ * The name of a value as a column of a model: `product__price`, `stats__ctr`, `product__embedding__3`. The plugins bind it
+ * by this name.
+ */
 export function columnName(value: string): string {
-  return value.replaceAll(/[.:]/g, '__');
+  return value.replaceAll(/[.:[]/g, '__').replaceAll(']', '');
 }
 
 /**
@@ -57,6 +60,22 @@ export function modelColumns(
     return oldColumns.map((column) => toColumn(column, nameOfColumn(column)));
   if (given.size > 0) return Array.from(given.keys(), (key) => toColumn(key, key));
   return otherwise.map((value) => toColumn(columnName(value), value));
+}
+
+/**
+ * Replaces each column that names a vector by the columns of its elements.
+ * @param has whether the data set has a value of this name
+ */
+export function spreadVectors(
+  columns: readonly ModelColumn[],
+  has: (name: string) => boolean,
+): readonly ModelColumn[] {
+  return columns.flatMap((column) => {
+    const elements: ModelColumn[] = [];
+    for (let at = 0; !has(column.text) && has(`${column.text}[${at}]`); at++)
+      elements.push({ name: `${column.name}__${at}`, text: `${column.text}[${at}]` });
+    return elements.length === 0 ? [column] : elements;
+  });
 }
 
 /** The text of an expression in checked options. */

@@ -4,7 +4,7 @@ import { Deadline } from '../core/deadline.js';
 import { atOnce } from '../core/pieces.js';
 import type { JudgedRanking } from '../evaluation/metrics.js';
 import type { Frame } from '../frame/frame.js';
-import { runStep } from '../pipeline/components/run-components.js';
+import { firstPage, runStep } from '../pipeline/components/run-components.js';
 import { Ranking, type KeptRanking } from '../pipeline/components/ranking.js';
 import { fetchFeatures } from '../pipeline/features/fetch-features.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
@@ -78,7 +78,7 @@ export class TunablePipeline {
     const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
     await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
 
-    const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
+    const ranking = new Ranking(frame, plan.candidateType.name, request.ids, firstPage(plan));
     await this.#keep(
       frame,
       ranking,
@@ -96,7 +96,7 @@ export class TunablePipeline {
   async addLogged(request: LoggedRequest, values: LoggedValues): Promise<void> {
     this.#logged = values;
     const frame = values.frameOf(request);
-    const ranking = new Ranking(frame, this.#plan.candidateType.name, request.ids);
+    const ranking = new Ranking(frame, this.#plan.candidateType.name, request.ids, firstPage(this.#plan));
     await this.#keep(frame, ranking, request.grades, [...request.grades], (step) => values.steps.get(step));
   }
 

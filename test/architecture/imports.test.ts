@@ -41,7 +41,7 @@ describe('allowed imports', () => {
 
   it('only the entry files end the process or handle its signals', () => {
     const entries =
-      /^runtime\/(main|cli\/bin|app\/serve|app\/process\/[\w-]+|app\/workers\/serve-(with-workers|as-worker))\.ts$/;
+      /^runtime\/(main|cli\/bin|cli\/shadow\/arm-process|app\/serve|app\/process\/[\w-]+|app\/workers\/serve-(with-workers|as-worker))\.ts$/;
     const files = new Set([...runtime, ...plugins].map(({ file }) => file));
     const found = [...files].filter((file) =>
       /process\.(exit\(|on\(|once\()|close-with-grace/.test(readFileSync(join(ROOT, file), 'utf8')),

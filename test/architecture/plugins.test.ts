@@ -22,6 +22,8 @@ import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/api
 import { FakeServices } from '../../runtime/testing/fake-services.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import type { SinkPlugin } from '../../runtime/api/ledger.js';
+import type { SourcePlugin } from '../../runtime/api/source.js';
+import { createSource } from '../support/create-source.js';
 import { createSink } from '../support/sink-ledger.js';
 import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';
 import { repositoryPath } from '../support/repository.js';
@@ -46,17 +48,20 @@ describe('every plugin', () => {
     describe(name === 'onnx' ? withOnnxRuntime(name) : name, () => {
       let plugin: Plugin;
       let sink: SinkPlugin | undefined;
+      let source: SourcePlugin | undefined;
       let examples: DocumentedExample[];
 
       before(async () => {
         const exported = (await import(`../../plugins/${name}/index.js`)) as {
           readonly plugin: Plugin;
           readonly sink?: SinkPlugin;
+          readonly source?: SourcePlugin;
         };
         ({ sink } = exported);
         // What follows here is the same for components and sinks.
         plugin = exported.sink === undefined ? exported.plugin : (exported.sink as unknown as Plugin);
-        examples = documentedExamples(join(folder, 'README.md'));
+        ({ source } = exported);
+        examples = documentedExamples(join(folder, 'README.md')).filter(({ isSource }) => !isSource);
       });
 
       it('has the name of its folder, which matches the grammar of names', () => {
@@ -94,6 +99,25 @@ describe('every plugin', () => {
           expect(table).to.include(`| \`${option}\``);
         }
       });
+
+      if (existsSync(join(folder, 'source.schema.json'))) {
+        it('makes a source from its examples without a connection, and describes its options', async () => {
+          if (source === undefined) throw new Error('the plugin exports no source');
+          const file = join(folder, 'source.schema.json');
+          expect(source.name).to.equal(name);
+          expect(source.options).to.deep.equal(JSON.parse(readFileSync(file, 'utf8')));
+          expect(undescribedOptions(source.options, 'with')).to.deep.equal([]);
+          expect(schemaFaults(source.options)).to.deep.equal([]);
+          const own = documentedExamples(join(folder, 'README.md')).filter(({ isSource }) => isSource);
+          expect(own, 'README.md needs a YAML example with `source:`').not.to.be.empty;
+          for (const { with: options } of own) {
+            const given = (options as { toJSON?(): object } | undefined)?.toJSON?.() ?? {};
+            const made = await createSource(source, given);
+            for (const method of ['open', 'read', 'settle']) expect(made).to.respondTo(method);
+            await made.close?.();
+          }
+        });
+      }
 
       if (isSink) {
         it('makes a sink from its examples without a connection, and the sink can be closed', async () => {
@@ -153,7 +177,7 @@ function lacks(name: string): boolean {
 
 /** What a component changed. */
 interface Outcome {
-  /** Rows that it wrote, removed, buried or pinned. */
+  /** Rows that it wrote, removed, or placed in any way. */
   readonly touched: readonly number[];
   readonly scores: readonly number[];
   readonly outputs: unknown;
@@ -196,6 +220,7 @@ async function runAll(
       need: (name) => input(step, 'number', 'candidate', fill, name),
       needColumn: (name) => input(step, 'number', 'candidate', fill, name),
       eventKinds: eventNumbers(DEFAULT_EVENTS),
+      needCuration: ({ list }) => ({ list }),
       needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
       trees: treeEngine,
       http: addingServers,
@@ -269,9 +294,9 @@ async function run(component: Component, step: FakeStep): Promise<Outcome> {
   expect(scores.every(Number.isFinite)).to.be.true;
   const changed = [...scores.keys()].filter((row) => scores[row] !== before[row]);
   return {
-    touched: [...changed, ...ranking.buried, ...ranking.pins.keys()],
+    touched: [...changed, ...ranking.touched()],
     scores,
-    outputs: [report, ranking.buried, [...ranking.pins]],
+    outputs: [report, ranking.touched(), [...ranking.final()]],
   };
 }
 

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { pino } from 'pino';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { createApp, type App } from '../../runtime/app/app.js';
-import { consume, type ConsumeTotals } from '../../runtime/cli/consume/consume.js';
-import { FeatureStream } from '../../runtime/cli/consume/feature-stream.js';
-import type { DataTarget } from '../../runtime/cli/load/target.js';
+import { StreamReader } from '../../plugins/redis_stream/stream-reader.js';
+import { targetOf } from '../../runtime/app/project/sources.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
+import type { SourceTarget, Totals } from '../../runtime/sources/intake.js';
+import { RowIntake } from '../../runtime/sources/row-intake.js';
+import { RunningSource } from '../../runtime/sources/running-source.js';
 import { millrace } from '../support/command-line.js';
 import { writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
@@ -63,29 +64,42 @@ describe('a stream of feature rows', () => {
   const add = (view: string, row: Row | string, id = '*'): Promise<string | null> =>
     client.xadd(STREAM, id, 'view', view, 'row', typeof row === 'string' ? row : JSON.stringify(row));
 
-  const target: Pick<DataTarget, 'push'> = {
-    push: (view, rows) => app.features.push({ view, rows: rows.map(({ value }) => value) }),
+  const target: SourceTarget = {
+    feedback: (body) => targetOf(app).feedback(body),
+    upload: (type, rows) => targetOf(app).upload(type, rows),
+    push: (view, rows) => targetOf(app).push(view, rows),
   };
 
+  function reader({
+    url = redis.url,
+    consumer = 'one',
+    claimIdleMs = 60_000,
+    timeoutMs = 10_000,
+  }): StreamReader {
+    return new StreamReader(
+      { url, stream: STREAM, field: 'row' },
+      { group: 'millrace', consumer, rejected: `${STREAM}:rejected`, start: '0', claimIdleMs, timeoutMs },
+    );
+  }
+
+  function running(source: StreamReader, into: Pick<SourceTarget, 'push'>): RunningSource {
+    const features = { into: { kind: 'features', name: undefined }, map: undefined, about: '' } as const;
+    const project = { entities: new Map(), events: new Map() };
+    const intake = new RowIntake(features, project, { ...target, ...into });
+    const log = { info: () => undefined, warn: () => undefined };
+    return new RunningSource(source, () => intake, { name: STREAM, log });
+  }
+
   /** Consumes in this process until all entries are settled. */
-  async function consumeAll(into = target, consumer = 'one', claimIdleMs = 60_000): Promise<ConsumeTotals> {
-    const stop = new AbortController();
-    const stream = new FeatureStream({
-      url: redis.url,
-      stream: STREAM,
-      group: 'millrace',
-      consumer,
-      rejected: `${STREAM}:rejected`,
-    });
-    const done = consume(stream, into, {
-      claimIdleMs,
-      signal: stop.signal,
-      logger: pino({ level: 'silent' }),
-    });
+  async function consumeAll(
+    into: Pick<SourceTarget, 'push'> = target,
+    consumer = 'one',
+    claimIdleMs = 60_000,
+  ): Promise<Totals> {
+    const source = running(reader({ consumer, claimIdleMs }), into);
     await until(async () => isSettled(await client.xinfo('GROUPS', STREAM).catch(() => [])));
-    stop.abort();
-    stream.close();
-    return done;
+    await source.stop();
+    return source.counts();
   }
 
   function isSettled(groups: unknown): boolean {
@@ -107,7 +121,7 @@ describe('a stream of feature rows', () => {
     await add('stats', { product_id: 'a', orders: 5, event_time: START + 2000 });
     await add('stats', { product_id: 'a', orders: 4, event_time: START + 1000 });
     await add('stats', { product_id: 'b', orders: 7 });
-    expect(await consumeAll()).to.deep.equal({ stored: 2, older: 1, expired: 0, rejected: 0 });
+    expect(await consumeAll()).to.deep.equal({ stored: 2, older: 1, expired: 0, skipped: 0, rejected: 0 });
     expect(await ordersOf('a', 'b')).to.deep.equal([5, 7]);
   });
 
@@ -127,7 +141,7 @@ describe('a stream of feature rows', () => {
     await add('stats', { product_id: 'a', orders: 1, event_time: START / 1000 });
     await add('stats', { product_id: 'a', orders: 1, event_time: Date.UTC(9999, 0, 1) });
     await add('stats', { product_id: 'a', orders: 9 });
-    expect(await consumeAll()).to.deep.equal({ stored: 1, older: 0, expired: 0, rejected: 6 });
+    expect(await consumeAll()).to.deep.equal({ stored: 1, older: 0, expired: 0, skipped: 0, rejected: 6 });
     expect(await ordersOf('a')).to.deep.equal([9]);
     const aside = await client.xrange(`${STREAM}:rejected`, '-', '+');
     const reasons = aside.map(([, fields]) =>
@@ -136,8 +150,8 @@ describe('a stream of feature rows', () => {
     expect(reasons).to.have.members([
       'orders: expected a whole number up to 2^53, found the text "many"',
       'view: no feature view is called "stat"; did you mean "stats"?',
-      'row: not JSON: unexpected end of JSON input',
-      'expected the fields view and row, found something',
+      'not JSON: unexpected end of JSON input',
+      'expected the field row, found something',
       'event_time: expected 2000-01-01T00:00:00.000Z or later, found the number 1767225600 (…); this looks like seconds: multiply by 1000',
       'event_time: expected a time at most 3600 s after now (…), found the number 253370764800000 (9999-01-01T00:00:00.000Z)',
     ]);
@@ -146,30 +160,21 @@ describe('a stream of feature rows', () => {
 
   it('is delivered again to who was killed before it acknowledged', async () => {
     await add('stats', { product_id: 'a', orders: 5, event_time: START + 1000 });
-    const stalled: Pick<DataTarget, 'push'> = {
+    const stalled: Pick<SourceTarget, 'push'> = {
       push: async (view, rows) => {
         await target.push(view, rows);
         throw new Error('killed after the store had it');
       },
     };
-    const stop = new AbortController();
-    const place = { url: redis.url, stream: STREAM, group: 'millrace', consumer: 'one', rejected: 'r' };
-    const first = new FeatureStream(place);
-    const running = consume(first, stalled, {
-      claimIdleMs: 60_000,
-      signal: stop.signal,
-      logger: pino({ level: 'silent' }),
-    });
+    const first = running(reader({}), stalled);
     await until(async () => (await client.xpending(STREAM, 'millrace').catch(() => [0]))[0] === 1);
-    stop.abort();
-    await running;
-    first.close();
+    await first.stop();
     // Meanwhile a newer row came another way; the second delivery must not undo it.
     await app.features.push({
       view: 'stats',
       rows: [{ product_id: 'a', orders: 6, event_time: START + 2000 }],
     });
-    expect(await consumeAll()).to.deep.equal({ stored: 0, older: 1, expired: 0, rejected: 0 });
+    expect(await consumeAll()).to.deep.equal({ stored: 0, older: 1, expired: 0, skipped: 0, rejected: 0 });
     expect(await ordersOf('a')).to.deep.equal([6]);
   });
 
@@ -181,6 +186,7 @@ describe('a stream of feature rows', () => {
       stored: 1,
       older: 0,
       expired: 0,
+      skipped: 0,
       rejected: 0,
     });
     expect(await ordersOf('a')).to.deep.equal([5]);
@@ -189,28 +195,34 @@ describe('a stream of feature rows', () => {
   it('waits for a store that is away, and loses nothing', async () => {
     for (let i = 0; i < 20; i++) await add('stats', { product_id: `p${i}`, orders: i });
     let calls = 0;
-    const away: Pick<DataTarget, 'push'> = {
+    const away: Pick<SourceTarget, 'push'> = {
       push: (view, rows) =>
         ++calls < 3
           ? Promise.reject(new MillraceError('store_unavailable', 'away'))
           : target.push(view, rows),
     };
-    expect(await consumeAll(away)).to.deep.equal({ stored: 20, older: 0, expired: 0, rejected: 0 });
+    expect(await consumeAll(away)).to.deep.equal({
+      stored: 20,
+      older: 0,
+      expired: 0,
+      skipped: 0,
+      rejected: 0,
+    });
     expect(await ordersOf('p0', 'p19')).to.deep.equal([0, 19]);
   });
 
   it('is given up where its server says nothing more, and read again', async () => {
     const proxy = await startTcpProxy(redis.port);
-    const place = { stream: STREAM, group: 'millrace', consumer: 'one', rejected: `${STREAM}:rejected` };
-    const stream = new FeatureStream({ ...place, url: `redis://127.0.0.1:${proxy.port}`, silenceMs: 100 });
+    const stream = reader({ url: `redis://127.0.0.1:${proxy.port}`, timeoutMs: 100 });
+    const { signal } = new AbortController();
     try {
       await stream.open();
       await add('stats', { product_id: 'a', orders: 5 });
       proxy.weather = 'blackhole';
-      expect(await stream.next(10, 1).catch((error: unknown) => error)).to.be.instanceOf(Error);
+      expect(await stream.read(10, signal).catch((error: unknown) => error)).to.be.instanceOf(Error);
       proxy.weather = 'clear';
       await stream.open();
-      expect(await stream.pending(10)).to.have.length(1);
+      expect(await stream.read(10, signal)).to.have.length(1);
     } finally {
       stream.close();
       await proxy.close();

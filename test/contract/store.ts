@@ -8,6 +8,7 @@ import {
 } from '../../runtime/store/codec/feature-record.js';
 import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { RecordBatch } from '../../runtime/store/codec/record-batch.js';
+import { counterKey, markKey } from '../../runtime/store/keys.js';
 import { CursorError, type SegmentOutcome, type Store } from '../../runtime/store/store.js';
 import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
 
@@ -48,6 +49,7 @@ export function storeContract(engine: string, harness: StoreHarness): void {
     let nextKey = 0;
     const freshKey = (): string => `t:entity:product:${String(nextKey++)}`;
     const freshFeatureKey = (): string => `t:features:product:${String(nextKey++)}`;
+    const freshCounterKey = (): string => counterKey('t', ['product'], [String(nextKey++)]);
     const freshHistoryKey = (): string => `t:interactions:user:${String(nextKey++)}`;
 
     before(async function () {
@@ -406,6 +408,26 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       expect(await store.swap([{ key: old, before: null, after: versioned('new') }])).to.deep.equal([
         'stored',
       ]);
+    });
+
+    it('remembers ids until they expire, each key for itself', async () => {
+      const [key, other] = [markKey(freshCounterKey(), 1), markKey(freshCounterKey(), 2)];
+      const expires = Date.now() + 60_000;
+      const marks = Array.from({ length: 300 }, (_, i) => ({
+        key: i % 2 === 0 ? key : other,
+        id: i.toString(16).padStart(16, '0'),
+        expires,
+      }));
+      expect(await store.marked(marks)).to.deep.equal(marks.map(() => false));
+      await store.mark(marks.slice(0, 200));
+      await store.mark(marks.slice(100, 200));
+      expect(await store.marked(marks)).to.deep.equal(marks.map((_, i) => i < 200));
+      const elsewhere = marks.map((mark) => ({ ...mark, key: mark.key === key ? other : key }));
+      expect(await store.marked(elsewhere)).to.deep.equal(marks.map(() => false));
+      const old = { key: markKey(freshCounterKey(), 3), id: '00000000000000ff', expires: Date.now() - 1000 };
+      await store.mark([old]);
+      expect(await store.marked([old])).to.deep.equal([false]);
+      expect(await store.marked([])).to.deep.equal([]);
     });
 
     it('answers a ping', async () => {

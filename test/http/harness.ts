@@ -84,6 +84,7 @@ export const REPORT: RunReport = {
   featureStatuses: new StatusCounts(),
   attributeStatuses: new StatusCounts(),
   missingEntities: new Map(),
+  experiments: [],
   candidates: 24,
   duplicates: 2,
   skippedSteps: ['deep'],
@@ -196,6 +197,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
     entities: { upload: record, get: record, remove: record },
     features: { push: record, remove: record },
     feastWrites: { write: record, push: record },
+    curation: { put: record, get: record },
     scans: { entities: record, features: record },
     online: {
       read: async (body) => ({

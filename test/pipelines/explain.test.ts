@@ -173,7 +173,7 @@ describe('an explanation', () => {
     expect(last.score).to.be.closeTo(1.3, 1e-9);
     expect(last.ranked_score).to.be.closeTo(candidate('rich').score ?? NaN, 1e-9);
     expect(last.changes.map(({ as }) => as)).to.deep.equal(['again', 'adults', 'pin', 'rank_within']);
-    expect(last.changes[2]).to.deep.equal({ step: 9, as: 'pin', pinned_to: 1 });
+    expect(last.changes[2]).to.deep.equal({ step: 9, as: 'pin', pinned_to: 1, moved_from: 3 });
     expect(last.changes[3]).to.deep.equal({ step: 10, as: 'rank_within', put_below: true });
     expect(candidate('rich').changes).to.deep.equal([
       { step: 5, as: 'again', before: 0, after: 6.5 },

@@ -1,5 +1,7 @@
 import { alerts } from './alerts.js';
 import { bodies } from './bodies.js';
+import { experiments } from './experiments.js';
+import { counters } from './counters.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
@@ -34,7 +36,9 @@ export const PROOFS: readonly Proof[] = [
   soak,
   alerts,
   forget,
+  counters,
   gates,
+  experiments,
   loop,
   loopLightGbm,
   replay,

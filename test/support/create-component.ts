@@ -32,6 +32,7 @@ export function createComponent(
     need: find,
     needColumn: find,
     eventKinds: eventNumbers(DEFAULT_EVENTS),
+    needCuration: ({ list }) => ({ list }),
     needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
     trees: treeEngine,
     http,

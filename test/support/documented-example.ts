@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { isMap, parseDocument, type Node } from 'yaml';
 import { SourceFile, type Span } from '../../runtime/config/yaml/source.js';
 
-/** A step in a plugin's README. */
+/** A step, a sink or a source in a plugin's README. */
 export interface DocumentedExample {
   readonly use: unknown;
+  readonly isSource: boolean;
   readonly with: Node | undefined;
   readonly at: Span;
   /** Errors of the YAML itself. */
@@ -21,6 +22,6 @@ export function documentedExamples(path: string): DocumentedExample[] {
     const at: Span = { file: new SourceFile(path, text), start: 0, end: text.length };
     const options = contents.get('with', true) as Node | undefined;
     const errors = [...document.errors, ...document.warnings].map((error) => error.message);
-    return [{ use: contents.get('use'), with: options, at, errors }];
+    return [{ use: contents.get('use'), isSource: contents.has('source'), with: options, at, errors }];
   });
 }

@@ -49,9 +49,18 @@ export function interpret(node: ExpressionNode, scene: Scene): Outcome {
       const found = isIn(of(node.operand), node.choices.map(of));
       return node.negated ? lift([found], ([x]) => x !== true) : found;
     }
+    case 'index':
+      return elementAt(of(node.operand), Number(of(node.index)));
     case 'call':
       return call(node.name, node.args.map(of), scene.now);
   }
+}
+
+/** An element of a list; absent if the list is shorter, or if the element is not known. */
+function elementAt(list: Outcome, index: number): Outcome {
+  if (!Array.isArray(list)) return list;
+  const elements = list as readonly (Single | undefined)[];
+  return elements[index < 0 ? elements.length + index : index] ?? ABSENT;
 }
 
 /** Applies a function to known single values. If one argument is a list, the result is a list. */
@@ -123,7 +132,12 @@ function isList(node: ExpressionNode, scene: Scene): boolean {
     case 'binary':
       return isList(node.left, scene) || isList(node.right, scene);
     case 'call': {
-      if (['any', 'all', 'sum', 'mean', 'min', 'max', 'count', 'known'].includes(node.name)) return false;
+      if (
+        ['any', 'all', 'sum', 'mean', 'min', 'max', 'count', 'known', 'norm', 'first', 'last'].includes(
+          node.name,
+        )
+      )
+        return false;
       const decisive = node.args[node.name === 'if' ? 1 : 0];
       return decisive !== undefined && isList(decisive, scene);
     }
@@ -208,6 +222,17 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
       return aggregate(a, (numbers) => total(numbers) / numbers.length);
     case 'count':
       return aggregate(a, (elements) => elements.filter((element) => element !== false).length);
+    case 'norm':
+      return aggregate(a, (numbers) => Math.sqrt(total(numbers.map((x) => counted(x) ** 2))));
+    case 'first':
+    case 'last':
+      return elementAt(a ?? ABSENT, name === 'first' ? 0 : -1);
+    case 'bucket':
+      return lifted((x = 0, ...limits) => limits.filter((limit) => x >= limit).length);
+    case 'piecewise':
+      return lifted((x = 0, ...points) => onLines(x, points));
+    case 'cross':
+      return texts((...parts) => parts.map((part) => part.replaceAll(/[\\|]/g, '\\$&')).join('|'));
     case 'any':
     case 'all': {
       if (!Array.isArray(a)) return a ?? ABSENT;
@@ -247,6 +272,21 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
       return lifted((t = 0) => new Date(Math.floor(t)).getUTCHours());
     case 'weekday':
       return lifted((t = 0) => ((new Date(Math.floor(t)).getUTCDay() + 6) % 7) + 1);
+    case 'is_weekend':
+      return lifted((t = 0) => {
+        const day = new Date(Math.floor(t)).getUTCDay();
+        return Number.isNaN(day) ? NaN : day % 6 === 0;
+      });
+    case 'minute':
+      return lifted((t = 0) => new Date(Math.floor(t)).getUTCMinutes());
+    case 'second':
+      return lifted((t = 0) => new Date(Math.floor(t)).getUTCSeconds());
+    case 'day_of_month':
+      return lifted((t = 0) => new Date(Math.floor(t)).getUTCDate());
+    case 'month':
+      return lifted((t = 0) => new Date(Math.floor(t)).getUTCMonth() + 1);
+    case 'year':
+      return lifted((t = 0) => new Date(Math.floor(t)).getUTCFullYear());
     default:
       throw new Error(`there is no function ${name}`);
   }
@@ -259,6 +299,19 @@ function aggregate(list: Outcome | undefined, f: (known: readonly Single[]) => n
 
 function total(numbers: readonly Single[]): number {
   return numbers.reduce((sum: number, x) => sum + counted(x), 0);
+}
+
+/** Linear between points, given as x and y in turn; constant before the first and after the last. */
+function onLines(x: number, points: readonly number[]): number {
+  const xs = points.filter((_, i) => i % 2 === 0);
+  const ys = points.filter((_, i) => i % 2 === 1);
+  if (xs.some((one, i) => i > 0 && one <= (xs[i - 1] ?? NaN))) return NaN;
+  const next = xs.findIndex((one) => x < one);
+  if (next === 0) return ys[0] ?? NaN;
+  if (next < 0) return ys.at(-1) ?? NaN;
+  const [from = NaN, to = NaN] = [xs[next - 1], xs[next]];
+  const [low = NaN, high = NaN] = [ys[next - 1], ys[next]];
+  return x === from ? low : low + ((x - from) / (to - from)) * (high - low);
 }
 
 /** The whole table of the textbook. */

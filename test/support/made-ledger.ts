@@ -11,7 +11,7 @@ import {
 import { RecordWriter } from '../../runtime/ledger/record-writer.js';
 import { schemaFrame } from '../../runtime/ledger/schema-frame.js';
 
-type Value = number | string | undefined;
+type Value = number | string | readonly number[] | undefined;
 
 /** The types of the values of rankings, by name. */
 export interface LoggedTypes {
@@ -181,6 +181,8 @@ function write(
   );
   if (type === 'text') writer.text(values as (string | undefined)[], codes);
   else if (type === 'texts') writer.texts({ values: [], offsets: values.map(() => 0).concat(0) }, codes);
+  else if (type === 'vector')
+    writer.vector(Float32Array.from(values.flatMap((value) => value as readonly number[])), codes);
   else if (type === 'bool') writer.bool(values.map(Number), codes);
   else
     writer.float64(
@@ -196,7 +198,8 @@ function column(
   is: RecordColumn['is'] = 'field',
   nullable = false,
 ): RecordColumn {
-  return { name, is, rows, type, nullable };
+  // Every vector of a test has two numbers.
+  return { name, is, rows, type, nullable, ...(type === 'vector' ? { size: 2 } : {}) };
 }
 
 const FEEDBACK = recordSchema(

@@ -1,9 +1,11 @@
 import { mergeSegment } from '../../runtime/store/codec/feature-record.js';
 import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
+import { recordKeyOf, recordOfMark } from '../../runtime/store/marks.js';
 import {
   StoreWriteError,
   type Erasure,
   type KeyPage,
+  type Mark,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -59,6 +61,14 @@ export class MemoryStore implements Store {
       outcomes.push(isSame ? 'stored' : 'changed');
     });
     return outcomes;
+  }
+
+  mark(marks: readonly Mark[]): Promise<void> {
+    return this.write(marks.map(recordOfMark));
+  }
+
+  marked(marks: readonly Mark[]): Promise<boolean[]> {
+    return Promise.resolve(marks.map((mark) => this.records.has(recordKeyOf(mark))));
   }
 
   sampleKeys(start: string, most: number): Promise<string[]> {

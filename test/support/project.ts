@@ -52,6 +52,7 @@ export async function startProject(
     readonly env?: Readonly<Record<string, string>>;
     readonly logger?: Logger;
     readonly ledger?: Ledger;
+    readonly experiments?: boolean;
   } = {},
 ): Promise<TestProject> {
   const root = await writeProject(files);
@@ -62,6 +63,7 @@ export async function startProject(
   const overrides = {
     ...(options.now === undefined ? {} : { clock: options.now }),
     ...(options.logger === undefined ? {} : { logger: options.logger }),
+    ...(options.experiments === undefined ? {} : { experiments: options.experiments }),
     ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
   };
   const app = await createApp(settings, overrides).catch(async (error: unknown) => {

@@ -1,5 +1,6 @@
 import type { ProjectFile } from '../../runtime/api/plugin.js';
 
+export * from '../../runtime/testing/fake-ranking.js';
 export * from '../../runtime/testing/fake-step.js';
 
 export function projectFile(path: string, content: string): ProjectFile {

@@ -34,7 +34,10 @@ export async function checkConnections(
   const sinks = compiled.sinks.flatMap(({ definition, sink }) =>
     sink.probe === undefined ? [] : [connection(definition.name, 'sink', sink.probe, timeoutMs)],
   );
-  return Promise.all([...store, ...steps, ...sinks]);
+  const sources = compiled.sources.flatMap(({ definition, source }) =>
+    source.probe === undefined ? [] : [connection(definition.name, 'source', source.probe, timeoutMs)],
+  );
+  return Promise.all([...store, ...steps, ...sinks, ...sources]);
 }
 
 async function storeConnection(

@@ -2,6 +2,9 @@ import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { IdHasher } from '../../core/id-hasher.js';
+import { describeError } from '../../core/describe-error.js';
+import { followGenerations } from '../../counters/generation-record.js';
+import { Generations } from '../../counters/generations.js';
 import { EntityIndex } from '../../index/entity-index.js';
 import { eventTimesOf } from '../../settings/feature-settings.js';
 import { NO_SOURCES } from '../../index/feature-source.js';
@@ -9,6 +12,7 @@ import { Scans } from '../../index/export/scans.js';
 import { FeatureStore } from '../../index/feature-store.js';
 import { FeastWrites } from '../../index/feast-writes.js';
 import { OnlineFeatures } from '../../index/online-features.js';
+import { EventCounts } from '../../feedback/count-events.js';
 import { Feedback } from '../../feedback/feedback.js';
 import { Forget } from '../../privacy/forget.js';
 import { historyNeedsOf } from '../../feedback/history-needs.js';
@@ -48,11 +52,34 @@ export async function registerGeneration(
   container.register(TOKENS.featureSources, { useValue: sources.value.sources });
   container.register(TOKENS.resident, { useValue: resident.value });
   container.register(TOKENS.eventCodes, { useValue: codes });
+  const generations = new Generations();
+  const unfollow = await follow(container, generations, config, plans).catch(async (error: unknown) => {
+    await Promise.all([sources.release(), resident.release()]);
+    throw error;
+  });
   registerData(container, config);
-  registerReaders(container, config, plans);
+  registerReaders(container, config, plans, generations);
   return async () => {
+    unfollow();
     await Promise.all([sources.release(), resident.release()]);
   };
+}
+
+/** Follows the generations of counters, if the project has counters. @returns a function that ends it */
+async function follow(
+  container: DependencyContainer,
+  generations: Generations,
+  { counters }: ProjectConfig,
+  plans: readonly Plan[],
+): Promise<() => void> {
+  if (counters.size === 0) return () => undefined;
+  for (const { levels } of plans)
+    for (const { features } of levels) for (const read of features) read.counters?.follow(generations);
+  const { prefix } = container.resolve(TOKENS.settings);
+  const logger = container.resolve(TOKENS.logger);
+  return followGenerations(generations, container.resolve(TOKENS.store), prefix, (error) => {
+    logger.warn({ error: describeError(error) }, 'the generations of counters could not be read');
+  });
 }
 
 /** Registers the services that store entities and features: they need only the schemas. */
@@ -116,11 +143,12 @@ export function registerData(
 
 function registerReaders(
   container: DependencyContainer,
-  { entities: types, views, pipelines, events }: ProjectConfig,
+  { entities: types, views, pipelines, events, counters }: ProjectConfig,
   plans: readonly Plan[],
+  generations: Generations,
 ): void {
   const settings = container.resolve(TOKENS.settings);
-  const { prefix, oldestEventTime, onlineMs, historyRetention } = settings;
+  const { prefix, oldestEventTime, onlineMs, historyRetention, counterHorizon } = settings;
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -151,6 +179,19 @@ function registerReaders(
           ledger: c.resolve(TOKENS.ledger),
           hasher: hasherOf(settings, pipelines),
           clock: c.resolve(TOKENS.clock),
+          ...(counters.size === 0
+            ? {}
+            : {
+                counts: new EventCounts({
+                  counters,
+                  generations,
+                  types,
+                  prefix,
+                  layouts: c.resolve(TOKENS.layouts),
+                  horizon: counterHorizon,
+                  clock: c.resolve(TOKENS.clock),
+                }),
+              }),
         }),
     ),
   });

@@ -8,6 +8,7 @@ import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { Edge } from '../../http/edge/edge.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
+import { Stops } from '../../experiments/stops.js';
 import { Instance } from '../../http/instance.js';
 import { NO_LEDGER, type Ledger } from '../../ledger/ledger.js';
 import { ServiceSchemas } from '../../index/service-schemas.js';
@@ -35,6 +36,8 @@ export interface Overrides {
   readonly tracing?: Tracing | undefined;
   /** Where requests are recorded; by default nowhere. */
   readonly ledger?: Ledger | undefined;
+  /** Whether requests take part in experiments. By default not. */
+  readonly experiments?: boolean;
 }
 
 /**
@@ -90,6 +93,9 @@ export async function registerServices(
       for (const one of tables.values()) one.invalidate(written);
     }),
   });
+  const stops =
+    overrides.experiments === true ? new Stops(container.resolve(TOKENS.store), settings.prefix) : undefined;
+  container.register(TOKENS.stops, { useFactory: () => stops });
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
   });

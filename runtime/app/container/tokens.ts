@@ -17,6 +17,7 @@ import type { Instance } from '../../http/instance.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
+import type { Stops } from '../../experiments/stops.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Settings } from '../../settings/settings.js';
 import type { Tracing } from '../../tracing/tracing.js';
@@ -44,6 +45,8 @@ export const TOKENS = {
   /** Undefined if requests are not traced. */
   tracing: token<Tracing | undefined>('tracing'),
   ledger: token<Ledger>('ledger'),
+  /** The experiments that were stopped; undefined if the process serves no experiments. */
+  stops: token<Stops | undefined>('stopped experiments'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

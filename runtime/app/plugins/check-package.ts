@@ -1,6 +1,7 @@
-/** Checks what the module of a package exports: lists of plugins, sinks and store engines. */
+/** Checks what the module of a package exports: lists of plugins, sinks, sources and store engines. */
 import type { SinkPlugin } from '../../api/ledger.js';
 import type { Plugin } from '../../api/plugin.js';
+import type { SourcePlugin } from '../../api/source.js';
 import type { StoreEnginePlugin } from '../../api/store-engine.js';
 import type { Span } from '../../config/yaml/source.js';
 import { nearest } from '../../core/nearest.js';
@@ -17,6 +18,7 @@ import {
 export interface PackageContents {
   readonly plugins: readonly Plugin[];
   readonly sinks: readonly SinkPlugin[];
+  readonly sources: readonly SourcePlugin[];
   readonly stores: readonly StoreEnginePlugin[];
 }
 
@@ -24,6 +26,7 @@ export interface PackageContents {
 const SURFACES = {
   plugins: 'plugin',
   sinks: 'sink',
+  sources: 'source',
   stores: 'store engine',
 } as const satisfies Record<keyof PackageContents, Surface>;
 
@@ -37,7 +40,12 @@ export function checkPackage(
   about: string,
 ): PackageContents | readonly PluginFault[] {
   const faults: PluginFault[] = [];
-  const contents = { plugins: [] as unknown[], sinks: [] as unknown[], stores: [] as unknown[] };
+  const contents: Record<keyof PackageContents, unknown[]> = {
+    plugins: [],
+    sinks: [],
+    sources: [],
+    stores: [],
+  };
   const fault = (message: string, help: string): void =>
     void faults.push({ at, message: about + message, help });
   const given = NAMES.filter((name) => exported[name] !== undefined);
@@ -92,7 +100,7 @@ function copyOf(
       );
     if (list === 'stores') return Object.freeze({ name, summary, isShared: isShared === true, open: made });
     const members = { name, summary, options: schema };
-    if (list === 'sinks') return Object.freeze({ ...members, create: made });
+    if (list === 'sinks' || list === 'sources') return Object.freeze({ ...members, create: made });
     const among = amongCandidates === true ? { amongCandidates } : {};
     return Object.freeze({ ...members, kind, ...among, create: made });
   } catch (error) {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isNode, parseDocument, type Document, type Pair, type Scalar } from 'yaml';
 import type { SinkPlugin } from '../../api/ledger.js';
 import type { ComponentKind, Plugin } from '../../api/plugin.js';
+import type { SourcePlugin } from '../../api/source.js';
 import { NAME_PATTERN, type JsonObject } from '../../api/types.js';
 import { schemaFaults, type SchemaFault } from '../../config/project/check-schema.js';
 import { nameHelp } from '../../config/project/marks.js';
@@ -32,44 +33,61 @@ export interface PluginSource {
   readonly isShipped: boolean;
 }
 
-/** What a plugin's folder declares: a component for pipelines, or a sink for records. */
+/** What a plugin's folder declares: a component for pipelines, a sink for records, or a source of messages. */
 export type Declared =
   | { readonly surface: 'component'; readonly plugin: Plugin }
-  | { readonly surface: 'sink'; readonly plugin: SinkPlugin };
+  | { readonly surface: 'sink'; readonly plugin: SinkPlugin }
+  | { readonly surface: 'source'; readonly plugin: SourcePlugin };
+
+export interface DeclaredByFolder {
+  /** One, or a sink and a source. */
+  readonly declared: readonly Declared[];
+}
 
 /** @returns what the folder declares, or all its errors */
 export function checkPlugin(
   exported: Readonly<Record<string, unknown>>,
   source: PluginSource,
-): Declared | readonly PluginFault[] {
-  const { index } = source;
-  const { plugin, sink } = exported;
-  const wrong = (message: string, help: string): PluginFault[] => [{ at: index, message, help }];
-  if (plugin === undefined && sink === undefined) {
+): DeclaredByFolder | readonly PluginFault[] {
+  const { plugin, sink, source: reader } = exported;
+  const wrong = (message: string, help: string): PluginFault[] => [{ at: source.index, message, help }];
+  if (plugin === undefined && sink === undefined && reader === undefined) {
     const others = Object.keys(exported).filter((key) => key !== 'module.exports');
     const found = others.length === 0 ? 'it exports nothing' : `it exports ${others.join(', ')}`;
     return wrong(`it exports no \`plugin\`: ${found}`, PLUGIN_HELP);
   }
-  if (plugin !== undefined && sink !== undefined)
+  const outside = sink === undefined ? 'source' : 'sink';
+  if (plugin !== undefined && (sink ?? reader) !== undefined)
     return wrong(
-      'it exports a `plugin` and a `sink`: a folder declares one of them',
-      'move the sink to a folder of its own',
+      `it exports a \`plugin\` and a \`${outside}\`: a folder declares one of them`,
+      `move the ${outside} to a folder of its own`,
     );
-  if (sink !== undefined) {
-    if (typeof sink !== 'object' || sink === null)
-      return wrong(`its \`sink\` is ${described(sink)}`, 'write: export const sink = defineSink({ … })');
-    const faults = commonFaults(sink as Given, source, 'sink');
-    return faults.length === 0 ? { surface: 'sink', plugin: sink as SinkPlugin } : faults;
-  }
-  if (typeof plugin !== 'object' || plugin === null)
-    return wrong(`its \`plugin\` is ${described(plugin)}`, PLUGIN_HELP);
-  const given = plugin as Given;
-  const faults = [...kindFaults(given, source), ...commonFaults(given, source, 'plugin')];
-  return faults.length === 0 ? { surface: 'component', plugin: plugin as Plugin } : faults;
+  const declared: Declared[] = [];
+  const faults: PluginFault[] = [];
+  const check = (given: unknown, surface: Declared['surface']): void => {
+    const word = surface === 'component' ? 'plugin' : surface;
+    if (typeof given !== 'object' || given === null) {
+      const factory = { component: 'definePlugin', sink: 'defineSink', source: 'defineSource' }[surface];
+      faults.push(
+        ...wrong(`its \`${word}\` is ${described(given)}`, `write: export const ${word} = ${factory}({ … })`),
+      );
+      return;
+    }
+    // The schema of a source is in another file than that of a sink.
+    const place = surface === 'source' ? { ...source, schema: undefined } : source;
+    const found = commonFaults(given as Given, place, word);
+    if (surface === 'component') faults.push(...kindFaults(given as Given, source));
+    faults.push(...found);
+    declared.push({ surface, plugin: given } as unknown as Declared);
+  };
+  if (plugin !== undefined) check(plugin, 'component');
+  if (sink !== undefined) check(sink, 'sink');
+  if (reader !== undefined) check(reader, 'source');
+  return faults.length === 0 ? { declared } : faults;
 }
 
 /** How messages name what a plugin is. */
-export type Surface = 'plugin' | 'sink' | 'store engine';
+export type Surface = 'plugin' | 'sink' | 'source' | 'store engine';
 
 const PLUGIN_HELP = 'write: export const plugin = definePlugin({ … })';
 

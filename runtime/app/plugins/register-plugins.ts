@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { container as rootContainer } from 'tsyringe';
 import type { SinkPlugin } from '../../api/ledger.js';
 import type { Plugin } from '../../api/plugin.js';
+import type { SourcePlugin } from '../../api/source.js';
 import type { StoreEnginePlugin } from '../../api/store-engine.js';
 import { pluginToken } from '../../api/tokens.js';
 import { NAME_PATTERN } from '../../api/types.js';
@@ -17,7 +18,7 @@ import { PACKAGE, SHIPPED_PLUGINS } from '../../core/locations.js';
 import { STORE_ENGINES } from '../../settings/settings.js';
 import { findJsonFault } from '../../core/json-fault.js';
 import { resolveApiToThisCopy } from './api-module.js';
-import { checkPlugin, type Declared, type PluginFault, type PluginSource } from './check-plugin.js';
+import { checkPlugin, type DeclaredByFolder, type PluginFault, type PluginSource } from './check-plugin.js';
 import { codeVersion, codeVersions, importModule } from './import-module.js';
 import { firstLine } from './first-line.js';
 import { loadPackage } from './load-package.js';
@@ -34,8 +35,8 @@ const OLD_NODE: readonly (readonly [string, string])[] = [
 
 /** What the registry knows of each plugin, for lists of plugins. */
 export interface RegisteredPlugin {
-  readonly surface: 'component' | 'sink' | 'store';
-  readonly plugin: Plugin | SinkPlugin | StoreEnginePlugin;
+  readonly surface: 'component' | 'sink' | 'source' | 'store';
+  readonly plugin: Plugin | SinkPlugin | SourcePlugin | StoreEnginePlugin;
   readonly origin: PluginOrigin;
 }
 
@@ -43,6 +44,8 @@ export interface RegisteredPlugin {
 export type PluginOrigin =
   | { readonly kind: 'millrace' | 'project' }
   | { readonly kind: 'package'; readonly name: string; readonly version: string; readonly api: string };
+
+const PROJECT: PluginOrigin = { kind: 'project' };
 
 /** The plugins that a project can use. */
 export interface ProjectPlugins extends PluginRegistry {
@@ -75,21 +78,25 @@ export async function registerPlugins(
 ): Promise<ProjectPlugins> {
   const container = rootContainer.createChildContainer();
   const sinks = new Map<string, SinkPlugin>();
+  const sources = new Map<string, SourcePlugin>();
   const stores = new Map<string, StoreEnginePlugin>();
   const components = new Set<string>();
   const places = new Map<string, Span>();
   const owners = new Map<string, string>();
   const files = new Map<string, string>();
   const all: RegisteredPlugin[] = [];
-  /** Returns what has the name already. Components and sinks share their names, as their folders do. */
-  const takenBy = (one: RegisteredPlugin): string | undefined =>
-    owners.get(`${one.surface === 'store' ? 'store ' : ''}${one.plugin.name}`);
+  /** Components and sinks share their names, as their folders do. A source can have the name of a sink. */
+  const nameOf = ({ surface, plugin }: RegisteredPlugin): string =>
+    `${surface === 'store' || surface === 'source' ? `${surface} ` : ''}${plugin.name}`;
+  /** Returns what has the name already. */
+  const takenBy = (one: RegisteredPlugin): string | undefined => owners.get(nameOf(one));
   const add = (one: RegisteredPlugin, owner: string): void => {
     const { name } = one.plugin;
-    owners.set(`${one.surface === 'store' ? 'store ' : ''}${name}`, owner);
+    owners.set(nameOf(one), owner);
     all.push(one);
     if (one.surface === 'store') stores.set(name, one.plugin as StoreEnginePlugin);
     else if (one.surface === 'sink') sinks.set(name, one.plugin as SinkPlugin);
+    else if (one.surface === 'source') sources.set(name, one.plugin as SourcePlugin);
     else {
       components.add(name);
       container.register(pluginToken(name), { useValue: one.plugin as Plugin });
@@ -104,15 +111,20 @@ export async function registerPlugins(
       continue;
     }
     const isShipped = dirname(folder.path) === SHIPPED_PLUGINS;
-    const one: RegisteredPlugin = { ...loaded, origin: { kind: isShipped ? 'millrace' : 'project' } };
-    if (takenBy(one) !== undefined) {
-      const message = `Millrace ships a plugin called \`${one.plugin.name}\``;
+    const taken = loaded.declared.some((one) => takenBy({ ...one, origin: PROJECT }) !== undefined);
+    if (taken) {
+      const message = `Millrace ships a plugin called \`${basename(folder.path)}\``;
       const help = 'give the folder and the plugin another name';
       diagnostics.error('plugin_failed', placeOf(folder.shown), message, help);
       continue;
     }
-    add(one, isShipped ? 'Millrace' : `${folder.shown} of the project`);
-    if (loaded.surface === 'component') places.set(loaded.plugin.name, placeOf(`${folder.shown}/index.js`));
+    for (const one of loaded.declared) {
+      add(
+        { ...one, origin: isShipped ? { kind: 'millrace' } : PROJECT },
+        isShipped ? 'Millrace' : `${folder.shown} of the project`,
+      );
+      if (one.surface === 'component') places.set(one.plugin.name, placeOf(`${folder.shown}/index.js`));
+    }
   }
 
   if (packages.length > 0) resolveApiToThisCopy();
@@ -128,6 +140,7 @@ export async function registerPlugins(
     const found: RegisteredPlugin[] = [
       ...contents.plugins.map((plugin) => ({ surface: 'component' as const, plugin, origin })),
       ...contents.sinks.map((plugin) => ({ surface: 'sink' as const, plugin, origin })),
+      ...contents.sources.map((plugin) => ({ surface: 'source' as const, plugin, origin })),
       ...contents.stores.map((plugin) => ({ surface: 'store' as const, plugin, origin })),
     ];
     for (const one of found) {
@@ -149,6 +162,7 @@ export async function registerPlugins(
     get: (name) => (components.has(name) ? container.resolve(pluginToken(name)) : undefined),
     place: (name) => places.get(name),
     sinks,
+    sources,
     stores,
     files,
     all,
@@ -160,7 +174,7 @@ function ownedBy(owner: string, name: string): string {
   return owner === `\`${name}\`` ? 'another of the package' : `one of ${owner}`;
 }
 
-const SURFACE_WORDS = { component: 'plugin', sink: 'sink', store: 'store engine' } as const;
+const SURFACE_WORDS = { component: 'plugin', sink: 'sink', source: 'source', store: 'store engine' } as const;
 
 async function pluginFolders(project: string, diagnostics: Diagnostics): Promise<PluginFolder[]> {
   const shipped = await foldersIn(SHIPPED_PLUGINS);
@@ -216,7 +230,7 @@ async function refusal(
 async function loadPlugin(
   { path, shown }: PluginFolder,
   limitMs?: number,
-): Promise<Declared | readonly PluginFault[]> {
+): Promise<DeclaredByFolder | readonly PluginFault[]> {
   const file = join(path, 'index.js');
   const name = basename(path);
   // The schema is checked before the module is loaded. The module reads it too, but its errors are less precise.

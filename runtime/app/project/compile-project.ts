@@ -1,7 +1,9 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SinkPlugin } from '../../api/ledger.js';
+import type { SourcePlugin } from '../../api/source.js';
 import type { Plugin } from '../../api/plugin.js';
 import type { PluginServices } from '../../api/services.js';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
@@ -9,10 +11,12 @@ import { EntityFilters } from '../../compile/compile-filter.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
 import { fileSink } from '../../config/project/load-sinks.js';
 import { compileSink, type CompiledSink, type SinkServices } from '../../compile/compile-sink.js';
+import { compileSource, type CompiledSource } from '../../compile/compile-source.js';
 import { packageFinder } from '../../compile/find-package.js';
 import { OptionFiles } from '../../compile/option-files.js';
 import type { Plan } from '../../compile/plan.js';
 import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { CurationLists } from '../../curation/curation-lists.js';
 import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js';
 import { LinkedFolders } from '../../settings/linked-folders.js';
 import { DEFAULT_EVENTS } from '../../config/project/load-events.js';
@@ -29,6 +33,7 @@ import { AllowedHosts } from '../../settings/allowed-hosts.js';
 import { httpConnector, type Caller, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
+import { changedParams, LiveExperiments } from '../../experiments/live-experiments.js';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
 import { SETTINGS, STORE_ENGINES, type Settings } from '../../settings/settings.js';
 
@@ -43,6 +48,8 @@ export class ProjectInvalidError extends DiagnosticsError {
 export interface CompiledPipeline {
   readonly name: string;
   readonly plan: Plan;
+  /** Undefined if no experiment changes what the pipeline answers. */
+  readonly experiments: LiveExperiments | undefined;
   describe(): PlanDescription;
 }
 
@@ -53,15 +60,20 @@ export interface CompiledProject {
   readonly config: ProjectConfig | undefined;
   /** The pipelines without errors. */
   readonly pipelines: readonly CompiledPipeline[];
+  /** The lists of curation/, with the rules of their files. */
+  readonly curation: CurationLists;
   /** The sinks without errors. They have not connected. */
   readonly sinks: readonly CompiledSink[];
+  /** The sources without errors. They have not connected. */
+  readonly sources: readonly CompiledSource[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What the project declares, without pipelines and sinks whose files have errors. */
+  /** What the project declares, without pipelines, sinks and sources whose files have errors. */
   readonly declared: {
     /** Undefined if the files in schemas/ have errors. */
     readonly config: ProjectConfig | undefined;
     readonly plugins: readonly Plugin[];
     readonly sinks: readonly SinkPlugin[];
+    readonly sources: readonly SourcePlugin[];
   };
   /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
@@ -92,6 +104,8 @@ export interface CompileOptions extends Partial<
   readonly pluginHost?: PluginHost;
   /** How long the module of a plugin may take to load, in milliseconds. */
   readonly importMs?: number;
+  /** The name of this process among the readers of a source; by default that of the host. */
+  readonly consumer?: string;
   /** What sinks may use of the process. By default they only can be checked. */
   readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files' | 'ofPlugin'>;
 }
@@ -116,6 +130,7 @@ export async function compileProject(
     optionFiles,
     pluginHost: host = offlineHost(),
     importMs,
+    consumer = hostname(),
     store = SETTINGS.store.default,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
@@ -126,11 +141,13 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
+  const sources: CompiledSource[] = [];
   let filters: EntityFilters | undefined;
   const reader = new LateReader();
   const pluginFiles = new Map<string, string>();
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
-  let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [] };
+  let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [], sources: [] };
+  const curation = new CurationLists(checkable?.curation ?? []);
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
@@ -147,13 +164,14 @@ export async function compileProject(
       config: checkable,
       plugins: [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
       sinks: [...plugins.sinks.values()],
+      sources: [...plugins.sources.values()],
     };
     const services = {
       ofPlugin,
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
     };
-    const settings = { prefix, files, services, tunable };
+    const settings = { prefix, files, services, tunable, curation };
     filters = new EntityFilters(checkable, plugins, { prefix, files, services });
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
@@ -163,9 +181,14 @@ export async function compileProject(
       await nextTurn(); // a service that reloads answers requests in between
       const own = stubs?.get(definition.name);
       const how = own === undefined ? settings : { ...settings, stubs: own };
-      const plan = await compilePipeline(definition, checkable, plugins, how, diagnostics);
-      if (plan !== undefined)
-        pipelines.push({ name: definition.name, plan, describe: () => describePlan(plan) });
+      const live = tunable || stubs !== undefined ? [] : liveOf(checkable, definition.name);
+      const changed = changedParams(live);
+      const open = changed.size === 0 ? how : { ...how, tunable: changed };
+      const plan = await compilePipeline(definition, checkable, plugins, open, diagnostics);
+      if (plan === undefined) continue;
+      const experiments =
+        live.length === 0 ? undefined : await LiveExperiments.compile(plan, live, diagnostics);
+      pipelines.push({ name: definition.name, plan, experiments, describe: () => describePlan(plan) });
     }
     const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
     for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checkable) : []) {
@@ -181,7 +204,15 @@ export async function compileProject(
       const sink = await compileSink(definition, plugins, used, diagnostics);
       if (sink !== undefined) sinks.push(sink);
     }
+    for (const definition of isWhole && !tunable && stubs === undefined ? checkable.sources : []) {
+      const { findPackage } = services;
+      const caller = { pipeline: '', step: definition.name };
+      const used = { consumer, findPackage, files, ofPlugin: (plugin: string) => ofPlugin(plugin, caller) };
+      const source = await compileSource(definition, plugins, used, diagnostics);
+      if (source !== undefined) sources.push(source);
+    }
   }
+  if (!diagnostics.hasErrors) await curation.compile(diagnostics);
   if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
   let closing: Promise<unknown[]> | undefined;
   return {
@@ -189,15 +220,23 @@ export async function compileProject(
     filters,
     pipelines,
     sinks,
+    sources,
+    curation,
     diagnostics: diagnostics.all,
     reader,
     declared,
     files: new Map([...files.versions, ...pluginFiles]),
     close: () =>
-      (closing ??= closeComponents(
-        pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component)),
-      )),
+      (closing ??= Promise.all([
+        closeComponents(pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component))),
+        ...pipelines.map(({ experiments }) => experiments?.close() ?? []),
+      ]).then((errors) => errors.flat())),
   };
+}
+
+/** The experiments that change what a pipeline answers. */
+function liveOf({ experiments }: ProjectConfig, pipeline: string): ProjectConfig['experiments'] {
+  return experiments.filter((one) => one.pipeline.value === pipeline && one.mode !== 'shadow');
 }
 
 /** The project as if Millrace stored the rows of all its views. */
@@ -239,8 +278,11 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
   const sources = [
     ...Array.from(config.entities.values(), ({ at }) => at?.file),
     ...Array.from(config.views.values(), ({ at }) => at.file),
+    ...Array.from(config.counters.values(), ({ at }) => at.file),
     ...config.pipelines.map(({ file }) => file),
     ...config.sinks.map(({ file }) => file),
+    ...config.sources.map(({ file }) => file),
+    ...config.experiments.map(({ file }) => file),
   ];
   const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
   const events = config.events === DEFAULT_EVENTS ? [] : [[PROJECT_FILE, eventsText(config.events)]];

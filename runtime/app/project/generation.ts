@@ -1,9 +1,12 @@
 import type { RequestListener } from 'node:http';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../../config/project/load-events.js';
+import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
+import { CurationService, type CurationServiceParts } from '../../curation/curation-service.js';
+import { CurationWatch } from '../../curation/curation-watch.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { Scans } from '../../index/export/scans.js';
 import type { FeatureStore } from '../../index/feature-store.js';
@@ -26,6 +29,9 @@ import { projectVersion, ProjectInvalidError, type CompiledProject } from './com
 
 /** Much longer than a request needs to arrive, run and be sent. */
 const RETIRE_MS = 10 * 60_000;
+
+/** Ids of one look-up in the index. */
+const MOST_LOOKED_UP = 500;
 
 /** A model in service. */
 export interface ServedModel {
@@ -58,6 +64,10 @@ export interface Generation {
   readonly files: CompiledProject['files'];
   /** See `CompiledProject.sinks`. */
   readonly sinks: CompiledProject['sinks'];
+  /** See `CompiledProject.sources`. */
+  readonly sources: CompiledProject['sources'];
+  /** See `CompiledProject.curation`. */
+  readonly curation: CompiledProject['curation'];
   /**
    * Returns its routes, which are created once.
    * @param audience selects the routes for one listener; by default all routes
@@ -83,7 +93,17 @@ export async function createGeneration(container: Container, compiled: CompiledP
     checkLogSalt(config.pipelines, services.resolve(TOKENS.settings));
     const plans = pipelines.map(({ plan }) => plan);
     release = await registerGeneration(services, config, plans);
-    return wire(services, compiled, config, release);
+    await services.resolve(TOKENS.stops)?.follow(config.experiments.map(({ name }) => name));
+    const watch = new CurationWatch({
+      lists: compiled.curation,
+      root: config.root,
+      store: services.resolve(TOKENS.store),
+      prefix: services.resolve(TOKENS.settings).prefix,
+      logger: services.resolve(TOKENS.logger),
+      pollMs: services.resolve(TOKENS.settings).reloadPollMs,
+    });
+    await watch.start();
+    return wire(services, compiled, config, watch, release);
   } catch (error) {
     await compiled.close();
     await release();
@@ -91,10 +111,35 @@ export async function createGeneration(container: Container, compiled: CompiledP
   }
 }
 
+/** Finds the ids of a list that the index does not hold, as candidates of the pipelines that apply the list. */
+function unknownIdsOf(
+  { curation, pipelines }: CompiledProject,
+  entities: EntityIndex,
+): CurationServiceParts['unknownIds'] {
+  return async (list, ids) => {
+    const names = new Set(curation.pipelinesOf(list));
+    const types = new Set(
+      pipelines.flatMap(({ name, plan }) => (names.has(name) ? [plan.candidateType.name] : [])),
+    );
+    if (types.size === 0) return [];
+    const unknown = new Set(ids);
+    for (const entity_type of types)
+      for (let first = 0; first < ids.length; first += MOST_LOOKED_UP) {
+        const { entities: found } = await entities.get({
+          entity_type,
+          entity_ids: ids.slice(first, first + MOST_LOOKED_UP),
+        });
+        for (const [id, entity] of Object.entries(found)) if (entity !== null) unknown.delete(id);
+      }
+    return [...unknown];
+  };
+}
+
 function wire(
   services: Container,
   compiled: CompiledProject,
   config: ProjectConfig,
+  watch: CurationWatch,
   release: () => Promise<void>,
 ): Generation {
   const plans = compiled.pipelines.map(({ plan }) => plan);
@@ -115,7 +160,13 @@ function wire(
   compiled.reader.bind({ entities, online, types: config.entities });
   const version = projectVersion(config, compiled.files);
   const usage = new Usage();
-  const pipelines = plans.map((plan) =>
+  const planOf = (name: string): Plan => {
+    const plan = plans.find(({ definition }) => definition.name === name);
+    if (plan === undefined) throw new Error(`there is no plan of the pipeline ${name}`);
+    return plan;
+  };
+  const stops = services.resolve(TOKENS.stops);
+  const pipelines = compiled.pipelines.map(({ plan, experiments: live }) =>
     mountPipeline(plan, config.entities, {
       store,
       layouts: services.resolve(TOKENS.layouts),
@@ -133,6 +184,7 @@ function wire(
         onError: (error) =>
           logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
       },
+      live: live && stops && { live, isStopped: (experiment) => stops.has(experiment), planOf },
       historyRetention: settings.historyRetention,
       eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
       now: services.resolve(TOKENS.clock),
@@ -140,7 +192,15 @@ function wire(
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
     }),
   );
+  const curation = new CurationService({
+    lists: compiled.curation,
+    watch,
+    store,
+    prefix: services.resolve(TOKENS.settings).prefix,
+    unknownIds: unknownIdsOf(compiled, entities),
+  });
   const httpServices: HttpServices = {
+    curation,
     entities,
     features,
     feastWrites,
@@ -196,6 +256,8 @@ function wire(
     loadedAt: Date.now(),
     files: compiled.files,
     sinks: compiled.sinks,
+    sources: compiled.sources,
+    curation: compiled.curation,
     http: (audience) => {
       let listener = listeners.get(audience);
       if (listener === undefined) listeners.set(audience, (listener = createHttpApp(httpServices, audience)));
@@ -203,6 +265,7 @@ function wire(
     },
     retire: (limitMs = RETIRE_MS) =>
       (retired ??= (async () => {
+        watch.stop();
         if (!(await usage.idle(limitMs)))
           logger.warn(
             { project_version: version, waited_ms: limitMs },

@@ -4,7 +4,12 @@ import { registerServices, type Overrides } from '../container/services.js';
 import { TOKENS } from '../container/tokens.js';
 import { OutboundMetrics } from '../../metrics/outbound-metrics.js';
 import type { Settings } from '../../settings/settings.js';
-import { compileProject, ProjectInvalidError, type CompiledProject } from './compile-project.js';
+import {
+  compileProject,
+  ProjectInvalidError,
+  type CompiledProject,
+  type CompileOptions,
+} from './compile-project.js';
 import { createGeneration, type Generation } from './generation.js';
 
 /** Several projects, or versions of one, that run over one store in this process. They do not serve. */
@@ -31,7 +36,7 @@ export class OneProjectInvalidError extends ProjectInvalidError {
  * @throws OneProjectInvalidError and what `check` throws, before the store is touched; MillraceError store_unavailable, data_folder_in_use
  */
 export async function openProjects(
-  settings: Settings,
+  settings: Settings & Pick<CompileOptions, 'params'>,
   roots: readonly string[],
   check: (projects: readonly CompiledProject[]) => void,
   overrides: Overrides = {},

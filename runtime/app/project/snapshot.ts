@@ -4,7 +4,15 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
 
-const YAML_FOLDERS = ['pipelines', 'schemas/entities', 'schemas/features', 'sinks'];
+const YAML_FOLDERS = [
+  'pipelines',
+  'schemas/entities',
+  'schemas/features',
+  'schemas/counters',
+  'sinks',
+  'sources',
+  'experiments',
+];
 const PLUGINS = 'plugins';
 
 /** Stamps by path, relative to the project. The stamp of a file changes when the file changes. */

@@ -37,7 +37,7 @@ export async function serveAsWorker(read: (file: ProjectFileContent) => Promise<
       reload: 'off',
       reloadDiff: number === 1 ? settings.reloadDiff : 0,
     },
-    { logger, instance, sources: (audience) => link.source(audience) },
+    { logger, instance, worker: number, sources: (audience) => link.source(audience) },
   ).catch((error: unknown) => {
     printAgain();
     // The command line reports the error and sets the exit code; the channel would keep the process running.

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { OptionProblem, parseLabel } from '../../dataset/options.js';
 import { METRIC_NAMES, parseMetric, type Metric } from '../../evaluation/metric-names.js';
+import { ESTIMATORS, REWARDS } from '../../off-policy/estimate.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
@@ -13,11 +14,19 @@ import { junitReport } from '../judge/junit.js';
 import { DEFAULT_LAST } from '../judge/logged-requests.js';
 import { numberOption, wholeOption } from '../judge/options.js';
 import { writeOutput } from '../judge/output.js';
+import {
+  offPolicyJson,
+  offPolicyText,
+  runOffPolicy,
+  TARGETS,
+  type OffPolicyFlags,
+} from '../judge/off-policy.js';
 import { runEvaluation, type EvaluationFlags } from '../judge/run-evaluation.js';
 import { readTrecRun } from '../judge/trec-run.js';
 import { addSettingFlags } from '../setting-flags.js';
 
-interface Flags extends SettingFlags, EvaluationFlags {
+interface Flags extends SettingFlags, EvaluationFlags, Omit<OffPolicyFlags, 'estimator'> {
+  readonly estimator?: OffPolicyFlags['estimator'];
   readonly gateOnClicks?: boolean;
   readonly require: readonly string[];
   readonly worst: number;
@@ -39,7 +48,35 @@ export function evaluateCommand(context: CliContext): Command {
         'slice',
       ]),
     )
-    .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', DEFAULT_LAST))
+    .addOption(
+      new Option(
+        '--estimator <NAME>',
+        'estimate what users would do, from pages that the ledger has with their probabilities',
+      )
+        .choices(ESTIMATORS)
+        .conflicts(['judgments', 'against', 'metrics', 'require', 'run', 'junit', 'shuffles']),
+    )
+    .addOption(
+      new Option('--reward <MODEL>', 'with --estimator: what the feedback on a place depends on')
+        .choices(REWARDS)
+        .default('item_position'),
+    )
+    .addOption(
+      new Option(
+        '--target <WHAT>',
+        'with --estimator: the pipeline shows its ranking, or each candidate with its score as probability',
+      )
+        .choices(TARGETS)
+        .default('ranking'),
+    )
+    .option('--logged-by <NAME>', 'with --estimator: the pipeline whose pages are used, if there are several')
+    .addOption(
+      wholeOption(
+        '--last <N>',
+        `how many requests of the ledger, the newest; with --estimator by default ${LAST_DRAWN}`,
+        DEFAULT_LAST,
+      ),
+    )
     .addOption(
       new Option('--label <GRADES>', 'the grade of each kind of feedback in the ledger')
         .argParser(parseLabels)
@@ -80,10 +117,16 @@ export function evaluateCommand(context: CliContext): Command {
     .option('--run <FILE>', 'write the rankings as a TREC run')
     .option('--json', 'print the result as JSON, with every query')
     .option('--junit <FILE>', 'write the conditions as a JUnit report')
-    .action((pipeline: string, flags: Flags) => evaluatePipeline(context, pipeline, flags));
+    .action((pipeline: string, flags: Flags, own: Command) =>
+      flags.estimator === undefined
+        ? evaluatePipeline(context, pipeline, checkEstimated(flags, own))
+        : estimateOffPolicy(context, pipeline, { ...flags, estimator: flags.estimator }, own),
+    );
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }
 
+/** A draw needs little memory, and an estimate needs many. */
+const LAST_DRAWN = 100_000;
 const DEFAULT_LABEL = 'click=1';
 const DEFAULT_METRICS = 'ndcg@10,map,mrr,precision@10,recall@10,err@10';
 
@@ -111,6 +154,39 @@ async function evaluatePipeline(context: CliContext, name: string, flags: Flags)
     throw new CommandFailure(
       `${failed} of ${evaluation.gates.length} conditions of --require ${failed === 1 ? 'does' : 'do'} not hold`,
     );
+}
+
+/** @throws UsageError for an option of an estimate without --estimator */
+function checkEstimated(flags: Flags, command: Command): Flags {
+  for (const [name, flag] of [
+    ['reward', '--reward'],
+    ['target', '--target'],
+    ['loggedBy', '--logged-by'],
+  ] as const)
+    if (command.getOptionValueSource(name) === 'cli')
+      throw new UsageError(`${flag} needs --estimator ips or --estimator snips`);
+  return flags;
+}
+
+async function estimateOffPolicy(
+  context: CliContext,
+  name: string,
+  flags: Flags & Required<Pick<Flags, 'estimator'>>,
+  command: Command,
+): Promise<void> {
+  if (flags.ledger === undefined)
+    throw new UsageError('--estimator needs --ledger DIR: it reuses logged pages, and judgments have none');
+  const last = command.getOptionValueSource('last') === 'cli' ? flags.last : LAST_DRAWN;
+  const contestants = await openContestants(context, flags, [{ kind: 'pipeline', text: name }]);
+  try {
+    const [main] = contestants.all;
+    if (main === undefined) throw new Error('no pipeline was opened');
+    const report = await runOffPolicy(context, flags, flags.ledger, last, main);
+    if (flags.json === true) printJson(context, offPolicyJson(report));
+    else context.stdout.write(offPolicyText(report));
+  } finally {
+    await contestants.close();
+  }
 }
 
 /** @throws UsageError if the flags do not say what to measure on, or gate on clicks by accident */

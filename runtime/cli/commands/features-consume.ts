@@ -1,15 +1,18 @@
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { pino } from 'pino';
+import { shippedSource } from '../../app/plugins/shipped-source.js';
+import type { JsonObject } from '../../api/types.js';
 import { describeError } from '../../core/describe-error.js';
 import { parseRedisUrl } from '../../settings/redis-target.js';
-import { consume } from '../consume/consume.js';
-import { FeatureStream } from '../consume/feature-stream.js';
+import { RowIntake } from '../../sources/row-intake.js';
+import { RunningSource } from '../../sources/running-source.js';
+import { STREAM_URL } from '../../settings/settings.js';
+import { reportUntilStopped } from '../consume/run-sources.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { UsageError } from '../failure.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { addTargetFlags } from '../setting-flags.js';
-import { STREAM_URL } from '../../settings/settings.js';
 
 interface Flags extends TargetFlags {
   readonly streamUrl?: string;
@@ -21,7 +24,7 @@ interface Flags extends TargetFlags {
 
 export function consumeFeaturesCommand(context: CliContext): Command {
   const consumer = new Command('consume')
-    .description('store the feature rows of a Redis stream as they arrive, until stopped')
+    .description('store the feature rows of a Redis stream as they arrive; `millrace consume` without a file')
     .argument('<STREAM>', 'stream whose entries have the fields view and row (JSON)')
     .addOption(
       new Option(
@@ -41,6 +44,18 @@ export function consumeFeaturesCommand(context: CliContext): Command {
   return addTargetFlags(consumer);
 }
 
+/** The source of a file with `use: redis_stream` and `into: features`, whose options are flags. */
+export function featureStreamOptions(
+  stream: string,
+  { group, consumer, claimIdle }: Pick<Flags, 'group' | 'consumer' | 'claimIdle'>,
+  url: string,
+): JsonObject {
+  return {
+    ...{ url, stream, group, consumer },
+    ...{ field: 'row', start: 'earliest', claim_idle: `${claimIdle}ms`, timeout: '10s' },
+  };
+}
+
 async function consumeFeatures(context: CliContext, stream: string, flags: Flags): Promise<void> {
   const { streamUrl, group, consumer, rejected = `${stream}:rejected`, claimIdle, ...rest } = flags;
   const settings = await settingsOf(context, rest);
@@ -51,14 +66,25 @@ async function consumeFeatures(context: CliContext, stream: string, flags: Flags
     throw new UsageError(`give the server of the stream with --stream-url or ${STREAM_URL}`);
   const signal = context.stopSignal();
   const logger = pino({ level: settings.logLevel }, context.stdout);
-  const source = new FeatureStream({ url: given ?? settings.redisUrl, stream, group, consumer, rejected });
+  const options = featureStreamOptions(stream, { group, consumer, claimIdle }, given ?? settings.redisUrl);
+  const source = await shippedSource('redis_stream', options, { name: stream, rejected, consumer });
   const target = await openTarget(context, rest, 'data');
   try {
     logger.info({ stream, group, consumer, into: target.name }, 'consuming');
-    const totals = await consume(source, target, { claimIdleMs: claimIdle, signal, logger });
-    logger.info({ ...totals }, 'stopped');
+    const features = { into: { kind: 'features', name: undefined }, map: undefined, about: '' } as const;
+    const intake = new RowIntake(
+      features,
+      { entities: new Map(), events: new Map() },
+      {
+        push: (view, rows) => target.push(view, rows),
+        async upload(type, rows) {
+          await target.upload(type, undefined, rows);
+        },
+      },
+    );
+    const running = new RunningSource(source, () => intake, { name: stream, log: logger });
+    await reportUntilStopped(() => [running], logger, signal);
   } finally {
-    source.close();
     await target.close().catch((error: unknown) => {
       logger.warn({ error: describeError(error) }, 'the store was not closed');
     });

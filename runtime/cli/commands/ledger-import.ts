@@ -5,7 +5,7 @@ import { parseDuration } from '../../api/duration.js';
 import { printable } from '../../core/display-width.js';
 import { Collector } from '../../dataset/import/collect.js';
 import { segmentsOfImport } from '../../dataset/import/import-ledger.js';
-import { READY_MAPS } from '../../dataset/import/mapping.js';
+import { READY_MAPS } from '../../config/project/ready-maps.js';
 import type { SettingFlags, Settings } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';

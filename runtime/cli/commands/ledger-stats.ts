@@ -7,7 +7,7 @@ import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { fileProblem } from '../file-problem.js';
-import { jsonProblem } from '../input/rows.js';
+import { jsonProblem } from '../../core/json-problem.js';
 import { checkLedger } from '../ledger-folder.js';
 import { startProgress } from '../load/progress.js';
 import { statsText } from '../ledger-import/stats-text.js';

@@ -3,6 +3,7 @@ import type { CliContext } from '../context.js';
 import { ledgerCatCommand } from './ledger-cat.js';
 import { ledgerCompactCommand } from './ledger-compact.js';
 import { ledgerImportCommand } from './ledger-import.js';
+import { ledgerPropensitiesCommand } from './ledger-propensities.js';
 import { ledgerReplayCommand } from './ledger-replay.js';
 import { ledgerStatsCommand } from './ledger-stats.js';
 
@@ -13,5 +14,6 @@ export function ledgerCommand(context: CliContext): Command {
     .addCommand(ledgerCatCommand(context))
     .addCommand(ledgerCompactCommand(context))
     .addCommand(ledgerStatsCommand(context))
-    .addCommand(ledgerReplayCommand(context));
+    .addCommand(ledgerReplayCommand(context))
+    .addCommand(ledgerPropensitiesCommand(context));
 }

@@ -43,7 +43,7 @@ async function writeNew(
   if (!existsSync(project))
     throw new CommandFailure(`there is no folder ${project}`, 'make a project: millrace init');
   const isEmpty = !existsSync(join(project, 'schemas')) && !existsSync(join(project, 'pipelines'));
-  const config = isEmpty ? { entities: new Map(), views: new Map() } : await readSchemas(context, flags);
+  const config = isEmpty ? { entities: new Map(), views: new Map(), pipelines: [] } : await readSchemas(context, flags);
   const files = kind.files({ name, config, pipelines: await pipelinesOf(project) });
   for (const path of files.keys())
     if (existsSync(join(project, path)))

@@ -1,5 +1,6 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { MillraceError } from '../../api/errors.js';
+import { TIME_FORMS, timestampOf } from '../../core/timestamp.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import type { PipelineAnswer, RankingAnswer, ScoreAnswer } from '../../pipeline/answer-types.js';
 import { explanationText } from '../explanation-text.js';
@@ -26,6 +27,8 @@ interface Flags extends TargetFlags {
   readonly judgments?: string;
   readonly queryField?: string;
   readonly most: number;
+  /** Epoch milliseconds. */
+  readonly at?: number;
   readonly json?: boolean;
   readonly explain?: boolean;
 }
@@ -43,6 +46,11 @@ export function rankCommand(context: CliContext): Command {
     .addOption(wholeOption('--most <N>', 'with --judged, the most candidates to print', 10))
     .option('--logged <ID>', 'instead, send the logged request with this request_id again')
     .option('--ledger <DIR>', 'with --logged, the folder of the ledger [default: that of the project]')
+    .addOption(
+      new Option('--at <TIME>', 'a preview: apply the dated rules of curation/ as at this time').argParser(
+        timeOf,
+      ),
+    )
     .option('--json', 'print the answer of the route as JSON; for several requests, one a line')
     .option('--explain', 'explain the answer: print every value with its status, and what each step did')
     .action((pipeline: string, files: readonly string[], flags: Flags) =>
@@ -78,7 +86,7 @@ async function rankRequests(
 /** @throws UsageError unless the command line says in one way what to send */
 function checkSources(
   files: readonly string[],
-  { logged, ledger, judged, judgments, all, query }: Flags,
+  { logged, ledger, judged, judgments, all, query, at }: Flags,
 ): void {
   const ways = [files.length > 0, logged !== undefined, judged !== undefined, all !== undefined];
   if (ways.filter(Boolean).length !== 1 || (ledger !== undefined && logged === undefined))
@@ -87,6 +95,8 @@ function checkSources(
     );
   if (judgments !== undefined && judged === undefined)
     throw new UsageError('--judgments needs --judged QUERY');
+  if (at !== undefined && judged !== undefined)
+    throw new UsageError('--at goes with requests, --all or --logged, not with --judged');
   if (query !== undefined && all === undefined) throw new UsageError('--query needs --all WHERE');
 }
 
@@ -117,14 +127,32 @@ async function printAnswer(
   flags: Flags,
 ): Promise<void> {
   if (flags.explain === true) {
-    const explanation = await target.explain(pipeline, body);
+    const explanation = await target.explain(pipeline, body, flags.at);
     if (flags.json === true) printJson(context, explanation);
     else context.stdout.write(explanationText(explanation, styleOf(context, context.stdout).width));
     return;
   }
-  const answer = await target.run(pipeline, body);
+  const answer = await answerOf(target, pipeline, body, flags);
   if (flags.json === true) printJson(context, answer);
   else context.stdout.write(answerText(answer));
+}
+
+/** The answer of the route; in a preview, the answer that an explanation has, so that nothing is recorded. */
+async function answerOf(
+  target: DataTarget,
+  pipeline: string,
+  body: unknown,
+  { at }: Flags,
+): Promise<PipelineAnswer> {
+  return at === undefined
+    ? await target.run(pipeline, body)
+    : (await target.explain(pipeline, body, at)).answer;
+}
+
+function timeOf(text: string): number {
+  const time = timestampOf(/^\d+$/.test(text) ? Number(text) : text);
+  if (Number.isNaN(time)) throw new InvalidArgumentError(`Expected ${TIME_FORMS}.`);
+  return time;
 }
 
 /** A request that fails does not stop the others. @throws CommandFailure if one failed */
@@ -140,8 +168,8 @@ async function printAnswers(
     try {
       if (flags.json === true) {
         const value = await (flags.explain === true
-          ? target.explain(pipeline, body)
-          : target.run(pipeline, body));
+          ? target.explain(pipeline, body, flags.at)
+          : answerOf(target, pipeline, body, flags));
         context.stdout.write(`${JSON.stringify(value)}\n`);
       } else {
         context.stdout.write(`${source}\n`);

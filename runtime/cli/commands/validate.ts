@@ -31,7 +31,10 @@ export function validateCommand(context: CliContext, version: string): Command {
     .description('check a project as start-up does, and report all errors')
     .option('--json', 'print the errors and warnings as JSON')
     .option('--sarif <FILE>', 'also write the errors and warnings as SARIF 2.1.0; - for standard output')
-    .option('--connect', 'also ask the store, the model servers and the sinks whether they are ready')
+    .option(
+      '--connect',
+      'also ask the store, the model servers, the sinks and the sources whether they are ready',
+    )
     .option('--timeout <TIME>', 'with --connect: how long each of them may take; by default 5s')
     .action((flags: Flags) => checkProject(context, flags, version));
   return addSettingFlags(validate, ['project']);
@@ -75,7 +78,7 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
       if (errors === 0 && config !== undefined)
         context.stdout.write(
           `ok: ${counted(pipelines.length, 'pipeline')}, ${entityTypes(config)}, ` +
-            `${counted(config.views.size, 'feature view')}${sinksText(config)} in ${project}\n`,
+            `${counted(config.views.size, 'feature view')}${countersText(config)}${sinksText(config)}${sourcesText(config)} in ${project}\n`,
         );
       if (connections !== undefined)
         context.stdout.write(`\n${connectionsText(connections, styleOf(context, context.stdout).width)}`);
@@ -124,8 +127,16 @@ function entityTypes({ entities }: ProjectConfig): string {
   return counted(declared, 'entity type') + (rest === 0 ? '' : ` (and ${rest} built in)`);
 }
 
+function countersText({ counters }: ProjectConfig): string {
+  return counters.size === 0 ? '' : `, ${counted(counters.size, 'counter')}`;
+}
+
 function sinksText({ sinks }: ProjectConfig): string {
   return sinks.length === 0 ? '' : `, ${counted(sinks.length, 'sink')}`;
+}
+
+function sourcesText({ sources }: ProjectConfig): string {
+  return sources.length === 0 ? '' : `, ${counted(sources.length, 'source')}`;
 }
 
 function counted(count: number, noun: string): string {

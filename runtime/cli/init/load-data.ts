@@ -13,7 +13,8 @@ import { openInput, type Input } from '../input/open-input.js';
 import { loadRows } from '../load/load-rows.js';
 import { openTarget } from '../load/open-target.js';
 import { startProgress } from '../load/progress.js';
-import type { Send } from '../load/send-batch.js';
+import type { Send } from '../../index/send-batch.js';
+import type { InputRow } from '../input/rows.js';
 import type { DataTarget } from '../load/target.js';
 import { writeWhole } from '../../core/write-whole.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
@@ -65,7 +66,7 @@ async function load(
   path: string,
   what: string,
   key: string,
-  send: Send,
+  send: Send<InputRow>,
   target: DataTarget,
 ): Promise<void> {
   const input = await openLines(context, path);

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonObject } from '../../api/types.js';
+import { jsonProblem } from '../../core/json-problem.js';
 import { CommandFailure } from '../failure.js';
 
 /** One record of an input file. */
@@ -64,11 +65,4 @@ export function parseText(json: string, line: number, bytes: number): InputRow |
   }
   const found = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
   return { problem: `expected a JSON object, found ${found}`, isBroken: false };
-}
-
-/** Returns V8's message about invalid JSON, without the excerpt of the text. */
-export function jsonProblem(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const reason = message.replace(/,? (\.\.\.)?".*$/s, '').replace(/ in JSON at position.*$/s, '');
-  return `not JSON: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`;
 }

@@ -96,6 +96,8 @@ function effectsOf({ changes }: ExplainedCandidate): Effects {
   const placed = new Map<string, string>();
   for (const change of changes) {
     if ('pinned_to' in change) placed.set(change.as, `pinned it to ${change.pinned_to}`);
+    else if ('moved_to' in change)
+      placed.set(change.as, `moved it from ${change.moved_from} to ${change.moved_to}`);
     else if ('put_below' in change) placed.set(change.as, 'put it below others');
     else {
       const { before, after } = change;

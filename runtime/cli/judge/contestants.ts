@@ -5,6 +5,7 @@ import { NAME_PATTERN } from '../../api/types.js';
 import { OneProjectInvalidError, openProjects } from '../../app/project/open-projects.js';
 import type { Generation } from '../../app/project/generation.js';
 import type { PipelineDefinition } from '../../config/project/model.js';
+import type { PipelineParams } from '../../config/project/param-values.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, tellStrayErrors, type CliContext } from '../context.js';
@@ -57,11 +58,13 @@ export async function namedBy(text: string): Promise<Named> {
  * of the first named pipeline, or else its only pipeline.
  * @throws ProjectInvalidError, MillraceError unknown_pipeline and CommandFailure, before the store is touched; MillraceError
  *   of the store
+ * @param params by pipeline: values that replace those of its file
  */
 export async function openContestants(
   context: CliContext,
   flags: SettingFlags,
   named: readonly Named[],
+  params: ReadonlyMap<string, PipelineParams> = new Map(),
 ): Promise<Contestants> {
   const settings = await settingsOf(context, flags);
   tellStrayErrors(context, settings);
@@ -77,7 +80,7 @@ export async function openContestants(
     const definitions: PipelineDefinition[] = [];
     const opened = await openProjects(
       // The log goes to standard output, which must contain only the command's answer.
-      { ...settings, logLevel: 'silent', resident: new Set<string>() },
+      { ...settings, logLevel: 'silent', resident: new Set<string>(), params },
       folders,
       (projects) => {
         for (const [at, one] of named.entries()) {

@@ -2,7 +2,8 @@ import { stat, writeFile } from 'node:fs/promises';
 import { NAME_PATTERN } from '../../api/types.js';
 import type { FileGuess, GuessTarget } from '../../dataset/import/file-guess.js';
 import { guessSource } from '../../dataset/import/guess.js';
-import { isReady, READY_MAPS, type ImportMapping, type ReadyMap } from '../../dataset/import/mapping.js';
+import { isReadyMap, READY_MAPS } from '../../config/project/ready-maps.js';
+import { isReady, type ImportMapping } from '../../dataset/import/mapping.js';
 import { styleOf, type CliContext } from '../context.js';
 import { fileProblem } from '../file-problem.js';
 import { CommandFailure, UsageError } from '../failure.js';
@@ -101,8 +102,4 @@ async function writeProposal(mapping: ImportMapping, guesses: readonly FileGuess
         throw new CommandFailure(`cannot write ${path}: ${fileProblem(error)}`);
     }
   }
-}
-
-function isReadyMap(name: string): name is ReadyMap {
-  return READY_MAPS.some((ready) => ready === name);
 }

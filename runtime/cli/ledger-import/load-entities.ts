@@ -1,10 +1,9 @@
-import type { JsonObject, JsonValue } from '../../api/types.js';
+import type { JsonObject } from '../../api/types.js';
 import type { EntityType } from '../../config/project/model.js';
 import type { ForeignEntity } from '../../dataset/import/foreign-event.js';
-import { isMissing } from '../../dataset/import/read-values.js';
+import { fittedEntity } from '../../dataset/import/fitted-entity.js';
 import type { EntityIndex } from '../../index/entity-index.js';
-import { cellValue } from '../input/cells.js';
-import { sendBatch } from '../load/send-batch.js';
+import { sendBatch } from '../../index/send-batch.js';
 import type { Rejects } from './rejects.js';
 
 const BATCH = 250;
@@ -45,22 +44,11 @@ export async function storeEntities(
     }
     let batch = waiting.get(type);
     if (batch === undefined) waiting.set(type, (batch = []));
-    batch.push({ ...fitted(values, declared), [declared.key]: id });
+    batch.push(fittedEntity({ id, values }, declared));
     if (batch.length < BATCH) continue;
     waiting.delete(type);
     await send(type, batch);
   }
   for (const [type, batch] of waiting) await send(type, batch);
   return stored;
-}
-
-function fitted(values: JsonObject, { attributes }: EntityType): JsonObject {
-  const own: [string, JsonValue][] = [];
-  for (const [name, value] of Object.entries(values)) {
-    const type = attributes.get(name)?.type;
-    if (isMissing(value)) continue;
-    if (typeof value === 'string') own.push([name, cellValue(value, type)]);
-    else own.push([name, type?.kind === 'string' && typeof value !== 'object' ? String(value) : value]);
-  }
-  return Object.fromEntries(own);
 }

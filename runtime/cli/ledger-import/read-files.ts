@@ -2,11 +2,10 @@ import { PassThrough } from 'node:stream';
 import { entityReader } from '../../dataset/import/entity-reader.js';
 import { feedbackReader } from '../../dataset/import/feedback-reader.js';
 import type { EventOutput, ForeignEvent, RowReader } from '../../dataset/import/foreign-event.js';
-import { ga4Reader } from '../../dataset/import/ga4.js';
 import type { FileSample } from '../../dataset/import/file-guess.js';
 import { isReady, type ImportSource } from '../../dataset/import/mapping.js';
-import { metarankReader } from '../../dataset/import/metarank.js';
 import { rankingReader } from '../../dataset/import/ranking-reader.js';
+import { readyReader } from '../../dataset/import/ready-logs.js';
 import { rowShaper } from '../../dataset/import/row-shape.js';
 import type { CliContext } from '../context.js';
 import { openInput, type Input } from '../input/open-input.js';
@@ -147,7 +146,7 @@ function readerOf(source: ImportSource, candidateType: string, file: number): Ro
 }
 
 function readerOfRows(source: ImportSource, candidateType: string, file: number): RowReader {
-  if (isReady(source)) return source.map === 'metarank' ? metarankReader(candidateType) : ga4Reader();
+  if (isReady(source)) return readyReader(source.map, candidateType);
   switch (source.into) {
     case 'entities':
       return entityReader(source);

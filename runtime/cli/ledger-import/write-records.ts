@@ -7,7 +7,7 @@ import { countActs, ImportedRecords } from '../../dataset/import/imported-record
 import { checkLogSalt, logHasherOf } from '../../pipeline/log/log-hasher.js';
 import type { Settings } from '../../settings/settings.js';
 import { tellStrayErrors, type CliContext } from '../context.js';
-import { cellValue } from '../input/cells.js';
+import { cellValue } from '../../core/cell-value.js';
 import { startProgress } from '../load/progress.js';
 import type { WrittenRecords } from './import-text.js';
 import { storeEntities } from './load-entities.js';

@@ -5,6 +5,7 @@ import { MillraceError, type Violation } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
 import { explainPath } from '../../http/explain-path.js';
 import { deleteFeatures } from '../../http/routes/delete-features.js';
+import { feedback } from '../../http/routes/feedback.js';
 import { forget } from '../../http/routes/forget.js';
 import { openapi } from '../../http/routes/openapi.js';
 import { pushFeatures } from '../../http/routes/push-features.js';
@@ -15,9 +16,10 @@ import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import { CommandFailure } from '../failure.js';
 import type { ForgetAnswer } from '../../privacy/forget.js';
+import type { SourceTarget } from '../../sources/intake.js';
 import type { InputRow } from '../input/rows.js';
 import { MAX_ROWS, type BatchShape } from './batches.js';
-import type { Sent } from './send-batch.js';
+import type { Sent } from '../../index/send-batch.js';
 import { pageOf, type DataTarget, type ScannedPage } from './target.js';
 
 /** The operation ids of pipelines in /openapi.json. */
@@ -70,6 +72,20 @@ export class HttpTarget implements DataTarget {
     return await this.#sendRows(deleteFeatures.path, view, rows);
   }
 
+  /** Stores what users did. @throws MillraceError */
+  async feedback(body: JsonObject): ReturnType<SourceTarget['feedback']> {
+    const answer = (await this.#call('POST', feedback.path, JSON.stringify(body))) as Readonly<
+      Record<string, unknown>
+    >;
+    const countOf = (name: string): number => (typeof answer[name] === 'number' ? answer[name] : 0);
+    return {
+      stored: countOf('stored'),
+      duplicates: countOf('duplicates'),
+      too_old: countOf('too_old'),
+      unused: countOf('unused'),
+    };
+  }
+
   async #sendRows(path: string, view: string, rows: readonly InputRow[]): Promise<Sent> {
     const body = bodyOf(`{"view":${JSON.stringify(view)},"rows":`, rows);
     const answer = (await this.#call('POST', path, body)) as { older?: unknown; expired?: unknown };
@@ -110,9 +126,10 @@ export class HttpTarget implements DataTarget {
     return (await this.#call('POST', route, JSON.stringify(body))) as PipelineAnswer;
   }
 
-  async explain(pipeline: string, body: unknown): Promise<Explanation> {
+  async explain(pipeline: string, body: unknown, rulesAt?: number): Promise<Explanation> {
     const route = await this.#routeOf(pipeline);
-    return (await this.#call('POST', explainPath(route), JSON.stringify(body))) as Explanation;
+    const path = explainPath(route) + (rulesAt === undefined ? '' : `?at=${rulesAt}`);
+    return (await this.#call('POST', path, JSON.stringify(body))) as Explanation;
   }
 
   async close(): Promise<void> {

@@ -5,13 +5,13 @@ import { CommandFailure, UsageError } from '../failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import type { ColumnTypes } from '../input/csv.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
-import { InputError } from '../input/rows.js';
+import { InputError, type InputRow } from '../input/rows.js';
 import type { RowOrder } from './batches.js';
 import { openCheckpoint, type Checkpoint } from './checkpoint.js';
 import { loadRows, type LoadReport } from './load-rows.js';
 import { openTarget, type TargetFlags } from './open-target.js';
 import { startProgress } from './progress.js';
-import type { Send } from './send-batch.js';
+import type { Send } from '../../index/send-batch.js';
 import type { DataTarget } from './target.js';
 
 export type LoadFlags = TargetFlags & {
@@ -52,7 +52,7 @@ export interface LoadJob {
   columnTypes(): Promise<ColumnTypes>;
   /** For a file with a header. @throws InputError */
   checkColumns?(names: readonly string[]): void;
-  send(target: DataTarget): Send;
+  send(target: DataTarget): Send<InputRow>;
 }
 
 export function addLoadFlags(command: Command): Command {

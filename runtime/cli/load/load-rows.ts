@@ -1,9 +1,9 @@
 import type { Input } from '../input/open-input.js';
-import { InputError, type BadRow } from '../input/rows.js';
+import { InputError, type BadRow, type InputRow } from '../input/rows.js';
 import type { Checkpoint } from './checkpoint.js';
 import { conflict, LARGEST_BATCHES, toBatches, type Batch, type RowOrder } from './batches.js';
 import type { Progress } from './progress.js';
-import { sendBatch, type Send } from './send-batch.js';
+import { sendBatch, type Send } from '../../index/send-batch.js';
 
 const BATCHES_IN_FLIGHT = 2;
 /** The maximum number of bad rows that are listed. */
@@ -33,7 +33,7 @@ export interface LoadReport {
 export async function loadRows(
   input: Input,
   order: RowOrder,
-  send: Send,
+  send: Send<InputRow>,
   progress: Progress,
   checkpoint?: Checkpoint,
   shape = LARGEST_BATCHES,

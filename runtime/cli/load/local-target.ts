@@ -9,7 +9,7 @@ import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import type { Settings } from '../../settings/settings.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
-import type { Sent } from './send-batch.js';
+import type { Sent } from '../../index/send-batch.js';
 import { pageOf, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
 
 /**
@@ -76,8 +76,9 @@ export class LocalTarget implements DataTarget {
     return (await this.#pipeline(name).run(body, { requestId: randomUUID() })).answer;
   }
 
-  async explain(name: string, body: unknown): Promise<Explanation> {
-    return await this.#pipeline(name).explain(body, { requestId: randomUUID() });
+  async explain(name: string, body: unknown, rulesAt?: number): Promise<Explanation> {
+    const preview = rulesAt === undefined ? {} : { rulesAt };
+    return await this.#pipeline(name).explain(body, { requestId: randomUUID(), ...preview });
   }
 
   #pipeline(name: string): Pipeline {

@@ -22,13 +22,18 @@ function clientKey({ env }: CliContext): string | undefined {
   return key;
 }
 
+/** Opens a running service. @param url its address */
+export function openService(context: CliContext, url: string): HttpTarget {
+  return new HttpTarget(url, clientKey(context));
+}
+
 /** Opens the service that `--url` names, or the store of the settings. */
 export async function openTarget(
   context: CliContext,
   flags: TargetFlags,
   work: TargetWork,
 ): Promise<DataTarget> {
-  if (flags.url !== undefined) return new HttpTarget(flags.url, clientKey(context));
+  if (flags.url !== undefined) return openService(context, flags.url);
   // The log goes to standard output, which must contain only the command's answer.
   const settings = await settingsOf(context, flags);
   // A command reads each record only once, so it needs no cache.

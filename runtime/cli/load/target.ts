@@ -5,7 +5,7 @@ import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
-import type { Sent } from './send-batch.js';
+import type { Sent } from '../../index/send-batch.js';
 
 /** What a command needs from a target: only storing data, or also running pipelines. */
 export type TargetWork = 'data' | 'pipelines';
@@ -42,8 +42,12 @@ export interface DataTarget {
   forget(entityType: string, ids: readonly string[], cursor: string | null): Promise<ForgetAnswer>;
   /** Returns the answer of the pipeline's route. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
-  /** Explains the answer to the request. @throws MillraceError */
-  explain(pipeline: string, body: unknown): Promise<Explanation>;
+  /**
+   * Explains the answer to the request.
+   * @param rulesAt a preview: dated rules are looked up at this time, epoch milliseconds
+   * @throws MillraceError
+   */
+  explain(pipeline: string, body: unknown, rulesAt?: number): Promise<Explanation>;
   close(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { ProjectConfig } from '../../config/project/model.js';
 export interface NewContext {
   readonly name: string;
   /** The project as its files declare it; its pipelines may have errors. */
-  readonly config: Pick<ProjectConfig, 'entities' | 'views'>;
+  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'>;
   /** The names of its pipelines. */
   readonly pipelines: readonly string[];
 }

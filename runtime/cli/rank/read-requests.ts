@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { CliContext } from '../context.js';
 import { fileProblem } from '../file-problem.js';
-import { InputError, jsonProblem } from '../input/rows.js';
+import { jsonProblem } from '../../core/json-problem.js';
+import { InputError } from '../input/rows.js';
 
 /** The body of a request. */
 export interface SourcedRequest {

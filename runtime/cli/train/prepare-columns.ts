@@ -2,7 +2,7 @@ import { open, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataFrame, NotInData, type DataInput } from '../../training/data-frame.js';
 import type { LearnedStep } from '../../training/learned-step.js';
-import { modelColumns, type ModelColumn } from '../../training/model-columns.js';
+import { modelColumns, spreadVectors, type ModelColumn } from '../../training/model-columns.js';
 import { isKnown } from '../../api/status.js';
 import { CommandFailure } from '../failure.js';
 import { readRequests, type DataFolder, type Split } from './data-files.js';
@@ -30,7 +30,10 @@ export function prepareColumns(
       `the step ${step.name} lists its columns under \`inputs:\`, so --columns cannot change them`,
       `change the list in ${step.definition.file.path}, or leave --columns out`,
     );
-  const columns = modelColumns(step, asked, usableNumbers(step, data));
+  const named = new Set(data.features.map(({ name }) => name));
+  const columns = spreadVectors(modelColumns(step, asked, usableNumbers(step, data)), (name) =>
+    named.has(name),
+  );
   if (columns.length === 0)
     throw new CommandFailure(
       `the data set has no number that ${step.name} can read`,
@@ -78,7 +81,7 @@ function inputOf({ text, loggedAs }: ModelColumn, frame: DataFrame): DataInput {
 function usableNumbers({ names, later }: LearnedStep, { features }: DataFolder): string[] {
   return features.flatMap(({ name, type }) => {
     if (type !== 'number') return [];
-    const [first = '', ...rest] = name.split(':');
+    const [first = '', ...rest] = name.replace(/\[\d+\]$/, '').split(':');
     // The name of an expression in options is not one that other expressions can use.
     if (rest.length > 1 || rest[0]?.includes('.') === true) return [];
     if (rest.length === 1 && later.has(first)) return [];

@@ -1,6 +1,7 @@
 /** The diagnostics of project files, by stable code. docs/errors.md is generated from this table. */
 export const DIAGNOSTIC_CODES = {
   yaml_syntax: 'The file is not valid YAML, or uses a YAML feature that is not allowed here.',
+  csv_syntax: 'The file is not valid CSV, or a line does not fit its header.',
   unset_variable: 'An environment variable is not set and has no default.',
   literal_secret: 'A secret is written in the file; it may come only from an environment variable.',
   missing_file: 'A file that the project needs does not exist.',
@@ -16,6 +17,8 @@ export const DIAGNOSTIC_CODES = {
   unknown_attribute: 'The entity type has no such attribute.',
   unknown_view: 'The feature view does not exist.',
   unknown_feature: 'The view or component has no such feature.',
+  unknown_event: 'The kind of feedback does not exist.',
+  invalid_counter: 'The parts of a counter do not fit together.',
   unknown_plugin: 'No plugin has this name.',
   plugin_failed: 'A plugin cannot be loaded, or does not have the form of a plugin.',
   unknown_name: 'A name in an expression is not defined.',
@@ -53,7 +56,9 @@ export const DIAGNOSTIC_CODES = {
   unknown_step: 'The pipeline has no such step.',
   unknown_candidate: 'A test names an id that is not a candidate of its request.',
   unknown_property: 'No property of tests has this name.',
-  contradiction: 'Two expectations of a test cannot both hold.',
+  contradiction: 'Two expectations of a test, or two rules of a list, cannot both hold.',
+  invalid_arm: 'An arm of an experiment cannot run.',
+  layer_conflict: 'Two experiments change the same requests, or the same param.',
   component_warning: 'A component starts, but reports a problem.',
 } as const satisfies Record<string, string>;
 

@@ -3,12 +3,17 @@ import { Diagnostics, type Diagnostic } from '../diagnostics/diagnostics.js';
 import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
+import { loadCuration } from '../curation/load-curation.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
+import { loadCounters } from './load-counters.js';
+import { checkExperiments } from './check-experiments.js';
+import { loadExperiments } from './load-experiments.js';
 import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
 import { loadPackages } from './load-packages.js';
 import { loadPipelines } from './load-pipelines.js';
 import { loadSinks } from './load-sinks.js';
+import { loadSources } from './load-sources.js';
 import { checkViewKeys, loadViews } from './load-views.js';
 import { warnOfMisnamedFolders } from './misnamed-folders.js';
 import type { ProjectConfig } from './model.js';
@@ -22,7 +27,7 @@ export interface LoadedProject {
   /** Undefined if any diagnostic is an error. */
   readonly config: ProjectConfig | undefined;
   /**
-   * The configuration without the pipelines and sinks whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
+   * The configuration without the pipelines, sinks, sources and experiments whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
    * pipelines would only repeat them.
    */
   readonly checkable: ProjectConfig | undefined;
@@ -31,8 +36,9 @@ export interface LoadedProject {
 }
 
 /**
- * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `pipelines` and `sinks`,
- * and the kinds of feedback in millrace.yaml. The content of the files never makes it reject. The result is deeply frozen.
+ * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `schemas/counters`, `pipelines`,
+ * `sinks`, `sources` and `experiments`, and the kinds of feedback in millrace.yaml. The content of the files never makes it
+ * reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
  */
@@ -43,27 +49,44 @@ export async function loadProject(
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
-  const [entityFiles, viewFiles, pipelineFiles, sinkFiles] = await Promise.all([
+  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles, sourceFiles, experimentFiles] = await Promise.all([
     readYamlFiles(root, 'schemas/entities', diagnostics),
     readYamlFiles(root, 'schemas/features', diagnostics),
+    readYamlFiles(root, 'schemas/counters', diagnostics),
     readYamlFiles(root, 'pipelines', diagnostics),
     readYamlFiles(root, 'sinks', diagnostics),
+    readYamlFiles(root, 'sources', diagnostics),
+    readYamlFiles(root, 'experiments', diagnostics),
   ]);
   const parse = (files: readonly SourceFile[], kind: FileKind): ParsedFile[] =>
     files.flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
 
   const parsedEntities = parse(entityFiles, 'entity');
   const parsedViews = parse(viewFiles, 'view');
+  const parsedCounters = parse(counterFiles, 'counter');
   const entities = loadEntities(parsedEntities, context);
   const views = loadViews(parsedViews, context, entities);
   const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
-  const viewNames = declaredNames(viewFiles, parsedViews);
+  const viewNames = new Set([
+    ...declaredNames(viewFiles, parsedViews),
+    ...declaredNames(counterFiles, parsedCounters),
+  ]);
   const events = await loadEvents(root, environment, entityNames, diagnostics);
+  const counters = loadCounters(parsedCounters, { entities, entityNames, events, views }, context);
   const packages = await loadPackages(root, environment, diagnostics);
   const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
-  for (const file of sinkFiles) hideSecrets(file);
+  for (const file of [...sinkFiles, ...sourceFiles]) hideSecrets(file);
   const sinks = loadSinks(parse(sinkFiles, 'sink'), diagnostics);
+  const sources = loadSources(
+    parse(sourceFiles, 'source'),
+    { ...known, views, events, pipelines },
+    diagnostics,
+  );
+  const experiments = loadExperiments(parse(experimentFiles, 'experiment'), diagnostics);
+  const pipelineNames = new Set(pipelineFiles.map(stemOf));
+  checkExperiments(experiments, { pipelines, pipelineNames, events }, diagnostics);
+  const curation = await loadCuration(root, diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
@@ -74,11 +97,30 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, pipelines, sinks, events, packages };
+  const whole = {
+    root: resolve(root),
+    entities,
+    views,
+    counters,
+    pipelines,
+    sinks,
+    sources,
+    experiments,
+    curation,
+    events,
+    packages,
+  };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));
-  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks) };
+  const rest = {
+    ...whole,
+    pipelines: sound(pipelines),
+    sinks: sound(sinks),
+    sources: sound(sources),
+    experiments: sound(experiments),
+    curation: sound(curation),
+  };
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),
@@ -92,7 +134,8 @@ export async function loadProject(
  */
 export interface LoadedSchemas {
   /** Undefined if `diagnostics` contains errors. */
-  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'> | undefined;
+  readonly config:
+    Pick<ProjectConfig, 'entities' | 'views' | 'counters' | 'events' | 'pipelines'> | undefined;
   /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -19,6 +19,7 @@ import {
   type TypeContext,
 } from './parse-type.js';
 import { REQUEST_FIELDS, REQUEST_MODES } from './reserved-names.js';
+import { isRecordType, readMarkedType } from './typed-entry.js';
 import { spanWithin, type Located, type SourceFile, type Span } from '../yaml/source.js';
 import { entriesOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
 
@@ -76,7 +77,30 @@ export function loadRequest(
   return { candidates, fields, unknown: mode('unknown'), duplicates: mode('duplicates') };
 }
 
+/** Reads a type, or a mapping such as `{ type: optional(string), private: true }`. */
 function readField(
+  name: string,
+  at: Span,
+  node: Node | undefined,
+  entities: ReadonlySet<string>,
+  context: TypeContext,
+): RequestField | undefined {
+  if (!isMap(node) || isRecordType(at.file, node)) return readTypedField(name, at, node, entities, context);
+  const example = `${name}: { type: optional(string), private: true }`;
+  const field = readMarkedType(at, name, node, [], example, context, (_place, type) =>
+    readTypedField(name, at, type, entities, context),
+  );
+  if (field?.kind !== 'entity' || !('isPrivate' in field)) return field;
+  context.diagnostics.error(
+    'wrong_type',
+    at,
+    `\`${name}\` is an entity, and \`private\` is a mark of one value`,
+    `mark its attributes in schemas/entities/${field.entity}.yaml`,
+  );
+  return field;
+}
+
+function readTypedField(
   name: string,
   at: Span,
   node: Node | undefined,

@@ -6,8 +6,8 @@ import { placeOf } from './project-files.js';
 
 /** The folders of a project that are read, by the folder that contains them. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  '': ['pipelines', 'schemas', 'sinks', 'plugins', 'tests'],
-  schemas: ['entities', 'features'],
+  '': ['pipelines', 'schemas', 'sinks', 'sources', 'experiments', 'curation', 'plugins', 'tests'],
+  schemas: ['entities', 'features', 'counters'],
 };
 
 /** Warns of folders whose names are nearly those of folders that are read: what they contain has no effect. */

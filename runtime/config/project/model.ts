@@ -5,6 +5,7 @@
 import type { Node } from 'yaml';
 import type { RecordKind, SinkFormat } from '../../api/ledger.js';
 import type { JsonValue, ValueType } from '../../api/types.js';
+import type { CurationList } from '../curation/model.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
 /** `schemas/entities/<name>.yaml` */
@@ -40,6 +41,8 @@ export interface FeatureView {
   readonly features: ReadonlyMap<string, FeatureDefinition>;
   /** Where the rows are, if they are not in the store. The service then only reads them. */
   readonly source?: FeastSource;
+  /** The counter that the view presents to pipelines. Its rows are counted from feedback. */
+  readonly counter?: CounterDefinition;
   /** How Feast's clients name the view and where they use it, if the file says so. */
   readonly feast?: FeastUse;
   readonly at: Span;
@@ -173,6 +176,8 @@ export type RequestField =
       readonly name: string;
       readonly type: ValueType;
       readonly optional: boolean;
+      /** True if the values must not be shown. */
+      readonly isPrivate?: true;
       readonly at: Span;
     };
 
@@ -222,6 +227,46 @@ export interface EventValueType {
   readonly kind: 'int' | 'float' | 'bool' | 'string';
 }
 
+/** `schemas/counters/<name>.yaml` */
+export interface CounterDefinition {
+  readonly name: string;
+  /** The entity types of its key, in order. It is empty for a global counter. */
+  readonly of: readonly string[];
+  /** By entity of the key: the path from an entity of the event, such as `product`, `brand`. */
+  readonly by: readonly (readonly string[])[];
+  /** How long the counts of a key are kept after its last event, in milliseconds. */
+  readonly ttl: number;
+  readonly features: ReadonlyMap<string, CounterFeature>;
+  readonly at: Span;
+}
+
+/** A feature of a counter. It has a window, a half-life, or neither: the time of the last event. */
+export interface CounterFeature {
+  readonly name: string;
+  /** The kind of feedback that it counts. */
+  readonly event: string;
+  readonly value: CounterValue;
+  /** Milliseconds. */
+  readonly window: number | undefined;
+  /** Milliseconds. */
+  readonly halfLife: number | undefined;
+  /** For a rate: the kind of feedback that it divides by. */
+  readonly over: string | undefined;
+  /** For a rate: events of `over` that are assumed before any event, and their rate. */
+  readonly prior: { readonly weight: number; readonly mean: number | 'global' } | undefined;
+  /** True if the rate divides by the events that are expected at the positions of the events of `over`. */
+  readonly expected: boolean;
+  readonly at: Span;
+}
+
+export type CounterValue =
+  | { readonly kind: 'count' }
+  /** `of` is a value of the kind of feedback, or `quantity`. */
+  | { readonly kind: 'sum'; readonly of: string }
+  /** `of` is an entity type, or a value of the kind of feedback. */
+  | { readonly kind: 'distinct'; readonly of: string }
+  | { readonly kind: 'last' };
+
 /** `sinks/<name>.yaml` */
 export interface SinkDefinition {
   readonly name: string;
@@ -238,16 +283,122 @@ export interface SinkDefinition {
   readonly at: Span;
 }
 
+/** Where the messages of a source go. */
+export interface SourceInto {
+  readonly kind: 'feedback' | 'entities' | 'features';
+  /** The entity type or the feature view. Undefined: each message names its own. */
+  readonly name: string | undefined;
+}
+
+/** `sources/<name>.yaml` */
+export interface SourceDefinition {
+  readonly name: string;
+  /** The name of the plugin. */
+  readonly use: Located<string>;
+  readonly into: SourceInto;
+  /** A log that Millrace knows, or columns by name. Undefined: messages have the form of the HTTP API. */
+  readonly map: string | Readonly<Record<string, string | readonly string[]>> | undefined;
+  /** The kind of feedback of all messages; or, by the value of the column `type`, the kind, or null. */
+  readonly event: string | Readonly<Record<string, string | null>> | undefined;
+  /** By value of an event: its column. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Only messages with one of the values are read, by column. */
+  readonly where: Readonly<Record<string, readonly string[]>>;
+  /** The first position, 0 or 1. */
+  readonly positionsFrom: number;
+  /** The entity type that mapped events and items are of. */
+  readonly about: string;
+  /** Where rejected messages go; the plugin has a default. */
+  readonly rejected: string | undefined;
+  /** The YAML under `with:`. It is checked against the plugin's schema when the project is compiled. */
+  readonly with: Node | undefined;
+  readonly file: SourceFile;
+  readonly at: Span;
+}
+
+export const EXPERIMENT_MODES = ['split', 'interleave', 'shadow'] as const;
+export type ExperimentMode = (typeof EXPERIMENT_MODES)[number];
+
+/** `experiments/<name>.yaml` */
+export interface ExperimentDefinition {
+  readonly name: string;
+  /** The pipeline whose requests take part. */
+  readonly pipeline: Located<string>;
+  readonly mode: ExperimentMode;
+  /** The field of the request whose entity is the unit, such as `user`. */
+  readonly unit: Located<string>;
+  /** From 0 to 1: the share of the units that take part. */
+  readonly share: number;
+  /** From 0 to 1: where the share begins in the layer. */
+  readonly offset: number;
+  /** By default the name of the experiment. */
+  readonly layer: Located<string>;
+  /** Epoch milliseconds, inclusive; undefined: since ever. */
+  readonly from: number | undefined;
+  /** Epoch milliseconds, exclusive; undefined: without end. */
+  readonly until: number | undefined;
+  /** By name, in the order of the file. The first is the control: it changes nothing. */
+  readonly arms: ReadonlyMap<string, ArmDefinition>;
+  /** Undefined if the file has no `metrics:`. */
+  readonly metrics: ExperimentMetrics | undefined;
+  readonly file: SourceFile;
+  readonly at: Span;
+}
+
+export interface ArmDefinition {
+  readonly name: string;
+  /** Relative to the weights of the other arms. */
+  readonly weight: number;
+  /** The values that replace those of the pipeline. */
+  readonly params: ReadonlyMap<string, Located<number>>;
+  /** The pipeline that runs instead. */
+  readonly pipeline: Located<string> | undefined;
+  readonly at: Span;
+}
+
+export interface ExperimentMetrics {
+  readonly primary: ExperimentMetric;
+  readonly guard: readonly ExperimentGuard[];
+}
+
+/** What a unit did within a time from its first exposure. */
+export interface ExperimentMetric {
+  /** The kind of feedback. */
+  readonly event: string;
+  /** `count` of the events, `any` (1 or 0), or the `sum` of one of their values. */
+  readonly value: { readonly kind: 'count' | 'any' } | { readonly kind: 'sum'; readonly of: string };
+  /** The kind of feedback that the metric is divided by; undefined: the metric is for each unit. */
+  readonly over: string | undefined;
+  /** Milliseconds. */
+  readonly within: number;
+  readonly at: Span;
+}
+
+export const GUARDS = ['latency_p50', 'latency_p95', 'latency_p99', 'degraded', 'failed'] as const;
+export type Guard = (typeof GUARDS)[number];
+
+export interface ExperimentGuard {
+  readonly metric: Guard;
+  /** The largest relative worsening that is accepted, such as 0.1; undefined: the default of the report. */
+  readonly bound: number | undefined;
+  readonly at: Span;
+}
+
 /** All files of a project, parsed. */
 export interface ProjectConfig {
   /** Absolute path of the project's folder. */
   readonly root: string;
   readonly entities: ReadonlyMap<string, EntityType>;
   readonly views: ReadonlyMap<string, FeatureView>;
+  readonly counters: ReadonlyMap<string, CounterDefinition>;
   readonly pipelines: readonly PipelineDefinition[];
   /** The kinds of feedback by name, in the order of the file. */
   readonly events: ReadonlyMap<string, EventKind>;
   readonly sinks: readonly SinkDefinition[];
+  readonly sources: readonly SourceDefinition[];
+  readonly experiments: readonly ExperimentDefinition[];
+  /** The lists of curation/. */
+  readonly curation: readonly CurationList[];
   /** The npm packages whose plugins the project uses, as millrace.yaml lists them. */
   readonly packages: readonly Located<string>[];
 }

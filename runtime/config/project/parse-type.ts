@@ -26,7 +26,7 @@ const KINDS = [...PLAIN, 'list', 'vector', 'ref', 'record', 'optional'] as const
 export const TYPE_KINDS: readonly string[] = KINDS;
 
 const TYPES_HELP =
-  'types are int, float, bool, string, timestamp, list(string), vector(n), ref(entity), list(ref(entity))';
+  'types are int, float, bool, string, timestamp, list(string), list(float), vector(n), ref(entity), list(ref(entity))';
 
 /** Names that other systems use for these types. */
 const SYNONYMS = new Map([
@@ -144,16 +144,16 @@ function refType({ value, at }: Located<string>, context: TypeContext): ListElem
 function listType(inner: Located<string>, context: TypeContext): ValueType | undefined {
   const element = readTypeText(inner, context);
   if (element === undefined) return undefined;
-  if (element.kind === 'string') return { kind: 'list', of: { kind: 'string' } };
+  if (element.kind === 'string' || element.kind === 'float')
+    return { kind: 'list', of: { kind: element.kind } };
   if (element.kind === 'ref') return { kind: 'list', of: element };
-  const isNumber = element.kind === 'float' || element.kind === 'int';
   context.diagnostics.error(
     'invalid_type',
     inner.at,
-    `a list contains strings, references or records, not ${typeText(element)}`,
-    isNumber
-      ? 'use a vector for a fixed number of numbers: `vector(64)`'
-      : 'write `list(string)`, `list(ref(brand))` or `{ list: { name: string } }`',
+    `a list contains strings, floats, references or records, not ${typeText(element)}`,
+    element.kind === 'int'
+      ? 'write `list(float)`: it holds whole numbers too'
+      : 'write `list(string)`, `list(float)`, `list(ref(brand))` or `{ list: { name: string } }`',
   );
   return undefined;
 }
@@ -267,10 +267,10 @@ export function ourType(text: string): string | undefined {
   }
 }
 
-/** Lists cannot contain numbers. A fixed number of numbers is a vector. */
 function listOf(inside: string): string {
   const element = inside.trim() === '' ? 'string' : ourType(inside.trim());
-  if (element === 'int' || element === 'float' || element?.startsWith('vector') === true) return 'vector(64)';
+  if (element === 'int' || element === 'float') return 'list(float)';
+  if (element?.startsWith('vector') === true) return 'vector(64)';
   if (element?.startsWith('ref') === true) return `list(${element})`;
   return element?.startsWith('{') === true ? '{ list: { name: string } }' : 'list(string)';
 }

@@ -42,6 +42,7 @@ function defaultWords(type: ValueType): string {
     case 'vector':
       return `a list of ${type.size} numbers`;
     case 'list':
+      if (type.of.kind === 'float') return 'a list of numbers';
       return type.of.kind === 'ref' ? 'a list of ids' : 'a list of strings';
     default:
       return 'an id';

@@ -45,4 +45,6 @@ export const STORE_GROUPS: ReadonlySet<string> = new Set([
   'layout',
   'meta',
   'interactions',
+  'counters',
+  'marks',
 ]);

@@ -4,7 +4,17 @@ import type { JsonObject } from '../../api/types.js';
 import { COMPILED } from '../../core/locations.js';
 
 /** The JSON Schemas of the YAML files. They are in `schemas/` beside the compiled code. */
-export type SchemaName = 'entity' | 'feature-view' | 'pipeline' | 'sink' | 'import-map' | 'test';
+export type SchemaName =
+  | 'entity'
+  | 'feature-view'
+  | 'counter'
+  | 'pipeline'
+  | 'sink'
+  | 'source'
+  | 'experiment'
+  | 'curation'
+  | 'import-map'
+  | 'test';
 
 const loaded = new Map<SchemaName, JsonObject>();
 

@@ -30,12 +30,25 @@ export function readTypedEntry(
   example: string,
   context: TypeContext,
 ): TypedEntry | undefined {
+  return readMarkedType(at, name, node, keys, example, context, (place, type) => {
+    const read = readType(place, type, context);
+    return read && { type: read };
+  });
+}
+
+/** Reads what `read` reads, or a mapping with it under `type`, and with `private`. */
+export function readMarkedType<T extends object>(
+  at: Span,
+  name: string,
+  node: Node | undefined,
+  keys: readonly string[],
+  example: string,
+  context: TypeContext,
+  read: (at: Span, node: Node | undefined) => T | undefined,
+): (T & { readonly isPrivate?: true }) | undefined {
   const { file } = at;
   const { diagnostics } = context;
-  if (!isMap(node)) {
-    const type = readType(at, node, context);
-    return type && { type };
-  }
+  if (!isMap(node)) return read(at, node);
   const allowed = ['type', ...keys, 'private'];
   for (const { key, keyAt } of entriesOf(file, node)) {
     if (allowed.includes(key)) continue;
@@ -55,8 +68,8 @@ export function readTypedEntry(
     );
     return undefined;
   }
-  const type = readType(entry.keyAt, entry.value, context);
-  return type && { type, ...(isPrivate ? { isPrivate } : {}) };
+  const found = read(entry.keyAt, entry.value);
+  return found && { ...found, ...(isPrivate ? { isPrivate } : {}) };
 }
 
 /** Anything but `true` or `false` is an error, because a misspelt `private` would publish the values. */

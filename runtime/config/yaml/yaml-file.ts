@@ -20,13 +20,18 @@ export interface ParsedFile {
 }
 
 /** The kinds of project files, by the key that declares the name. */
-export type FileKind = 'entity' | 'view' | 'pipeline' | 'sink' | 'test';
+export type FileKind =
+  'entity' | 'view' | 'counter' | 'pipeline' | 'sink' | 'source' | 'experiment' | 'curation' | 'test';
 
 const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   entity: 'entity',
   view: 'feature-view',
+  counter: 'counter',
   pipeline: 'pipeline',
   sink: 'sink',
+  source: 'source',
+  experiment: 'experiment',
+  curation: 'curation',
   test: 'test',
 };
 

@@ -13,16 +13,23 @@ import {
 import type { FeedbackSource, Path } from './mapping.js';
 import { isMissing, listOf, readId, shown, valueAt } from './read-values.js';
 
-/** Reads rows that hold one act of a user each, or one for each item of a list. */
-export function feedbackReader(source: FeedbackSource, candidateType: string): RowReader {
+/**
+ * Reads rows that hold one act of a user each, or one for each item of a list.
+ * @param timeOf the time of a row; by default the one that the mapping names
+ */
+export function feedbackReader(
+  source: FeedbackSource,
+  candidateType: string,
+  timeOf = timeReader(source.map.time),
+): RowReader {
   const { map, where, event, values } = source;
   const idPath = onePath(map[candidateType]) ?? candidateType;
-  const timeOf = timeReader(map.time);
   const ownersOf = ownersReader(map, candidateType);
   const requestPaths = pathsOf(map.request);
   const typePath = onePath(map.type) ?? 'type';
   const itemsPath = onePath(map.items);
   const quantityPath = onePath(map.quantity);
+  const eventIdPaths = pathsOf(map.event_id);
   return {
     read(row, output) {
       if (!isWanted(row, where)) return;
@@ -40,7 +47,18 @@ export function feedbackReader(source: FeedbackSource, candidateType: string): R
         requestPaths.length > 0 && !requestPaths.some((path) => isMissing(valueAt(row, path)));
       const request = isRequestKnown ? readRequest(row, requestPaths, output) : undefined;
       if (isRequestKnown && request === undefined) return;
-      const act = { is: 'feedback' as const, event: kind, time, request, owners, values: pick(row, values) };
+      const hasId = eventIdPaths.length > 0 && !eventIdPaths.every((path) => isMissing(valueAt(row, path)));
+      const eventId = hasId ? readRequest(row, eventIdPaths, output) : undefined;
+      if (hasId && eventId === undefined) return;
+      const act = {
+        is: 'feedback' as const,
+        ...(eventId === undefined ? {} : { id: eventId }),
+        event: kind,
+        time,
+        request,
+        owners,
+        values: pick(row, values),
+      };
       const items = itemsPath === undefined ? [row] : listOf(valueAt(row, itemsPath));
       if (items === undefined) output.reject('no_candidates', `${itemsPath ?? ''} is not a list`);
       for (const item of items ?? []) {

@@ -18,6 +18,8 @@ export interface ForeignCandidate {
   readonly position: number | undefined;
   /** The score that the other system ranked by. */
   readonly score?: number;
+  /** The probability with which it was drawn for its place. */
+  readonly propensity?: number;
   /** Attributes that the candidate carries in the request. */
   readonly carried: JsonObject;
   readonly acts: readonly ForeignAct[];
@@ -49,6 +51,8 @@ export interface ForeignImpression extends Shown {
 
 export interface ForeignFeedback extends ForeignAct {
   readonly is: 'feedback';
+  /** What the log calls the event, if it gives it a name. */
+  readonly id?: string;
   /** Undefined if the log does not tell the request. */
   readonly request: string | undefined;
   readonly owners: Owners;
@@ -90,6 +94,7 @@ export const REJECT_REASONS = {
   no_time: 'The row has no time.',
   bad_time: 'The time cannot be read: it is neither a number nor ISO 8601 text.',
   bad_position: 'The position is not a whole number, or it is before the first position.',
+  bad_propensity: 'The propensity is not a number above 0 and at most 1.',
   bad_flag: 'The cell of a click or order is not yes or no, a number, a time or a position.',
   no_candidates: 'The list of candidates is empty, or it is not a list.',
   unknown_event: 'The mapping does not name the type of the event.',

@@ -32,7 +32,7 @@ export function ga4Reader(): RowReader {
       const items = Array.isArray(row.items) ? (row.items as readonly JsonValue[]) : [];
       if (items.length === 0) output.reject('no_candidates', 'items is empty or not a list');
       else if (kind === undefined) readList(row, items, time, owners, output);
-      else for (const item of items) readAct(item, kind, time, owners, output);
+      else for (const item of items) readAct(row, item, kind, time, owners, output);
     },
   };
 }
@@ -85,13 +85,22 @@ function readList(
   });
 }
 
-function readAct(item: JsonValue, event: string, time: number, owners: Owners, output: EventOutput): void {
+function readAct(
+  row: JsonObject,
+  item: JsonValue,
+  event: string,
+  time: number,
+  owners: Owners,
+  output: EventOutput,
+): void {
   const candidate = readId(valueAt(item, 'item_id'), 'items.item_id', output);
   if (candidate === undefined) return;
   const quantity = Number(valueAt(item, 'quantity') ?? 1);
   const revenue = valueAt(item, 'item_revenue');
   output.event({
     is: 'feedback',
+    // The export has no id. A user's events of one name differ in their microseconds.
+    id: `${event}.${plainText(row.event_timestamp)}`,
     event,
     time,
     request: undefined,

@@ -1,20 +1,20 @@
 import type { JsonObject } from '../../api/types.js';
+import { READY_MAPS } from '../../config/project/ready-maps.js';
 import type { FileGuess, FileSample, GuessTarget } from './file-guess.js';
 import { FileGuesser } from './file-guesser.js';
-import { isGa4 } from './ga4.js';
 import { isReady, type ImportSource } from './mapping.js';
-import { isMetarank } from './metarank.js';
+import { READY_LOGS } from './ready-logs.js';
 import { rowShaper, shapeOf, type RowShape } from './row-shape.js';
 
 /** Proposes how a file is read, from the names of its columns and from what the columns hold. */
 export function guessSource({ file, rows }: FileSample, target: GuessTarget): FileGuess {
   if (rows.length === 0) return { file, sources: [], notes: ['The file has no rows that can be read.'] };
-  const ready = share(rows, isMetarank) > 0.5 ? 'metarank' : share(rows, isGa4) > 0.5 ? 'ga4' : undefined;
+  const ready = READY_MAPS.find((map) => share(rows, READY_LOGS[map].is) > 0.5);
   if (ready !== undefined)
     return {
       file,
       sources: [{ files: [file], map: ready }],
-      notes: [`The rows are events of ${ready === 'ga4' ? 'Google Analytics 4' : 'Metarank'}.`],
+      notes: [`The rows are events of ${READY_LOGS[ready].title}.`],
     };
   const shape = shapeOf(rows);
   const notes: string[] = [];

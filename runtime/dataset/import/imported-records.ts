@@ -6,7 +6,7 @@ import type { IdHasher } from '../../core/id-hasher.js';
 import { atOnce } from '../../core/pieces.js';
 import type { Frame } from '../../frame/frame.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import type { RecordSchema } from '../../ledger/record-schema.js';
+import { recordSchema, type RecordColumn, type RecordSchema } from '../../ledger/record-schema.js';
 import type { RecordWriter } from '../../ledger/record-writer.js';
 import { releaseFrame } from '../../pipeline/components/release-frame.js';
 import { Ranking } from '../../pipeline/components/ranking.js';
@@ -60,7 +60,7 @@ export class ImportedRecords {
   readonly #hasher: IdHasher;
   readonly #convert: ConvertText;
   readonly #values: Readonly<Record<'record' | 'candidate', readonly NamedColumn[]>>;
-  readonly #schemas: Readonly<Record<'plain' | 'pooled', RecordSchema>>;
+  readonly #schemas: Readonly<Record<'plain' | 'pooled' | 'drawn', RecordSchema>>;
   readonly #deadline = new Deadline(NO_LIMIT);
   #now = 0;
   /** Candidates that are not in the store. */
@@ -75,8 +75,10 @@ export class ImportedRecords {
     this.#convert = convert;
     this.#values = loggedValues(plan);
     const meta = { imported: true, computed_at: 'import' };
+    const plain = rankingSchema(plan, projectVersion, meta);
     this.#schemas = {
-      plain: rankingSchema(plan, projectVersion, meta),
+      plain,
+      drawn: withDraws(plain),
       pooled: rankingSchema(plan, projectVersion, { ...meta, pooled: true }),
     };
   }
@@ -143,9 +145,10 @@ export class ImportedRecords {
     for (const kernel of plan.log.kernels) kernel(frame);
     const byId = new Map(ranking.candidates.map((candidate) => [candidate.id, candidate]));
     const shown = request.ids.map((id) => byId.get(id));
-    const schema = ranking.pooled === true ? this.#schemas.pooled : this.#schemas.plain;
+    const isDrawn = ranking.candidates.some(({ propensity }) => propensity !== undefined);
+    const schema = this.#schemas[ranking.pooled === true ? 'pooled' : isDrawn ? 'drawn' : 'plain'];
     this.#ledger.add(schema, { candidate: request.ids.length, change: 0 }, (writer) => {
-      this.#write(writer, frame, ranking, request, shown);
+      this.#write(writer, frame, ranking, request, shown, schema === this.#schemas.drawn);
     });
     releaseFrame(plan, frame, reports);
   }
@@ -156,6 +159,7 @@ export class ImportedRecords {
     { request, time, owners }: ForeignRanking,
     { ids: candidateIds, entityIds }: RankingRequest,
     shown: readonly (ForeignCandidate | undefined)[],
+    isDrawn: boolean,
   ): void {
     const ids = new HashedIds(this.#hasher);
     const { name: type } = this.#plan.candidateType;
@@ -186,14 +190,12 @@ export class ImportedRecords {
     writer.int32(Int32Array.from(candidateIds.keys()));
     writer.int32(Int32Array.from(shown, (candidate, at) => candidate?.position ?? at + 1));
     writer.float64(undefined);
-    const scores = Float64Array.from(shown, (candidate) => candidate?.score ?? NaN);
-    writer.float64(
-      scores,
-      Uint8Array.from(scores, (score) => (Number.isNaN(score) ? Status.absent : Status.present)),
-    );
+    writeKnown(writer, shown, (candidate) => candidate?.score);
     writer.int32(0);
     writer.float64(1);
     writer.bool(1);
+    // A foreign log has one probability a place. It counts as both of those that Millrace logs.
+    if (isDrawn) DRAWS.forEach(() => writeKnown(writer, shown, (candidate) => candidate?.propensity));
     for (const { slot } of this.#values.candidate) this.#writeValue(writer, frame, slot, ids, count);
     writer.int32([]);
     writer.int32([]);
@@ -209,6 +211,33 @@ export class ImportedRecords {
     if (type !== undefined && this.#hasher.hides(type)) ids.write(writer, column, type, count, undefined);
     else writer.column(column);
   }
+}
+
+/** The columns of a log that knows how its places were drawn (runtime/ledger/experiment-columns.ts). */
+const DRAWS: readonly RecordColumn[] = ['propensity', 'marginal'].map((name) => ({
+  name,
+  is: 'field',
+  rows: 'candidate',
+  type: 'float64',
+  nullable: true,
+}));
+
+/** The same schema with the probabilities of the draws after the other fields of a candidate. */
+function withDraws({ kind, columns, meta }: RecordSchema): RecordSchema {
+  const after = columns.findIndex(({ name, is }) => is === 'field' && name === 'on_page') + 1;
+  return recordSchema(kind, [...columns.slice(0, after), ...DRAWS, ...columns.slice(after)], meta);
+}
+
+function writeKnown(
+  writer: RecordWriter,
+  shown: readonly (ForeignCandidate | undefined)[],
+  valueOf: (candidate: ForeignCandidate | undefined) => number | undefined,
+): void {
+  const values = Float64Array.from(shown, (candidate) => valueOf(candidate) ?? NaN);
+  writer.float64(
+    values,
+    Uint8Array.from(values, (value) => (Number.isNaN(value) ? Status.absent : Status.present)),
+  );
 }
 
 /** How often each kind of feedback is in a list of acts. */

@@ -9,9 +9,11 @@ const OWN: ReadonlySet<string> = new Set([
   'time',
   'position',
   'score',
+  'propensity',
   'items',
   'type',
   'quantity',
+  'event_id',
 ]);
 /** Epoch milliseconds of the first row, if the rows have no time. Each later row counts as a second later. */
 const NO_TIME_START = Date.UTC(2000, 0, 1);
@@ -99,5 +101,23 @@ export function readPosition(
   const number = typeof value === 'string' || typeof value === 'number' ? Number(value) : NaN;
   if (Number.isInteger(number) && number >= first && number < 2 ** 31) return number - first + 1;
   output.reject('bad_position', `${from ?? ''}: ${shown(value)} is not a whole number from ${first}`);
+  return null;
+}
+
+/**
+ * Reads the probability with which a candidate was drawn for its place.
+ * @returns undefined if the row has none; null if it is rejected
+ */
+export function readPropensity(
+  row: JsonValue,
+  path: Path | readonly Path[] | undefined,
+  output: EventOutput,
+): number | undefined | null {
+  const from = onePath(path);
+  const value = from === undefined ? undefined : valueAt(row, from);
+  if (isMissing(value)) return undefined;
+  const number = typeof value === 'string' || typeof value === 'number' ? Number(value) : NaN;
+  if (number > 0 && number <= 1) return number;
+  output.reject('bad_propensity', `${from ?? ''}: ${shown(value)} is not a number above 0 and at most 1`);
   return null;
 }

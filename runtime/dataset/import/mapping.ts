@@ -1,8 +1,5 @@
+import type { ReadyMap } from '../../config/project/ready-maps.js';
 import type { RowShape } from './row-shape.js';
-
-/** The logs that are read without a mapping of columns. */
-export const READY_MAPS = ['metarank', 'ga4'] as const;
-export type ReadyMap = (typeof READY_MAPS)[number];
 
 /** A column, or keys of nested objects with dots between them. In a list of candidates, `.` is the item itself. */
 export type Path = string;
@@ -23,7 +20,7 @@ export interface RankingSource extends RowShape {
   readonly files: readonly string[];
   readonly into: 'rankings';
   readonly where?: Where;
-  /** `request`, `time`, `position`, `score`, `items`, and entity types. */
+  /** `request`, `time`, `position`, `score`, `propensity`, `items`, and entity types. */
   readonly map: Readonly<Record<string, Path | readonly Path[]>>;
   /** The first position, 0 or 1. */
   readonly positions_from?: number;

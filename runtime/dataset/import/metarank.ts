@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
+import { idProblem, idText } from '../../core/ids.js';
 import type { EventOutput, ForeignCandidate, Owners, RowReader } from './foreign-event.js';
 import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
 
@@ -84,8 +85,10 @@ function readInteraction(row: JsonObject, output: EventOutput): void {
   const request = isMissing(row.ranking) ? undefined : readId(row.ranking, 'ranking', output);
   if (request === undefined && !isMissing(row.ranking)) return;
   const { count, quantity, ...values } = fieldsOf(row.fields);
+  const id = idProblem(row.id) === undefined ? idText(row.id) : undefined;
   output.event({
     is: 'feedback',
+    ...(id === undefined ? {} : { id }),
     event: kindOf(row.type),
     time,
     request,

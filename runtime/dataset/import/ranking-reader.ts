@@ -14,6 +14,7 @@ import {
   pathsOf,
   pick,
   readPosition,
+  readPropensity,
   readRequest,
   timeReader,
 } from './mapped-values.js';
@@ -105,6 +106,8 @@ function readCandidate(
   if (id === undefined) return undefined;
   const position = readPosition(item, source.map.position, source.positions_from ?? 1, output);
   if (position === null) return undefined;
+  const propensity = readPropensity(item, source.map.propensity, output);
+  if (propensity === null) return undefined;
   const acts: ForeignAct[] = [];
   for (const [event, path] of Object.entries(source.feedback ?? {})) {
     const value = valueAt(item, path);
@@ -121,6 +124,7 @@ function readCandidate(
     id,
     position,
     ...(source.map.score !== undefined && Number.isFinite(score) ? { score } : {}),
+    ...(propensity === undefined ? {} : { propensity }),
     carried: pick(item, source.carry),
     acts,
   };

@@ -7,7 +7,7 @@ import { describeType, elementOf } from '../types.js';
 /** A function of the expression language. */
 export interface FunctionEntry {
   readonly name: string;
-  readonly group: 'choice' | 'math' | 'lists' | 'text' | 'time';
+  readonly group: 'choice' | 'math' | 'lists' | 'text' | 'time' | 'category' | 'request';
   /** The form of a call, e.g. `clamp(x, low, high)`. */
   readonly signature: string;
   /** One sentence, for the docs. */
@@ -51,6 +51,15 @@ export function wrongArgument(call: Call, index: number, wanted: string, kind?: 
     `\`${node.name}\` takes ${wanted}; ${checker.label(arg)} is ${describeType(arg.type)}`,
     help,
   );
+}
+
+/** Reports an argument that must be written as a number of some range. */
+export function wrongNumber(call: Call, index: number, wanted: string, remedy: string): void {
+  const { checker, node, args } = call;
+  const arg = args[index];
+  if (arg === undefined) return;
+  const message = `\`${node.name}\` takes ${wanted}, not ${checker.label(arg)}`;
+  checker.problem('expression_arguments', arg.node, message, remedy);
 }
 
 /** Checks that every argument is one value of the kind. */

@@ -1,18 +1,27 @@
+import * as elements from '../kernels/elements.js';
 import { onNumbers } from '../kernels/elementwise.js';
 import * as reductions from '../kernels/lists.js';
 import { greatest, least, type NumberLoop } from '../kernels/number-loops.js';
 import type { ElementType } from '../environment.js';
-import type { Operand } from '../operand.js';
+import type { BuildKernel, Operand } from '../operand.js';
 import { operation } from '../operation.js';
-import { BOOL, countsAsNumber, NUMBER } from '../types.js';
-import { areAll, isKind, wrongArgument, type Call, type FunctionEntry } from './function-entry.js';
+import { BOOL, countsAsNumber, isTextual, NUMBER } from '../types.js';
+import {
+  areAll,
+  isKind,
+  wrongArgument,
+  wrongNumber,
+  type Call,
+  type FunctionEntry,
+} from './function-entry.js';
 
 export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
   {
     name: 'sum',
     group: 'lists',
     signature: 'sum(list)',
-    summary: 'The sum of the known elements; 0 if there is none. True counts as 1, false as 0.',
+    summary:
+      'The sum of the known elements of a list or a vector; 0 if there is none. True counts as 1, false as 0.',
     arity: [1, 1],
     check: (call) => reduceNumbers(call, reductions.sum),
   },
@@ -20,7 +29,8 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'mean',
     group: 'lists',
     signature: 'mean(list)',
-    summary: 'The mean of the known elements; absent if there is none. For bools, the share that is true.',
+    summary:
+      'The mean of the known elements of a list or a vector; absent if there is none. For bools, the share that is true.',
     arity: [1, 1],
     check: (call) => reduceNumbers(call, reductions.mean),
   },
@@ -44,6 +54,38 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     },
   },
   {
+    name: 'norm',
+    group: 'lists',
+    signature: 'norm(list)',
+    summary: 'The length of a list or a vector: the square root of the sum of the squares (Euclidean norm).',
+    arity: [1, 1],
+    check: (call) => reduceNumbers(call, elements.norm),
+  },
+  {
+    name: 'first',
+    group: 'lists',
+    signature: 'first(list)',
+    summary: 'The first element of a list or a vector, like `list[0]`; absent if the list is empty.',
+    arity: [1, 1],
+    check: (call) => endOf(call, elements.first, elements.textElement(0)),
+  },
+  {
+    name: 'last',
+    group: 'lists',
+    signature: 'last(list)',
+    summary: 'The last element of a list or a vector; absent if the list is empty.',
+    arity: [1, 1],
+    check: (call) => endOf(call, elements.last, elements.lastText),
+  },
+  {
+    name: 'vector',
+    group: 'lists',
+    signature: 'vector(list, n)',
+    summary: 'The list of numbers as a vector(n); absent if the list does not have exactly n known elements.',
+    arity: [2, 2],
+    check: toVector,
+  },
+  {
     name: 'any',
     group: 'lists',
     signature: 'any(list)',
@@ -62,7 +104,38 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
 ];
 
 function reduceNumbers(call: Call, reduce: reductions.Reduction): Operand | undefined {
-  return reduceList(call, 'a list of numbers or bools', countsAsNumber, reduce, NUMBER);
+  return reduceList(call, 'a list of numbers or bools, or a vector', countsAsNumber, reduce, NUMBER);
+}
+
+/** The first or the last element, with its type. */
+function endOf(call: Call, reduce: reductions.Reduction, ofTexts: BuildKernel): Operand | undefined {
+  const [list] = call.args;
+  if (list?.type.kind === 'list' && isTextual(list.type.of))
+    return operation(call.node, list.type.of, [list], ofTexts);
+  return reduceList(call, 'a list or a vector', () => true, reduce);
+}
+
+/** The largest size that a vector can be declared with. */
+const MAX_VECTOR = 16_384;
+
+function toVector(call: Call): Operand | undefined {
+  const [list, length] = call.args;
+  const size = length?.tag === 'constant' && typeof length.value === 'number' ? length.value : NaN;
+  const isSize = Number.isInteger(size) && size >= 1 && size <= MAX_VECTOR;
+  if (!isSize) wrongNumber(call, 1, `a size from 1 to ${MAX_VECTOR}`, 'for example `vector(list, 64)`');
+  if (list?.type.kind !== 'list' || list.type.of.kind !== 'number') {
+    const isVector = list?.type.kind === 'vector';
+    wrongArgument(
+      call,
+      0,
+      'a list of numbers',
+      undefined,
+      isVector ? 'a vector needs no conversion' : undefined,
+    );
+    return undefined;
+  }
+  if (!isSize) return undefined;
+  return operation(call.node, { kind: 'vector', size }, call.args, elements.listToVector(size));
 }
 
 function reduceBools(call: Call, reduce: reductions.Reduction): Operand | undefined {
@@ -78,6 +151,8 @@ function reduceList(
   type?: ElementType,
 ): Operand | undefined {
   const [list] = call.args;
+  if (list?.type.kind === 'vector' && accepts(NUMBER))
+    return operation(call.node, NUMBER, [list], elements.reducingVector(reduce));
   if (list?.type.kind !== 'list' || !accepts(list.type.of)) {
     wrongArgument(call, 0, expected);
     return undefined;
@@ -91,7 +166,7 @@ function extreme(name: string, which: string, reduce: reductions.Reduction, loop
     name,
     group: 'lists',
     signature: `${name}(list)`,
-    summary: `The ${which} known element of a list of numbers or times; absent if there is none. \`${name}(a, b, …)\` is the ${which} of two or more values.`,
+    summary: `The ${which} known element of a vector or a list of numbers or times; absent if there is none. \`${name}(a, b, …)\` is the ${which} of two or more values.`,
     arity: [1, Infinity],
     check: (call) => {
       const [first, ...others] = call.args;

@@ -1,7 +1,7 @@
 import { timestampOf } from '../../core/timestamp.js';
 import type { CallNode } from '../ast.js';
-import { onNumber, onNumbers } from '../kernels/elementwise.js';
-import { applying, multiply, type NumberLoop } from '../kernels/number-loops.js';
+import { onNumbers } from '../kernels/elementwise.js';
+import { multiply, type NumberLoop } from '../kernels/number-loops.js';
 import { constant, type BuildKernel, type Operand } from '../operand.js';
 import { operation } from '../operation.js';
 import { NUMBER, TIME } from '../types.js';
@@ -9,9 +9,6 @@ import { isKind, type FunctionEntry } from './function-entry.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** The limit of ECMAScript's Date, in epoch milliseconds. There are no days beyond it. */
-const FARTHEST = 8.64e15;
-
 const readNow: BuildKernel = (out) => (frame) => {
   const column = frame.number(out);
   column.values[0] = frame.now;
@@ -45,19 +42,6 @@ function age(name: string, unit: number, word: string): FunctionEntry {
       const type = isList ? ({ kind: 'list', of: NUMBER } as const) : NUMBER;
       return operation(call.node, type, [now(call.node), arg], onNumbers(loop, isList ? 'right' : 'none'));
     },
-  };
-}
-
-function part(name: string, summary: string, f: (time: number) => number): FunctionEntry {
-  const loop = applying((time) => (Math.abs(time) <= FARTHEST ? f(Math.floor(time)) : NaN));
-  return {
-    name,
-    group: 'time',
-    signature: `${name}(t)`,
-    summary,
-    arity: [1, 1],
-    check: (call) =>
-      isKind(call, 0, 'time') ? operation(call.node, NUMBER, call.args, onNumber(loop, false)) : undefined,
   };
 }
 
@@ -107,15 +91,4 @@ export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
   age('age_hours', HOUR, 'hours'),
   span('days', DAY),
   span('hours', HOUR),
-  part('hour', 'The hour of the day in UTC, 0 to 23.', (time) => Math.floor(modulo(time, DAY) / HOUR)),
-  // Day 0 of the epoch was a Thursday.
-  part(
-    'weekday',
-    'The day of the week in UTC: 1 is Monday, 7 is Sunday (ISO 8601).',
-    (time) => modulo(Math.floor(time / DAY) + 3, 7) + 1,
-  ),
 ];
-
-function modulo(a: number, b: number): number {
-  return ((a % b) + b) % b;
-}

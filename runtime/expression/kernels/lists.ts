@@ -5,7 +5,7 @@ import { causeAt, rowsOf, settle } from './rows.js';
 /**
  * Reduces the elements from `start` up to, not including, `end`. NaN means no result, and a NaN element is not known.
  */
-export type Reduction = (values: Float64Array, start: number, end: number) => number;
+export type Reduction = (values: Float64Array | Float32Array, start: number, end: number) => number;
 
 export const sum: Reduction = (values, start, end) => {
   let total = 0;

@@ -19,6 +19,24 @@ export function changing(f: (text: string) => string): BuildKernel {
   };
 }
 
+/** Names what a text is; '' means that it is not known, and the result is absent. */
+export function namingText(f: (text: string) => string): BuildKernel {
+  return (out, args) => {
+    const [slot = -1] = args;
+    return (frame) => {
+      const result = frame.text(out);
+      const x = frame.text(slot);
+      const rows = rowsOf(frame, result);
+      for (let row = 0; row < rows; row++) {
+        const cause = causeAt(frame, args, row);
+        const name = cause === Status.present ? f(x.values[row * x.stride] as string) : '';
+        result.values[row] = name;
+        result.status[row] = cause === Status.present && name === '' ? Status.absent : cause;
+      }
+    };
+  };
+}
+
 /** Computes a number from a text. */
 export function measuring(f: (text: string) => number): BuildKernel {
   return (out, args) => {

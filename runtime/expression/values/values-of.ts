@@ -187,8 +187,15 @@ function callValues(node: CallNode, operand: OperationOperand, args: readonly Va
       return arithmeticValues('*', a, b);
     case 'hour':
       return { known: 'sometimes', low: 0, high: 23, whole: true };
+    case 'minute':
+    case 'second':
+      return { known: 'sometimes', low: 0, high: 59, whole: true };
     case 'weekday':
       return { known: 'sometimes', low: 1, high: 7, whole: true };
+    case 'day_of_month':
+      return { known: 'sometimes', low: 1, high: 31, whole: true };
+    case 'month':
+      return { known: 'sometimes', low: 1, high: 12, whole: true };
     case 'length':
       return lengthValues(a);
     case 'lower':

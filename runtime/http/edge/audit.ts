@@ -8,6 +8,7 @@ import type { Edge } from './edge.js';
 interface Written {
   readonly entity_type?: string;
   readonly view?: string;
+  readonly list?: string;
   readonly code?: string;
   readonly counts?: Readonly<Record<string, number>>;
 }
@@ -40,10 +41,11 @@ export class Audit {
 
 /** Remembers what a successful write did, for its audit line. @param answer the body of the answer */
 export function noteWritten(res: ServerResponse, answer: unknown): void {
-  const { entity_type, view } = answer as { entity_type?: string; view?: string };
+  const { entity_type, view, list } = answer as { entity_type?: string; view?: string; list?: string };
   written.set(res, {
     ...(entity_type === undefined ? {} : { entity_type }),
     ...(view === undefined ? {} : { view }),
+    ...(list === undefined ? {} : { list }),
     counts: countsOf(answer as object),
   });
 }

@@ -4,6 +4,7 @@ import { MillraceError } from '../../api/errors.js';
 const EXPOSED = [
   'X-Request-Id',
   'Millrace-Degraded',
+  'Millrace-Experiment',
   'X-Millrace-Skipped-Steps',
   'Retry-After',
   'RateLimit',

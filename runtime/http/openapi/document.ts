@@ -44,6 +44,12 @@ const HEADERS = {
       '. Ignore causes that you do not know.',
     schema: { type: 'string', examples: ['unscored=24/24, skipped=ltr'] },
   },
+  'Millrace-Experiment': {
+    description:
+      'Only where the request takes part in experiments: members `experiment=arm`, separated by commas. The arm `*` means ' +
+      'that the candidates of both arms are in one list.',
+    schema: { type: 'string', examples: ['popularity=popular'] },
+  },
   'WWW-Authenticate': { description: 'How to send a key (RFC 6750).', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
 };
@@ -55,6 +61,14 @@ const PARAMETERS = {
     required: false,
     description: 'Becomes the `run_id` of the events. Generated if absent.',
     schema: { type: 'string' },
+  },
+  experiment: {
+    name: 'Millrace-Experiment',
+    in: 'header',
+    required: false,
+    description:
+      'Chooses arms: members `experiment=arm`, separated by commas. It needs the scope `experiments`.',
+    schema: { type: 'string', examples: ['popularity=popular'] },
   },
 };
 

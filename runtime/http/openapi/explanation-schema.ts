@@ -59,15 +59,22 @@ const step = record(
       ...byName(byName(count)),
       description: 'Of what the step reads: for how many candidates it is not known, by status.',
     },
+    hidden: {
+      ...byName(list(text)),
+      description: 'For a rule: by the name of a rule of its list, ids that it removed.',
+    },
     outputs: byName(byName(count)),
   },
 );
 
+const rules: Schema = { ...list(text), description: 'The rules of the list that changed it.' };
+
 const change: Schema = {
   anyOf: [
-    record({ step: count, as: text, before: score, after: score }),
-    record({ step: count, as: text, pinned_to: count }),
-    record({ step: count, as: text, put_below: { type: 'boolean', const: true } }),
+    record({ step: count, as: text, before: score, after: score }, { rules }),
+    record({ step: count, as: text, pinned_to: count }, { moved_from: count, rules }),
+    record({ step: count, as: text, moved_from: count, moved_to: count }, { rules }),
+    record({ step: count, as: text, put_below: { type: 'boolean', const: true } }, { rules }),
   ],
 };
 
@@ -110,7 +117,13 @@ const EXPLANATION: Schema = record(
       additionalProperties: true,
     },
   },
-  { answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' } },
+  {
+    answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' },
+    experiments: {
+      ...list(record({ experiment: text, arm: text }, { excluded: text })),
+      description: 'The experiments that the request takes part in.',
+    },
+  },
 );
 
 /** The schema of an Explanation, as it appears in `#/components/schemas`. */

@@ -12,7 +12,10 @@ export interface Operation {
 }
 
 /** The headers that a pipeline's route reads. */
-export const RUN_PARAMETERS: readonly Schema[] = [{ $ref: '#/components/parameters/run_id' }];
+export const RUN_PARAMETERS: readonly Schema[] = [
+  { $ref: '#/components/parameters/run_id' },
+  { $ref: '#/components/parameters/experiment' },
+];
 
 /** Describes a JSON request body. */
 export function jsonBody(schema: Schema, examples: Schema): Schema {

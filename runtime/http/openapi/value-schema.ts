@@ -1,4 +1,4 @@
-import type { JsonValue, ValueType } from '../../api/types.js';
+import type { JsonValue, ListElementType, ValueType } from '../../api/types.js';
 import { plainSchema } from '../../core/value-schema.js';
 import { ID, ID_OR_NULL, TIME, type Schema } from './types.js';
 
@@ -43,11 +43,9 @@ export function fieldSchemas(
   return Object.fromEntries(schemas);
 }
 
-function elementSchema(
-  type: { readonly kind: 'string' } | { readonly kind: 'ref'; readonly entity: string },
-  text: Schema,
-): Schema {
-  return type.kind === 'string' ? text : { ...ID, description: `Id of a ${type.entity}.` };
+function elementSchema(type: Exclude<ListElementType, { readonly kind: 'record' }>, text: Schema): Schema {
+  if (type.kind === 'ref') return { ...ID, description: `Id of a ${type.entity}.` };
+  return type.kind === 'float' ? plainSchema({ kind: 'float' }) : text;
 }
 
 function recordSchema(fields: ReadonlyMap<string, ValueType>): Schema {

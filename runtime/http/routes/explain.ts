@@ -1,3 +1,5 @@
+import { MillraceError } from '../../api/errors.js';
+import { TIME_FORMS, timestampOf } from '../../core/timestamp.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import { explainPath } from '../explain-path.js';
 import { withWholeBody } from '../handle-body.js';
@@ -10,6 +12,25 @@ import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
 import { requestState, startAnswer } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
+
+const AT = {
+  name: 'at',
+  in: 'query',
+  required: false,
+  description:
+    'A preview: dated rules of curation are looked up at this time, ISO 8601 or epoch milliseconds. Everything else is as it is now.',
+  schema: { type: 'string', example: '2026-11-27T12:00:00Z' },
+};
+
+/** @throws MillraceError invalid_body if the parameter is no time */
+function previewOf(url: string): { readonly rulesAt?: number } {
+  const at = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('at');
+  if (!url.includes('?') || at === null) return {};
+  // A plus that is not escaped means a space in a query; a time has none before its offset.
+  const rulesAt = timestampOf(/^-?\d+$/.test(at) ? Number(at) : at.replace(' ', '+'));
+  if (!Number.isNaN(rulesAt)) return { rulesAt };
+  throw new MillraceError('invalid_body', `the parameter at: expected ${TIME_FORMS}`);
+}
 
 /**
  * The route that explains a pipeline. Explanations are not rankings: the metrics of the pipeline do not count them. Its
@@ -34,7 +55,8 @@ export function explain(pipeline: Pipeline): PostRoute {
     handler: () => async (req, res) => {
       const work = async (body: unknown): Promise<void> => {
         requestState(res).span?.set({ 'millrace.pipeline': name });
-        const explanation = await pipeline.explain(body, pipelineContext(req, res, body));
+        const context = { ...pipelineContext(req, res, body), ...previewOf(req.url) };
+        const explanation = await pipeline.explain(body, context);
         startAnswer(res);
         await sendLargeJson(res, explanation);
       };
@@ -48,7 +70,7 @@ export function explain(pipeline: Pipeline): PostRoute {
         'Runs the request as its route would, without effects, and tells why it is answered so: every value with its ' +
         'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
         'keep it from the public.',
-      parameters: RUN_PARAMETERS,
+      parameters: [...RUN_PARAMETERS, AT],
       responses: {
         200: jsonAnswer('Why.', schemaRef('explanation')),
         ...problemResponses(PIPELINE_PROBLEMS),

@@ -17,7 +17,7 @@ const COUNTS = {
   duplicates:
     'Events that are known already: the same kind, of the same entity, with the same `event_id` or of the same request.',
   too_old: 'Events that are older than any step counts, or than the newest that are kept.',
-  unused: 'Events that no step of a pipeline counts.',
+  unused: 'Events that no step of a pipeline and no counter counts.',
 };
 
 const ITEMS: Schema = { type: ['integer', 'null'], minimum: 1, maximum: MOST_ITEMS };
@@ -37,7 +37,7 @@ const EVENT_FIELDS: Schema = {
   quantity: { ...ITEMS, description: 'How many items it was of; 1, when absent.' },
   position: {
     ...ITEMS,
-    description: 'The position in the ranking, from 1. It is recorded, and not counted.',
+    description: 'The position in the ranking, from 1. It is recorded; counters with `expected` compare positions.',
   },
 };
 
@@ -93,6 +93,7 @@ export const feedback: PostRoute = {
         ...STORE_WRITE_FAILURES,
         'record_unreadable',
         'event_codes_conflict',
+        'event_too_old',
         'deadline_exceeded',
       ]),
     },

@@ -1,5 +1,6 @@
 import { degradationText } from '../../pipeline/page/degraded.js';
 import type { Pipeline } from '../../pipeline/types.js';
+import { EXPERIMENT_HEADER, takenText } from '../experiment-header.js';
 import { withWholeBody } from '../handle-body.js';
 import { embedComponents } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
@@ -59,6 +60,7 @@ export function rank(pipeline: Pipeline): PostRoute {
           startAnswer(res);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
+          if (report.experiments.length > 0) res.setHeader(EXPERIMENT_HEADER, takenText(report.experiments));
           if (report.indexed !== undefined) {
             const { matched, taken } = report.indexed;
             res.setHeader('Millrace-Index-Candidates', `matched=${matched}, taken=${taken}`);
@@ -79,7 +81,10 @@ export function rank(pipeline: Pipeline): PostRoute {
       description,
       parameters: RUN_PARAMETERS,
       responses: {
-        200: jsonAnswer(told, schemaRef(answerName), exampleOf(answerSchema), ['Millrace-Degraded']),
+        200: jsonAnswer(told, schemaRef(answerName), exampleOf(answerSchema), [
+          'Millrace-Degraded',
+          'Millrace-Experiment',
+        ]),
         ...problemResponses(PIPELINE_PROBLEMS),
       },
     }),

@@ -65,7 +65,7 @@ export const readiness: GetRoute = {
         ...(instance.isShuttingDown ? { process: SHUTTING_DOWN } : {}),
       };
       const ready = Object.values(parts).every(({ status }) => status === 'OK');
-      const warnings = [...(store.warnings?.() ?? []), ...(keys?.warnings() ?? [])];
+      const warnings = [...(store.warnings?.() ?? []), ...(keys?.warnings() ?? []), ...instance.warnings()];
       if (!ready) res.setHeader('Retry-After', 1);
       sendJson(res, ready ? 200 : 503, {
         status: ready ? 'OK' : 'NOT_READY',

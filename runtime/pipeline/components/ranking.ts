@@ -1,33 +1,49 @@
 import type { EntityIdentifier } from '../../api/identifiers.js';
-import type { RankingEdit } from '../../api/plugin.js';
+import type { PinSource } from '../../api/ranking-edit.js';
 import type { Frame } from '../../frame/frame.js';
 import { bestRows } from './best-rows.js';
-
-/** Added to the tier of a buried row. The result is lower in the ranking than every tier that `top:` makes. */
-const BURIED = 1 << 20;
+import { movesOf, type OrderMove } from './order-moves.js';
+import { applyReorders, pinnedPlaces, placeRows, settleRules, type SettledRules } from './final-order.js';
+import {
+  BURIED,
+  checkPosition,
+  checkRule,
+  type DroppedRow,
+  type OrderRule,
+  type PageGrid,
+  rulesOf,
+  winningPins,
+} from './order-rules.js';
 
 /**
- * The ranking while the steps of a request run: the remaining candidates, their scores, and the constraints on their
- * order. Rows are ordered by tier, then by descending score, then by input order. Pins are applied last. Scores are never
- * changed to produce a position.
+ * The ranking while the steps of a request run: the remaining candidates, their scores, and what rules ask of their order.
+ * Rows are ordered by tier, then by descending score, then by input order. `final-order.ts` applies the rules after all
+ * steps. Scores are never changed to produce a position.
  */
 export class Ranking {
   #scores: Float64Array;
   /** Position by row. */
-  readonly #pins = new Map<number, number>();
+  readonly #pins: Record<PinSource, Map<number, number>> = { curation: new Map(), pipeline: new Map() };
+  #rules: OrderRule[] = [];
+  /** The final order, until something changes. */
+  #settled: SettledRules | undefined;
   readonly #frame: Frame;
   readonly #ids: readonly string[];
   #rows: Int32Array;
   /** By row: 0 after a filter removed it. */
   readonly #kept: Uint8Array;
   #rowOf: Map<string, number> | undefined;
+  readonly #page: PageGrid;
 
+  /** @param page for rules that count by page; by default there is one page */
   constructor(
     frame: Frame,
     readonly candidateType: string,
     ids: readonly string[],
+    page: PageGrid = { size: 1 << 30, first: 0 },
   ) {
     this.#frame = frame;
+    this.#page = page;
     this.#ids = ids;
     this.#scores = frame.scores.subarray(0, frame.count);
     this.#rows = new Int32Array(frame.count);
@@ -61,25 +77,38 @@ export class Ranking {
     for (const row of rows) this.#checkRow(row);
     for (const row of rows) {
       this.#kept[row] = 0;
-      this.#pins.delete(row);
+      this.#pins.curation.delete(row);
+      this.#pins.pipeline.delete(row);
     }
     this.#rows = this.#rows.filter((row) => this.#kept[row] === 1);
+    this.#settled = undefined;
   }
 
   bury(row: number): void {
     this.#checkRow(row);
+    this.#settled = undefined;
     const tier = this.#frame.tiers[row];
     if (tier !== undefined && tier < BURIED) this.#frame.tiers[row] = tier + BURIED;
   }
 
-  /** A later pin of the same row, or to the same position, replaces the earlier pin. A removed row is not pinned. */
-  pin(row: number, position: number): void {
-    if (!Number.isInteger(position) || position < 1)
-      throw new RangeError(`a position is a whole number from 1, not ${position}`);
+  /**
+   * A later pin of the same source wins over its earlier pin of the row or position. A removed row is not pinned.
+   */
+  pin(row: number, position: number, source: PinSource = 'pipeline'): void {
+    checkPosition(position);
     this.#checkRow(row);
     if (this.#kept[row] !== 1) return;
-    for (const [other, taken] of this.#pins) if (taken === position) this.#pins.delete(other);
-    this.#pins.set(row, position);
+    const pins = this.#pins[source];
+    pins.delete(row); // the pin is the latest one
+    pins.set(row, position);
+    this.#settled = undefined;
+  }
+
+  /** Adds a rule of the order. @throws RangeError if it names a row or position that cannot be */
+  addRule(rule: OrderRule): void {
+    checkRule(rule, this.#kept.length);
+    this.#rules.push(rule);
+    this.#settled = undefined;
   }
 
   #checkRow(row: number): void {
@@ -91,13 +120,20 @@ export class Ranking {
     return this.#rowOf.get(id);
   }
 
-  /** The best `most` rows, best first. It ignores pins. */
+  /** The best `most` rows, best first, by score, tier and `reorder`. It ignores all stronger rules. */
   order(most = this.#rows.length): Int32Array {
+    const reorders = rulesOf(this.#rules, 'reorder');
+    if (reorders.length === 0) return this.#best(most);
+    return applyReorders(this.#best(), this.#frame.count, reorders).subarray(0, most);
+  }
+
+  #best(most = this.#rows.length): Int32Array {
     return bestRows(this.#rows, this.#frame.scores, this.#frame.tiers, most);
   }
 
   /** Moves all other rows below the `top` best ones. @returns the best rows, ascending */
   scopeTo(top: number): Int32Array {
+    this.#settled = undefined;
     if (top >= this.#rows.length) return this.#rows;
     const best = this.order(top).sort();
     let next = 0;
@@ -111,15 +147,28 @@ export class Ranking {
   /** A copy of everything that a step may change, to undo a failed step. */
   snapshot(): RankingSnapshot {
     const { scores, tiers, count } = this.#frame;
-    return { scores: scores.slice(0, count), tiers: tiers.slice(0, count), pins: [...this.#pins] };
+    return {
+      scores: scores.slice(0, count),
+      tiers: tiers.slice(0, count),
+      pins: { curation: [...this.#pins.curation], pipeline: [...this.#pins.pipeline] },
+      rules: this.#rules.slice(),
+    };
   }
 
   /** Undoes a step. The arrays of the snapshot replace the old ones, to which the failed step may still write. */
-  restore({ scores, tiers, pins }: RankingSnapshot): void {
+  restore({ scores, tiers, pins, rules }: RankingSnapshot): void {
     this.#frame.scores = this.#scores = scores;
     this.#frame.tiers = tiers;
-    this.#pins.clear();
-    for (const [row, position] of pins) this.#pins.set(row, position);
+    this.#take(pins, rules);
+  }
+
+  #take(pins: RankingSnapshot['pins'], rules: readonly OrderRule[]): void {
+    for (const source of ['curation', 'pipeline'] as const) {
+      this.#pins[source].clear();
+      for (const [row, position] of pins[source]) this.#pins[source].set(row, position);
+    }
+    this.#rules = rules.slice();
+    this.#settled = undefined;
   }
 
   /** A copy of the whole state, to run the same steps several times. */
@@ -128,14 +177,49 @@ export class Ranking {
   }
 
   /** Returns to a kept state, which can be used again. */
-  reset({ scores, tiers, pins, rows, kept }: KeptRanking): void {
+  reset({ scores, tiers, pins, rules, rows, kept }: KeptRanking): void {
     this.#frame.scores.set(scores);
     this.#frame.tiers.set(tiers);
     this.#scores = this.#frame.scores.subarray(0, this.#frame.count);
-    this.#pins.clear();
-    for (const [row, position] of pins) this.#pins.set(row, position);
+    this.#take(pins, rules);
     this.#rows = rows;
     this.#kept.set(kept);
+  }
+
+  /**
+   * Ends the steps: rules that keep one candidate of a group remove the others.
+   * @returns the removed rows
+   */
+  settle(): readonly DroppedRow[] {
+    if (this.#rules.length === 0) return [];
+    const { dropped } = this.#settle();
+    if (dropped.length > 0) {
+      for (const { row } of dropped) this.#kept[row] = 0;
+      this.#rows = this.#rows.filter((row) => this.#kept[row] === 1);
+    }
+    return dropped;
+  }
+
+  /** What the rules of the order moved. It costs an ordering for each rule. */
+  moves(): readonly OrderMove[] {
+    if (this.#rules.length === 0 && this.pins.size === 0) return [];
+    const { scores, tiers } = this.#frame;
+    const dropped = this.settle();
+    const rows = Int32Array.from([...this.#rows, ...dropped.map(({ row }) => row)]).sort();
+    const base = bestRows(rows, scores, tiers, rows.length);
+    return movesOf({ base, scores, tiers, pins: this.pins, rules: this.#rules, page: this.#page });
+  }
+
+  #settle(): SettledRules {
+    const { scores, tiers } = this.#frame;
+    return (this.#settled ??= settleRules({
+      base: this.#best(),
+      scores,
+      tiers,
+      pins: this.pins,
+      rules: this.#rules,
+      page: this.#page,
+    }));
   }
 
   /**
@@ -166,52 +250,51 @@ export class Ranking {
     });
   }
 
-  /** The positions of the pinned rows, by row. */
+  /** The positions of the pinned rows that hold their pins, by row. */
   get pins(): ReadonlyMap<number, number> {
-    return this.#pins;
+    return winningPins(this.#pins);
   }
 
   /** Calls `visit` for each rank of the final order before `end`. */
   #walk(end: number, visit: (rank: number, row: number, score: number) => void): void {
-    const total = this.#rows.length;
-    const stop = Math.min(end, total);
-    const pinned = this.#positions(total);
-    const free = this.#free(stop, pinned.size);
+    this.settle();
+    const stop = Math.min(end, this.#rows.length);
+    const { base, order } = this.#final(stop);
+    const isPlaced = base === order ? undefined : new Uint8Array(this.#kept.length);
     let next = 0;
     let ceiling = Infinity;
     for (let rank = 0; rank < stop; rank++) {
-      const pin = pinned.get(rank + 1);
-      const row = pin ?? free[next++];
-      if (row === undefined) break;
-      const below = free[next];
-      const floor = pin === undefined || below === undefined ? -Infinity : (this.scores[below] ?? -Infinity);
+      const row = order[rank] ?? 0;
+      let floor = -Infinity;
+      if (isPlaced !== undefined) {
+        while (next < base.length && isPlaced[base[next] ?? 0] === 1) next++;
+        // A row that a rule moved up has a score that is not below that of the best row that it passed.
+        const head = base[next];
+        if (head !== undefined && head !== row) floor = this.scores[head] ?? -Infinity;
+        isPlaced[row] = 1;
+      }
       const score = Math.min(ceiling, Math.max(floor, this.scores[row] ?? 0));
       ceiling = score;
       visit(rank, row, score);
     }
   }
 
-  /** The best unpinned rows, one more than needed up to rank `stop`. */
-  #free(stop: number, pins: number): Int32Array {
-    const best = this.order(Math.min(this.#rows.length, stop + pins + 1));
-    return pins === 0 ? best : best.filter((row) => !this.#pins.has(row));
-  }
-
-  /** Pinned rows by exact position. A position past the end becomes the last free position. */
-  #positions(total: number): Map<number, number> {
-    const positions = new Map<number, number>();
-    const past: { row: number; position: number }[] = [];
-    for (const [row, position] of this.#pins) {
-      if (position <= total) positions.set(position, row);
-      else past.push({ row, position });
+  /**
+   * @returns the first `stop` rows of the final order, and the rows without a place of their own by tier and score: at
+   * least those that may pass the rows of the order
+   */
+  #final(stop: number): { readonly base: Int32Array; readonly order: Int32Array } {
+    const { pins } = this;
+    if (this.#rules.length === 0) {
+      const best = this.#best(Math.min(this.#rows.length, stop + pins.size + 1));
+      if (pins.size === 0) return { base: best, order: best };
+      const free = best.filter((row) => !pins.has(row));
+      return { base: free, order: placeRows(pinnedPlaces(pins, free, this.#rows.length), stop) };
     }
-    past.sort((a, b) => b.position - a.position);
-    let last = total;
-    for (const { row } of past) {
-      while (positions.has(last)) last--;
-      positions.set(last, row);
-    }
-    return positions;
+    const settled = this.#settle();
+    const fixed = new Set(settled.fixed.values());
+    const base = this.#best().filter((row) => !fixed.has(row));
+    return { base, order: placeRows(settled, stop) };
   }
 }
 
@@ -223,43 +306,17 @@ export interface RankedRow {
 export interface RankingSnapshot {
   readonly scores: Frame['scores'];
   readonly tiers: Frame['tiers'];
-  readonly pins: readonly (readonly [number, number])[];
+  readonly pins: Readonly<Record<PinSource, readonly (readonly [number, number])[]>>;
+  readonly rules: readonly OrderRule[];
+}
+
+/** The pins of a snapshot that hold, from row to position. */
+export function pinsOf({ pins }: RankingSnapshot): ReadonlyMap<number, number> {
+  return winningPins({ curation: new Map(pins.curation), pipeline: new Map(pins.pipeline) });
 }
 
 /** The whole state of a ranking, with the candidates that filters left. */
 export interface KeptRanking extends RankingSnapshot {
   readonly rows: Int32Array;
   readonly kept: Uint8Array;
-}
-
-/** The changes that a rule may make while its step runs. After the step, `bury` and `pin` do nothing. */
-export class StepEdit implements RankingEdit {
-  readonly scores: Float64Array;
-  readonly #ranking: Ranking;
-  #isOver = false;
-
-  constructor(ranking: Ranking) {
-    this.scores = ranking.scores;
-    this.#ranking = ranking;
-  }
-
-  bury(row: number): void {
-    if (!this.#isOver) this.#ranking.bury(row);
-  }
-
-  pin(row: number, position: number): void {
-    if (!this.#isOver) this.#ranking.pin(row, position);
-  }
-
-  rowOf(id: string): number | undefined {
-    return this.#ranking.rowOf(id);
-  }
-
-  order(): Int32Array {
-    return this.#isOver ? new Int32Array() : this.#ranking.order();
-  }
-
-  end(): void {
-    this.#isOver = true;
-  }
 }

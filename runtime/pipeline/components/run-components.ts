@@ -11,10 +11,13 @@ import { Status } from '../../api/status.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
 import { writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
+import type { Causes } from './causes.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
+import type { DroppedRow, PageGrid } from './order-rules.js';
 import type { Deadline } from '../../core/deadline.js';
 import { errorCodeOf, type TraceSpan } from '../../tracing/trace-span.js';
-import { Ranking, StepEdit, type RankingSnapshot } from './ranking.js';
+import { Ranking, type RankingSnapshot } from './ranking.js';
+import { StepEdit } from './step-edit.js';
 import { StepView } from './step-view.js';
 import { traceStep } from './trace-step.js';
 
@@ -22,6 +25,7 @@ import { traceStep } from './trace-step.js';
 export interface StepReport {
   readonly step: PlannedStep;
   readonly outcome: 'ran' | 'not_asked_for' | 'failed';
+  /** The rows that a filter removed, or that a rule hid or dropped as one of a group. */
   readonly removed: readonly number[];
   /** Why a filter removed rows, or the error of a failed step. */
   readonly reason: string;
@@ -29,6 +33,8 @@ export interface StepReport {
   readonly applied: number;
   /** For a rule: candidates with an unknown value, left as they were. For a filter: candidates kept undecided. */
   readonly skipped: number;
+  /** For a rule: which rules inside the step changed which rows. */
+  readonly causes?: Causes;
   /** For a rule that sets the score: the rows that it worked on, and the rows that it left without a score. */
   readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
   /** The ranking before a step that ran and may have changed it. */
@@ -41,6 +47,8 @@ export interface StepReport {
 export interface StepObserver {
   before(step: PlannedStep, ranking: Ranking): void;
   after(report: StepReport, ranking: Ranking): void;
+  /** Called when the final order is made. */
+  end(ranking: Ranking): void;
   /** Whether the request is only explained, so that effects are left out. */
   readonly isRehearsal: boolean;
 }
@@ -54,6 +62,8 @@ export interface StepServices {
   /** By default nothing is called. */
   readonly onEffectError?: EffectErrorHandler | undefined;
   readonly observer?: StepObserver | undefined;
+  /** The pages of the answer; by default those of the pipeline's `page:`. */
+  readonly page?: PageGrid | undefined;
   /** The span of the stage; undefined if the request is not traced. */
   readonly span?: TraceSpan | undefined;
 }
@@ -79,7 +89,7 @@ export async function runComponents(
   services: StepServices,
 ): Promise<RankedCandidates> {
   const { deadline, onEffectError = () => undefined, observer, span } = services;
-  const ranking = new Ranking(frame, plan.candidateType.name, ids);
+  const ranking = new Ranking(frame, plan.candidateType.name, ids, services.page ?? firstPage(plan));
   // In a ranking, scores start at 0. The score of a single entity is absent until a step sets it.
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];
@@ -103,7 +113,29 @@ export async function runComponents(
     observer?.after(done, ranking);
     reports.push(done);
   }
-  return { ranking, steps: reports, stepMs };
+  const dropped = ranking.settle();
+  observer?.end(ranking);
+  return { ranking, steps: withDropped(reports, dropped), stepMs };
+}
+
+/** Adds the rows that a rule removed when the final order was made to the report of its step. */
+function withDropped(reports: readonly StepReport[], dropped: readonly DroppedRow[]): readonly StepReport[] {
+  if (dropped.length === 0) return reports;
+  const byStep = new Map<number, number[]>();
+  for (const { row, step } of dropped) {
+    const rows = byStep.get(step);
+    if (rows === undefined) byStep.set(step, [row]);
+    else rows.push(row);
+  }
+  return reports.map((one) => {
+    const rows = byStep.get(one.step.number);
+    return rows === undefined ? one : { ...one, removed: [...one.removed, ...rows] };
+  });
+}
+
+/** The pages of a request that does not say their size. */
+export function firstPage({ definition }: Plan): PageGrid {
+  return { size: definition.page.size, first: 0 };
 }
 
 /**
@@ -142,13 +174,18 @@ export async function runStep(
       }
       case 'rule': {
         const component = step.component as RuleComponent;
-        const edit = new StepEdit(ranking);
+        const edit = new StepEdit(ranking, step.number);
         try {
           const done = checkReport(await finish(component.apply(view, edit), deadline));
           const { undone, ...counts } = keepFinite(done, ranking, before?.scores);
-          if (component.scoring !== 'sets') return report(step, { before, ...counts });
+          const removed = [...new Set(edit.hidden)];
+          if (removed.length > 0) ranking.remove(removed);
+          const { causes } = edit;
+          if (component.scoring !== 'sets') return report(step, { before, removed, causes, ...counts });
           return report(step, {
             before,
+            removed,
+            causes,
             ...counts,
             scored: { rows, left: [...(done.left ?? []), ...undone] },
           });

@@ -1,3 +1,5 @@
+import type { CuratedRule, CurationInput } from '../../api/curation.js';
+import { CurationBinding } from '../../curation/curation-binding.js';
 import type { Column, ColumnKind, ColumnOf } from '../../api/columns.js';
 import type { EntityIdentifier, Identifier } from '../../api/identifiers.js';
 import type { InteractionEvents, InteractionsInput } from '../../api/interactions.js';
@@ -77,6 +79,11 @@ export class StepView implements StepInput {
       return decodeEvents(record, facet, this.#frame.eventsSince, this.#frame.eventNumbers);
     const status = this.#frame.columns[ids]?.status[0] ?? Status.absent;
     return noEvents(isKnown(status) ? Status.absent : status);
+  }
+
+  curated(input: CurationInput): readonly CuratedRule[] {
+    if (!(input instanceof CurationBinding)) throw new Error('call build.needCuration in create');
+    return input.match(this.#frame, this.#frame.rulesAt ?? this.#frame.now);
   }
 
   getFeature(identifier: Identifier, name: string): FeatureValue {

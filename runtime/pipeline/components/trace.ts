@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PlannedStep } from '../../compile/plan.js';
-import type { Ranking, RankingSnapshot } from './ranking.js';
+import type { Causes } from './causes.js';
+import { pinsOf, type Ranking, type RankingSnapshot } from './ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
 
 /** A score that a rule set. */
@@ -11,20 +12,30 @@ export interface ScoreChange {
   readonly after: number;
 }
 
-/** A constraint that a step put on the place of a candidate. The score of the candidate does not change. */
-export interface Move {
-  readonly step: PlannedStep;
-  readonly row: number;
-  /** 1-based position of a pin; undefined if the row moved below others, by `bury` or because `top:` excludes it. */
-  readonly position: number | undefined;
-}
+/** What a step did to the place of a candidate. The score of the candidate does not change. */
+export type Move = { readonly step: PlannedStep; readonly row: number } & (
+  | {
+      readonly kind: 'pin';
+      /** From 1. */
+      readonly position: number;
+      /** The place without pins; undefined if it is the same, or another pin wins. */
+      readonly from: number | undefined;
+    }
+  /** Below others, by `bury` or because `top:` excludes it. */
+  | { readonly kind: 'below' }
+  /** From its place by weaker rules to its place with this rule, from 1. */
+  | { readonly kind: 'place'; readonly from: number; readonly to: number }
+);
 
 /** Records the changes of the steps to the ranking. It exists only for requests with events or an explanation. */
 export class Trace implements StepObserver {
   readonly changes: ScoreChange[] = [];
-  readonly moves: Move[] = [];
+  moves: readonly Move[] = [];
+  readonly #moves: Move[] = [];
   /** The steps that ran or failed, each with the rows before it. Steps that `when:` left out are missing. */
   readonly runs: { readonly step: PlannedStep; readonly rows: Int32Array }[] = [];
+  /** Which rules inside a step changed which rows. */
+  readonly causes = new Map<PlannedStep, Causes>();
   #before: RankingSnapshot | undefined;
   #rows: Int32Array = new Int32Array();
 
@@ -42,13 +53,14 @@ export class Trace implements StepObserver {
     this.#rows = ranking.rows;
   }
 
-  after({ step, outcome }: StepReport, ranking: Ranking): void {
+  after({ step, outcome, causes }: StepReport, ranking: Ranking): void {
+    if (causes !== undefined) this.causes.set(step, causes);
     const before = this.#before;
     if (outcome === 'not_asked_for' || before === undefined) return;
     this.runs.push({ step, rows: this.#rows });
     const now = ranking.snapshot();
-    const pinnedBefore = new Map(before.pins);
-    const pinned = new Map(now.pins);
+    const pinnedBefore = pinsOf(before);
+    const pinned = pinsOf(now);
     for (const row of ranking.rows) {
       const from = before.scores[row] ?? 0;
       const to = now.scores[row] ?? 0;
@@ -56,10 +68,27 @@ export class Trace implements StepObserver {
         this.changes.push({ step, row, before: from, after: to });
       const position = pinned.get(row);
       if (position !== undefined && position !== pinnedBefore.get(row))
-        this.moves.push({ step, row, position });
-      if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0))
-        this.moves.push({ step, row, position: undefined });
+        this.#moves.push({ kind: 'pin', step, row, position, from: undefined });
+      if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0)) this.#moves.push({ kind: 'below', step, row });
     }
+  }
+
+  end(ranking: Ranking): void {
+    const pinned = new Map<number, number>();
+    const steps = new Map(this.runs.map(({ step }) => [step.number, step]));
+    const placed: Move[] = [];
+    for (const { row, step: number, from, to } of ranking.moves()) {
+      if (number === undefined) pinned.set(row, from);
+      const step = steps.get(number ?? 0);
+      if (step !== undefined) placed.push({ kind: 'place', step, row, from, to });
+    }
+    const { pins } = ranking;
+    const moves = this.#moves.map((move) =>
+      move.kind === 'pin' && pins.get(move.row) === move.position
+        ? { ...move, from: pinned.get(move.row) }
+        : move,
+    );
+    this.moves = [...moves, ...placed];
   }
 }
 

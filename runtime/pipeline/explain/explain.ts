@@ -12,10 +12,11 @@ import type {
   Explanation,
 } from './explanation.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
+import type { TakenArm } from '../../experiments/live-experiments.js';
 import type { RankingRequest } from '../request/read-request.js';
 import type { StepReport } from '../components/run-components.js';
 import { readCell } from '../components/step-view.js';
-import type { Trace } from '../components/trace.js';
+import type { Move, Trace } from '../components/trace.js';
 import { STAGES } from '../stages.js';
 import type { RunReport } from '../types.js';
 import type { PipelineAnswer } from '../answer-types.js';
@@ -61,6 +62,7 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
     params: Object.fromEntries(
       Array.from(plan.definition.params.values(), ({ name, value }) => [name, value]),
     ),
+    ...(report.experiments.length === 0 ? {} : { experiments: report.experiments.map(shownArm) }),
     degraded: report.degraded,
     stages: STAGES.map(({ name }) => ({ stage: name, ms: report.stageMs[name] })),
     store: { round_trips: report.roundTrips, keys_read: report.keysRead },
@@ -89,6 +91,10 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
   };
 }
 
+function shownArm({ experiment, arm, excluded }: TakenArm): NonNullable<Explanation['experiments']>[number] {
+  return excluded === undefined ? { experiment, arm } : { experiment, arm, excluded };
+}
+
 /** The answer, without the private values of `answer:`. The route itself answers with them. */
 function shownAnswer({ plan, answer }: FinishedRun): PipelineAnswer {
   const hidden = plan.answer.values.filter(({ slot }) => plan.layout.columns[slot]?.isPrivate === true);
@@ -102,6 +108,7 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
   const { step, outcome, removed, applied, skipped } = report;
   const ran = outcome === 'ran';
   const reason = outcome === 'not_asked_for' && report.reason === '' ? whyNot(step, frame) : report.reason;
+  const hidden = hiddenBy(report, request.ids);
   const unknown = ran && skipped > 0 ? notKnown(step, run) : {};
   return {
     step: step.number,
@@ -113,17 +120,18 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
     ...(step.top === undefined ? {} : { top: step.top }),
     outcome,
     ...(reason === '' ? {} : { reason }),
-    ...(ran && step.kind === 'filter'
+    ...(ran && (step.kind === 'filter' || removed.length > 0)
       ? {
           removed: {
             count: removed.length,
             ids: removed.slice(0, MOST_REMOVED_IDS).map((row) => request.ids[row] ?? ''),
           },
-          undecided: skipped,
         }
       : {}),
+    ...(ran && step.kind === 'filter' ? { undecided: skipped } : {}),
     ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
     ...(Object.keys(unknown).length === 0 ? {} : { not_known: unknown }),
+    ...(hidden.size === 0 ? {} : { hidden: Object.fromEntries(hidden) }),
     reads: step.reads,
     ...(step.outputs.size === 0
       ? {}
@@ -133,6 +141,17 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
           ),
         }),
   };
+}
+
+/** The ids that the rules inside a step removed, by rule. */
+function hiddenBy({ removed, causes }: StepReport, ids: readonly string[]): Map<string, string[]> {
+  const hidden = new Map<string, string[]>();
+  for (const row of causes === undefined ? [] : removed)
+    for (const rule of causes?.of(row, 'hidden') ?? []) {
+      const known = hidden.get(rule) ?? [];
+      if (known.length < MOST_REMOVED_IDS) hidden.set(rule, [...known, ids[row] ?? '']);
+    }
+  return hidden;
 }
 
 /** The reason why the `when:` of a step was not true. */
@@ -188,18 +207,14 @@ function* explainPage({
       step,
       change: { step: step.number, as: step.as, before: finiteOrNull(before), after: finiteOrNull(after) },
     })),
-    ...trace.moves.map(({ step, row, position }) => ({
-      row,
-      step,
-      change:
-        position === undefined
-          ? { step: step.number, as: step.as, put_below: true as const }
-          : { step: step.number, as: step.as, pinned_to: position },
-    })),
+    ...trace.moves.map((move) => ({ row: move.row, step: move.step, change: explainMove(move) })),
   ];
   const order = new Map(trace.runs.map(({ step }, place) => [step, place]));
   edits.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
-  for (const { row, change } of edits) changes.get(row)?.push(change);
+  for (const { row, step, change } of edits) {
+    const rules = trace.causes.get(step)?.of(row, 'before' in change ? 'score' : 'place');
+    changes.get(row)?.push(rules === undefined ? change : { ...change, rules });
+  }
   const places = new Map(ranking.slice(0, ranking.rows.length).map(({ row }, place) => [row, place + 1]));
   const explained: ExplainedCandidate[] = [];
   for (const { row, score } of page) {
@@ -214,6 +229,22 @@ function* explainPage({
     yield;
   }
   return explained;
+}
+
+function explainMove(move: Move): ExplainedChange {
+  const of = { step: move.step.number, as: move.step.as };
+  switch (move.kind) {
+    case 'below':
+      return { ...of, put_below: true };
+    case 'pin':
+      return {
+        ...of,
+        pinned_to: move.position,
+        ...(move.from === undefined ? {} : { moved_from: move.from }),
+      };
+    case 'place':
+      return { ...of, moved_from: move.from, moved_to: move.to };
+  }
 }
 
 /** The values that the plan reads and computes for one row; `score` is shown separately. */

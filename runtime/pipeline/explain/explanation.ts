@@ -24,6 +24,12 @@ export interface Explanation {
   };
   /** The values of the params, by name. */
   readonly params: Readonly<Record<string, number>>;
+  /** The experiments that the request takes part in. */
+  readonly experiments?: readonly {
+    readonly experiment: string;
+    readonly arm: string;
+    readonly excluded?: string;
+  }[];
   /** The reasons why the answer is degraded; the route sends them in the header `Millrace-Degraded`. */
   readonly degraded: readonly Degradation[];
   /** In the order of the stages. */
@@ -70,12 +76,14 @@ export interface ExplainedStep {
    * did not run.
    */
   readonly reason?: string;
-  /** For a filter: the number of removed candidates, and some of their ids. */
+  /** For a filter, or a rule that removed some: the number of removed candidates, and some of their ids. */
   readonly removed?: { readonly count: number; readonly ids: readonly string[] };
   /** For a filter: candidates that were kept only because the condition was absent. */
   readonly undecided?: number;
   /** For a rule: number of candidates that it changed. */
   readonly applied?: number;
+  /** For a rule, by the name of a rule inside it: ids that it removed. */
+  readonly hidden?: Readonly<Record<string, readonly string[]>>;
   /** For a rule: candidates that it left unchanged because a value was unknown or not finite. */
   readonly skipped?: number;
   /** For a rule or filter, by the name that it reads: for how many candidates the value is unknown, by status. */
@@ -101,10 +109,19 @@ export interface ExplainedCandidate {
   readonly values: Readonly<Record<string, ExplainedValue>>;
 }
 
-/** `step` is the number in the order of the file, because several rules may have the same name. */
-export type ExplainedChange = { readonly step: number; readonly as: string } & (
+/**
+ * `step` is the number in the order of the file, because several rules may have the same name. `moved_from` is the place by
+ * all weaker rules, `moved_to` the place with this rule, from 1.
+ */
+export type ExplainedChange = {
+  readonly step: number;
+  readonly as: string;
+  /** The rules inside the step that changed it, as `campaigns:black_friday`. */
+  readonly rules?: readonly string[];
+} & (
   | { readonly before: number | null; readonly after: number | null }
-  | { readonly pinned_to: number }
+  | { readonly pinned_to: number; readonly moved_from?: number }
+  | { readonly moved_from: number; readonly moved_to: number }
   | { readonly put_below: true }
 );
 

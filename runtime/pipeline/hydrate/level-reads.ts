@@ -2,7 +2,8 @@ import type { Column } from '../../api/columns.js';
 import type { FeatureRead, HistoryRead, HydrationNode } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import type { PartBinding } from '../../resident/resident-tables.js';
-import { featureKey } from '../../store/keys.js';
+import { counterKey, featureKey } from '../../store/keys.js';
+import { CounterCells } from './counter-cells.js';
 import type { BatchRead } from './batch-read.js';
 import { DirectRead, type CellRead } from './cell-read.js';
 import { findRows, ResidentRead } from './resident-read.js';
@@ -69,6 +70,18 @@ export class LevelReads {
       return this.#resident(binding, columns, slot, ids, count, read.distinct, this.#session);
     }
     const numbers = this.#askForFeatures(read, count);
+    if (read.counters !== undefined) {
+      const all = read.counters.readsAll ? this.#batch.ask(counterKey(this.#prefix, [], [])) : -1;
+      return new CounterCells(
+        read.counters,
+        columns,
+        numbers,
+        all,
+        read.distinct,
+        this.#batch,
+        this.#frame.now,
+      );
+    }
     return new DirectRead(read.decoder, columns, numbers, read.distinct, this.#batch, this.#frame.now);
   }
 

@@ -2,7 +2,7 @@ import { Status } from '../../api/status.js';
 import type { RuleComponent } from '../../api/plugin.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { RecordWriter } from '../../ledger/record-writer.js';
-import type { Ranking, RankingSnapshot } from '../components/ranking.js';
+import { pinsOf, type Ranking, type RankingSnapshot } from '../components/ranking.js';
 import type { StepReport } from '../components/run-components.js';
 
 /** In `Changes.position`: the step put the candidate below others. */
@@ -21,7 +21,7 @@ export class Changes {
   row = new Int32Array(64);
   before = new Float64Array(64);
   after = new Float64Array(64);
-  /** By change: the position of a pin, PUT_BELOW, or 0. */
+  /** By change: the position that a rule gave the candidate, PUT_BELOW, or 0. */
   position = new Int32Array(64);
   /** By row: the index of the report that removed it, or a large number. */
   #removedAt = new Int32Array(0);
@@ -49,7 +49,14 @@ export class Changes {
     for (const [at, report] of reports.entries()) {
       const { before } = report;
       if (before === undefined) continue;
-      if (last !== undefined) this.#compare(last.report.step, last.at, last.before, before, hasBase);
+      if (last !== undefined)
+        this.#compare(
+          last.report.step,
+          last.at,
+          last.before,
+          { scores: before.scores, tiers: before.tiers, pins: pinsOf(before) },
+          hasBase,
+        );
       if (!hasBase && adjusts(report.step)) {
         hasBase = true;
         this.base = before.scores;
@@ -59,6 +66,8 @@ export class Changes {
     if (last === undefined) return;
     const { scores, tiers, pins } = ranking;
     this.#compare(last.report.step, last.at, last.before, { scores, tiers, pins }, hasBase);
+    for (const { row, step, to } of ranking.moves())
+      if (step !== undefined) this.#add(step, row, NaN, NaN, to);
   }
 
   /** Sets everything to what a request has that failed. */
@@ -119,7 +128,7 @@ export class Changes {
     let pinned: Map<number, number> | undefined;
     for (const [row, position] of after.pins) (pinned ??= new Map<number, number>()).set(row, position);
     if (pinned !== undefined)
-      for (const [row, position] of before.pins) if (pinned.get(row) === position) pinned.delete(row);
+      for (const [row, position] of pinsOf(before)) if (pinned.get(row) === position) pinned.delete(row);
     const { length } = this.removedBy;
     for (let row = 0; row < length; row++) {
       const from = before.scores[row] ?? 0;

@@ -4,6 +4,7 @@ import type { LogDefinition, PipelineDefinition } from '../../config/project/mod
 import { customEventText } from '../../core/event-types.js';
 import type { IdHasher } from '../../core/id-hasher.js';
 import type { Frame } from '../../frame/frame.js';
+import type { LiveExperiments, TakenArm } from '../../experiments/live-experiments.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { RecordSchema } from '../../ledger/record-schema.js';
 import type { RecordWriter } from '../../ledger/record-writer.js';
@@ -15,7 +16,7 @@ import type { RankingRequest } from '../request/read-request.js';
 import { Changes } from './changes.js';
 import { chooseRows, type ChosenRows } from './choose-rows.js';
 import { HashedIds } from './hashed-cells.js';
-import { loggedValues, rankingSchema } from './ranking-schema.js';
+import { loggedValues, rankingSchema, type ExtraColumns } from './ranking-schema.js';
 import { isInShare, unitOf } from './units.js';
 
 /** A request that was answered, or that failed after its body was checked. */
@@ -23,6 +24,8 @@ export interface LoggedRun {
   readonly request: RankingRequest;
   readonly frame: Frame;
   readonly runId: string | undefined;
+  /** The experiments that it takes part in. */
+  readonly experiments: readonly TakenArm[];
   /** Milliseconds from its start. */
   readonly ms: number;
   /** `ok`, or the code of the error. */
@@ -34,6 +37,12 @@ export interface LoggedRun {
 export interface ServedRun extends RankedCandidates {
   readonly page: readonly RankedRow[];
   readonly degraded: readonly Degradation[];
+}
+
+/** The pipeline that a request called, which has experiments. */
+export interface CalledPipeline {
+  readonly definition: PipelineDefinition;
+  readonly experiments: LiveExperiments;
 }
 
 /** What the records of all pipelines need. */
@@ -56,6 +65,7 @@ export class RankingLog {
   readonly #schema: RecordSchema;
   readonly #values: Readonly<Record<'record' | 'candidate', readonly NamedColumn[]>>;
   readonly #unitType: string;
+  readonly #extra: ExtraColumns;
   readonly #changes = new Changes();
   /** By row, see `Ranking.placeAll`. They are reused from record to record. */
   #places = new Int32Array(0);
@@ -63,24 +73,41 @@ export class RankingLog {
   #onPage = new Uint8Array(0);
   #statuses = new Uint8Array(0);
 
-  /** The log of a pipeline; undefined if it has no `log:`. */
-  static of(plan: Plan, services: RecordServices): RankingLog | undefined {
-    const { log } = plan.definition;
-    return log && new RankingLog(plan, log, services);
+  /**
+   * The log of a pipeline; undefined if it has no `log:`.
+   * @param plan that runs the requests
+   * @param called the pipeline that is called, if it has experiments; its `log:` counts
+   */
+  static of(plan: Plan, services: RecordServices, called?: CalledPipeline): RankingLog | undefined {
+    const { log } = called?.definition ?? plan.definition;
+    return log && new RankingLog(plan, log, services, called);
   }
 
   private constructor(
     plan: Plan,
     log: LogDefinition,
     { ledger, hasherOf, projectVersion, onError }: RecordServices,
+    called: CalledPipeline | undefined,
   ) {
     this.onError = onError;
     const unit = plan.definition.request.fields.get(log.unit);
     this.#plan = plan;
     this.#log = log;
     this.#ledger = ledger;
-    this.#hasher = hasherOf(plan.definition);
-    this.#schema = rankingSchema(plan, projectVersion, { hashed: [...this.#hasher.types].sort() }, true);
+    this.#hasher = hasherOf({ ...plan.definition, log });
+    const meta = {
+      hashed: [...this.#hasher.types].sort(),
+      ...(called && {
+        experiments: called.experiments.described(),
+        experiment_pipeline: called.definition.name,
+      }),
+    };
+    this.#extra = {
+      experiments: called !== undefined,
+      teams: called?.experiments.definitions.some(({ mode }) => mode === 'interleave') === true,
+      explores: false,
+    };
+    this.#schema = rankingSchema(plan, projectVersion, meta, true, this.#extra);
     this.#values = loggedValues(plan);
     this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
   }
@@ -160,6 +187,7 @@ export class RankingLog {
     writer.float64(this.#log.share);
     writer.float64(ms);
     writeList(writer, this.#customEvents(frame, request, ids));
+    if (this.#extra.experiments) writeExperiments(writer, run.experiments, ids);
   }
 
   /** The data of the events of components, as JSON. */
@@ -229,6 +257,26 @@ export class RankingLog {
     if (type !== undefined && this.#hasher.hides(type)) ids.write(writer, column, type, count, rows);
     else writer.column(column, rows);
   }
+}
+
+/** Writes the columns of EXPERIMENT_FIELDS. */
+function writeExperiments(writer: RecordWriter, taken: readonly TakenArm[], ids: HashedIds): void {
+  writeList(
+    writer,
+    taken.map(({ experiment }) => experiment),
+  );
+  writeList(
+    writer,
+    taken.map(({ arm }) => arm),
+  );
+  writeList(
+    writer,
+    taken.map(({ unit, unitType }) => (unit === undefined ? '' : ids.shown(unitType, unit))),
+  );
+  writeList(
+    writer,
+    taken.map(({ excluded }) => excluded ?? ''),
+  );
 }
 
 function writeList(writer: RecordWriter, values: readonly string[]): void {

@@ -3,6 +3,7 @@ import type { ColumnKind } from '../../api/columns.js';
 import type { RuleComponent } from '../../api/plugin.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition } from '../../config/project/model.js';
+import { EXPERIMENT_FIELDS, EXPLORE_FIELDS, TEAM_FIELD } from '../../ledger/experiment-columns.js';
 import {
   recordSchema,
   type ColumnType,
@@ -55,6 +56,15 @@ const CHANGE_FIELDS: readonly Field[] = [
   ['position', 'int32'],
 ];
 
+/** The columns of experiments that the records of a pipeline have. */
+export interface ExtraColumns {
+  readonly experiments: boolean;
+  readonly teams: boolean;
+  readonly explores: boolean;
+}
+
+const NO_EXTRA: ExtraColumns = { experiments: false, teams: false, explores: false };
+
 const TYPE_OF: Readonly<Record<ColumnKind, ColumnType>> = {
   number: 'float64',
   text: 'text',
@@ -77,6 +87,7 @@ export function loggedValues({ log, layout }: Plan): Readonly<Record<'record' | 
  * fields of a candidate, values of a candidate, fields of a change.
  * @param project the version of the project
  * @param more further entries of `meta`
+ * @param extra the columns of experiments, which follow the fields of the request and of a candidate
  * @param isServed whether a service ran the requests; then the field `custom` follows the other fields of the request
  */
 export function rankingSchema(
@@ -84,13 +95,22 @@ export function rankingSchema(
   project: string,
   more: JsonObject = {},
   isServed = false,
+  extra: ExtraColumns = NO_EXTRA,
 ): RecordSchema {
   const { definition, steps, log } = plan;
   const values = loggedValues(plan);
   const columns = [
-    ...[...RECORD_FIELDS, ...(isServed ? [CUSTOM_EVENTS] : [])].map((field) => fieldColumn('record', field)),
+    ...[
+      ...RECORD_FIELDS,
+      ...(isServed ? [CUSTOM_EVENTS] : []),
+      ...(extra.experiments ? EXPERIMENT_FIELDS : []),
+    ].map((field) => fieldColumn('record', field)),
     ...values.record.map((value) => valueColumn('record', value, plan)),
-    ...CANDIDATE_FIELDS.map((field) => fieldColumn('candidate', field)),
+    ...[
+      ...CANDIDATE_FIELDS,
+      ...(extra.teams ? [TEAM_FIELD] : []),
+      ...(extra.explores ? EXPLORE_FIELDS : []),
+    ].map((field) => fieldColumn('candidate', field)),
     ...values.candidate.map((value) => valueColumn('candidate', value, plan)),
     ...CHANGE_FIELDS.map((field) => fieldColumn('change', field)),
   ];

@@ -28,7 +28,12 @@ export type ReplayOutcome =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** An effect of a step has no place in a replay. */
-const REHEARSAL = { before: () => undefined, after: () => undefined, isRehearsal: true };
+const REHEARSAL = {
+  before: () => undefined,
+  after: () => undefined,
+  end: () => undefined,
+  isRehearsal: true,
+};
 
 /** Runs logged requests of one pipeline again, from the values that were logged. */
 export class Replay {

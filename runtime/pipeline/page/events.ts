@@ -12,7 +12,7 @@ import type { IdHasher } from '../../core/id-hasher.js';
 import { PRIVATE } from './private-value.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { keyOf } from '../components/step-view.js';
-import type { Trace } from '../components/trace.js';
+import type { Move, Trace } from '../components/trace.js';
 
 /** Events to write before other work on the event loop may run. */
 const PIECE = 32;
@@ -169,12 +169,23 @@ class RequestEvents {
     }
   }
 
-  *changes({ changes }: Trace): Pieces<void> {
+  *changes({ changes, moves, causes }: Trace): Pieces<void> {
     for (const [i, { step, row, before, after }] of changes.entries()) {
       const { number, as } = step;
       const of = `"business_logic_pipeline_order":${number},"business_logic_name":${JSON.stringify(as)}`;
       const scores = `"old_score":${numberText(before)},"new_score":${numberText(after)}`;
-      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${scores}`);
+      const rules = rulesText(causes.get(step)?.of(row, 'score'));
+      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${scores}${rules}`);
+      if (i % PIECE === PIECE - 1) yield;
+    }
+    // What a rule inside a step moved. Steps without such rules have no event for it.
+    for (const [i, move] of moves.entries()) {
+      const { step, row } = move;
+      const rules = causes.get(step)?.of(row, 'place');
+      if (rules === undefined) continue;
+      const of = `"business_logic_pipeline_order":${step.number},"business_logic_name":${JSON.stringify(step.as)}`;
+      const moved = `"old_score":null,"new_score":null${placesText(move)}${rulesText(rules)}`;
+      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${moved}`);
       if (i % PIECE === PIECE - 1) yield;
     }
   }
@@ -252,4 +263,16 @@ class RequestEvents {
 /** The JSON members between the identifier of a feature and its value. */
 function featureOf(type: string, name: string): string {
   return `,"feature_identifier_type":${JSON.stringify(type)},"feature_name":${JSON.stringify(name)},`;
+}
+
+/** From where to where a rule moved a candidate, by places from 1, as further members of its event. */
+function placesText(move: Move): string {
+  if (move.kind === 'below') return '';
+  const to = move.kind === 'pin' ? move.position : move.to;
+  return `${move.from === undefined ? '' : `,"moved_from":${move.from}`},"moved_to":${to}`;
+}
+
+/** The rules inside a step that made a change, as a further member of its event. */
+function rulesText(rules: readonly string[] | undefined): string {
+  return rules === undefined ? '' : `,"rules":${JSON.stringify(rules)}`;
 }

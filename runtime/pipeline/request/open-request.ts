@@ -17,6 +17,7 @@ export interface OpenedRequest {
  * Checks a body and writes its ids into a frame.
  * @param requestId used if the body has no request id
  * @param now epoch milliseconds
+ * @param rulesAt the time at which dated rules are looked up; by default `now`
  * @throws MillraceError invalid_body
  */
 export function* openRequest(
@@ -24,9 +25,18 @@ export function* openRequest(
   body: unknown,
   requestId: string,
   now: () => number,
+  rulesAt?: number,
 ): Pieces<OpenedRequest> {
   const request = yield* readRequest(plan, body, requestId);
   const frame = plan.frames.acquire(request.ids.length, now());
+  frame.rulesAt = rulesAt;
   fillRequest(plan, frame, request);
+  setParams(plan, frame);
   return { request, frame };
+}
+
+/** Writes the values of the params that can change. */
+export function setParams({ open }: Plan, frame: Frame): void {
+  if (open === undefined) return;
+  for (const { slot, value } of open.set) frame.number(slot).values[0] = value;
 }

@@ -239,11 +239,7 @@ function readScalars(
   const { fields } = plan.definition.request;
   const request = plan.entities.get('request');
   const declared = new Map(
-    [...fields.values()].flatMap((field) =>
-      field.kind === 'scalar'
-        ? [[field.name, { name: field.name, type: field.type, at: field.at }] as const]
-        : [],
-    ),
+    [...fields.values()].flatMap((field) => (field.kind === 'scalar' ? [[field.name, field] as const] : [])),
   );
   const { task, candidateType } = plan.definition;
   const ownFields = task === 'rank' ? RANKING_FIELDS : [...BODY_FIELDS, candidateType.value];

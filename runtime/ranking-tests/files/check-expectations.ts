@@ -65,7 +65,7 @@ function checkTwice(items: readonly Located<string>[], diagnostics: Diagnostics)
 function checkSteps(expected: Expectations, plan: Plan, diagnostics: Diagnostics): void {
   const check = (step: Located<string>, kind: 'filter' | 'rule'): void => {
     const found = plan.steps.filter((one) => isStep(one, step.value));
-    const fitting = plan.steps.filter((one) => one.kind === kind && !setsScores(one));
+    const fitting = plan.steps.filter((one) => fits(one, kind) && !setsScores(one));
     const names = [...new Set(fitting.map(({ as }) => as))];
     const otherwise =
       names.length === 0 ? `the pipeline has no ${kind}` : `its ${kind}s are ${names.join(', ')}`;
@@ -89,6 +89,11 @@ function checkSteps(expected: Expectations, plan: Plan, diagnostics: Diagnostics
   for (const { value, at } of expected.removed?.ids ?? [])
     if (value !== undefined) check({ value, at }, 'filter');
   for (const { value: steps } of expected.moved) for (const step of steps) check(step, 'rule');
+}
+
+/** Whether a step removes candidates, or moves them. */
+function fits({ kind, component }: Plan['steps'][number], wanted: 'filter' | 'rule'): boolean {
+  return kind === wanted || (wanted === 'filter' && (component as Partial<RuleComponent>).removes === true);
 }
 
 function setsScores({ component }: Plan['steps'][number]): boolean {

@@ -40,7 +40,7 @@ export const PROPERTIES: ReadonlyMap<string, Property> = new Map(
       check: ({ outcome }) => buriedProblem(outcome),
     },
     nothing_lost_or_invented: {
-      summary: 'Each sent candidate is ranked once or removed by a filter; no other candidate is answered.',
+      summary: 'Each sent candidate is ranked once or removed by a step; no other candidate is answered.',
       check: ({ body, outcome }) => lossProblem(body, outcome),
     },
     order_does_not_depend_on_input_order: {

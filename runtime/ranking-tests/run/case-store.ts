@@ -1,8 +1,10 @@
 import { mergeSegment } from '../../store/codec/feature-record.js';
 import type { RecordBatch } from '../../store/codec/record-batch.js';
+import { recordKeyOf, recordOfMark } from '../../store/marks.js';
 import type {
   Erasure,
   KeyPage,
+  Mark,
   RecordSwap,
   SegmentOutcome,
   SegmentWrite,
@@ -58,6 +60,14 @@ export class CaseStore implements Store {
       return isSame ? 'stored' : 'changed';
     });
     return Promise.resolve(outcomes);
+  }
+
+  mark(marks: readonly Mark[]): Promise<void> {
+    return this.write(marks.map(recordOfMark));
+  }
+
+  marked(marks: readonly Mark[]): Promise<boolean[]> {
+    return Promise.resolve(marks.map((mark) => this.#records.has(recordKeyOf(mark))));
   }
 
   sampleKeys(start: string, most: number): Promise<string[]> {

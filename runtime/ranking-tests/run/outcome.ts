@@ -13,6 +13,7 @@ export type Edit = { readonly step: StepRef; readonly sets: boolean } & (
   | { readonly kind: 'score'; readonly before: number; readonly after: number }
   | { readonly kind: 'pin'; readonly position: number }
   | { readonly kind: 'below' }
+  | { readonly kind: 'place'; readonly from: number; readonly to: number }
 );
 
 /** What happened to one candidate. */
@@ -126,13 +127,7 @@ function editsOf({ trace, steps }: FinishedRun): Map<number, Edit[]> {
       row,
       edit: { step, sets: setting.has(step), kind: 'score', before, after } as const,
     })),
-    ...trace.moves.map(({ step, row, position }) => ({
-      row,
-      edit:
-        position === undefined
-          ? ({ step, sets: false, kind: 'below' } as const)
-          : ({ step, sets: false, kind: 'pin', position } as const),
-    })),
+    ...trace.moves.map(({ row, ...move }) => ({ row, edit: { ...move, sets: false } })),
   ];
   all.sort((a, b) => (order.get(a.edit.step) ?? 0) - (order.get(b.edit.step) ?? 0));
   const edits = new Map<number, Edit[]>();

@@ -15,7 +15,7 @@ import { fits } from '../../core/value-fit.js';
  *   u32   for each other field, the offset after its bytes, from the start of the variable part
  *   u8    bool fields; for references the spelling (see Spelling)
  *   …     variable part: UTF-8 text; lists of text (u32 count, u32 ends, texts); vectors (float32 if every
- *         element fits, otherwise float64); JSON for inline records and lists of them
+ *         element fits, otherwise float64); lists of numbers (u8 bytes of an element, then as a vector); JSON for inline records and lists of them
  *
  * Every field has a place even if it is absent, so a column is read at an offset that the layout knows.
  */
@@ -150,8 +150,11 @@ function writeValue(writer: ByteWriter, at: number, field: StoredField, value: J
     }
     case 'texts':
       return writeTexts(writer, value as readonly JsonValue[]);
+    case 'numbers':
+      writeNumbers(writer, value as readonly number[]);
+      return true;
     case 'vector':
-      writeVector(writer, value as readonly number[]);
+      writeElements(writer, value as readonly number[], areNarrow(value as readonly number[]));
       return true;
     case 'json':
       writer.text(JSON.stringify(value));
@@ -174,8 +177,19 @@ function writeTexts(writer: ByteWriter, texts: readonly JsonValue[]): boolean {
   return isSame;
 }
 
-function writeVector(writer: ByteWriter, elements: readonly number[]): void {
-  const narrow = elements.every((element) => Math.fround(element) === element);
+/** The length of a list is not declared, so the bytes say how wide an element is. */
+function writeNumbers(writer: ByteWriter, elements: readonly number[]): void {
+  const narrow = areNarrow(elements);
+  writer.bytes[writer.zeros(1)] = narrow ? 4 : 8;
+  writeElements(writer, elements, narrow);
+}
+
+/** Whether float32 holds every element exactly. */
+function areNarrow(elements: readonly number[]): boolean {
+  return elements.every((element) => Math.fround(element) === element);
+}
+
+function writeElements(writer: ByteWriter, elements: readonly number[], narrow: boolean): void {
   for (const element of elements) {
     if (narrow) writer.float(element);
     else writer.double(element);
@@ -230,6 +244,13 @@ export function readField(
       eachText(bytes, start, end, ascii, (text) => texts.push(text));
       return texts;
     }
+    case 'numbers': {
+      const { width, count } = numbersAt(bytes, start, end);
+      if (count < 0) throw new RangeError(`the numbers of ${field.name} are cut short`);
+      return Array.from({ length: count }, (_, i) =>
+        width === 8 ? bytes.readDoubleLE(start + 1 + 8 * i) : bytes.readFloatLE(start + 1 + 4 * i),
+      );
+    }
     case 'vector': {
       const size = field.type.kind === 'vector' ? field.type.size : 0;
       const wide = end - start === 8 * size;
@@ -240,6 +261,17 @@ export function readField(
     case 'json':
       return JSON.parse(readText(bytes, start, end, ascii)) as JsonValue;
   }
+}
+
+/** The width and the number of the elements of a list of numbers; the number is -1 if the bytes are damaged. */
+export function numbersAt(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { readonly width: number; readonly count: number } {
+  const width = end > start ? (bytes[start] as number) : 0;
+  const isWhole = (width === 4 || width === 8) && (end - start - 1) % width === 0;
+  return { width, count: isWhole ? (end - start - 1) / width : -1 };
 }
 
 /** Reads a list of texts, in order. @throws RangeError if the bytes are cut short */

@@ -10,7 +10,7 @@ import type { ListElementType, ValueType } from '../../api/types.js';
 const FORMAT = 1;
 
 /** How the value of a field is stored: with a fixed width, or as a range of bytes in the variable part. */
-export type Storage = 'double' | 'bool' | 'text' | 'texts' | 'vector' | 'json';
+export type Storage = 'double' | 'bool' | 'text' | 'texts' | 'numbers' | 'vector' | 'json';
 
 /** Offsets are in bytes from the start of the packed body (see packed-body.ts). */
 export interface StoredField {
@@ -153,7 +153,7 @@ function storageOf(type: ValueType): Storage {
     case 'vector':
       return 'vector';
     case 'list':
-      return type.of.kind === 'record' ? 'json' : 'texts';
+      return type.of.kind === 'record' ? 'json' : type.of.kind === 'float' ? 'numbers' : 'texts';
     case 'record':
       return 'json';
   }
@@ -231,6 +231,7 @@ function elementFromJson(json: unknown): ListElementType {
   const type = typeFromJson(json);
   switch (type.kind) {
     case 'string':
+    case 'float':
       return { kind: type.kind };
     case 'ref':
     case 'record':

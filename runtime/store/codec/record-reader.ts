@@ -2,11 +2,20 @@ import type { Column, ColumnOf } from '../../api/columns.js';
 import { Status } from '../../api/status.js';
 import type { ValueType } from '../../api/types.js';
 import { writeMissing } from '../../frame/cells.js';
-import { widenVectors } from '../../frame/frame.js';
+import { reserveNumbers, widenVectors } from '../../frame/frame.js';
 import { readText, viewOf } from './bytes.js';
 import { jsonStep, readJson, type JsonStep, type TailReader } from './json-step.js';
 import type { RecordLayout, StoredField } from './record-layout.js';
-import { FLAG_ASCII, isBody, NO_BOOL, State, stateOf, variableEnd, variableStart } from './packed-body.js';
+import {
+  FLAG_ASCII,
+  isBody,
+  NO_BOOL,
+  numbersAt,
+  State,
+  stateOf,
+  variableEnd,
+  variableStart,
+} from './packed-body.js';
 import type { WantedColumn } from './wanted-column.js';
 
 /** One column and the field of the layout that it is read from. */
@@ -27,6 +36,7 @@ export class RecordReader {
   readonly #bools: readonly FieldStep[];
   readonly #texts: readonly FieldStep[];
   readonly #lists: readonly FieldStep[];
+  readonly #numbers: readonly FieldStep[];
   readonly #vectors: readonly FieldStep[];
   readonly #json: readonly JsonStep[];
   readonly #readTail: TailReader | undefined;
@@ -45,6 +55,7 @@ export class RecordReader {
       bool: [] as FieldStep[],
       text: [] as FieldStep[],
       texts: [] as FieldStep[],
+      numbers: [] as FieldStep[],
       vector: [] as FieldStep[],
     };
     const json: JsonStep[] = [];
@@ -60,6 +71,7 @@ export class RecordReader {
     this.#bools = steps.bool;
     this.#texts = steps.text;
     this.#lists = steps.texts;
+    this.#numbers = steps.numbers;
     this.#vectors = steps.vector;
     this.#json = json;
   }
@@ -112,6 +124,8 @@ export class RecordReader {
     }
     for (const step of this.#lists)
       if (!this.#readTexts(record, at, end, ascii, step, columns, row, absent)) return false;
+    for (const step of this.#numbers)
+      if (!this.#readNumbers(record, at, end, step, columns, row, absent)) return false;
     for (const step of this.#vectors)
       if (!this.#readVector(record, at, end, step, columns, row, absent)) return false;
     return (
@@ -150,6 +164,38 @@ export class RecordReader {
       from = next;
     }
     column.offsets[row + 1] = column.values.length;
+    return true;
+  }
+
+  #readNumbers(
+    record: Buffer,
+    at: number,
+    end: number,
+    step: FieldStep,
+    columns: readonly Column[],
+    row: number,
+    absent: number,
+  ): boolean {
+    const column = columns[step.column] as ColumnOf<'numbers'>;
+    const state = stateOf(record, at, step.field);
+    if (state !== State.present) {
+      writeMissing(column, row, missing(state, absent));
+      return true;
+    }
+    const start = variableStart(record, at, this.layout, step.field);
+    const to = variableEnd(record, at, this.layout, step.field);
+    if (to > end || start > to) return false;
+    const { width, count } = numbersAt(record, start, to);
+    if (count < 0) return false;
+    const first = column.offsets[row] as number;
+    reserveNumbers(column, first + count);
+    const { values } = column;
+    const view = viewOf(record);
+    const from = record.byteOffset + start + 1;
+    if (width === 8) for (let i = 0; i < count; i++) values[first + i] = view.getFloat64(from + 8 * i, true);
+    else for (let i = 0; i < count; i++) values[first + i] = view.getFloat32(from + 4 * i, true);
+    column.offsets[row + 1] = first + count;
+    column.status[row] = Status.present;
     return true;
   }
 
@@ -229,7 +275,7 @@ function readsAs(stored: ValueType, wanted: ValueType): boolean {
         stored.kind === 'list' &&
         wanted.of.kind !== 'record' &&
         stored.of.kind !== 'record' &&
-        (wanted.of.kind === 'string' || stored.of.kind === 'ref')
+        (wanted.of.kind === stored.of.kind || (wanted.of.kind === 'string' && stored.of.kind === 'ref'))
       );
     case 'record':
       return false;

@@ -7,6 +7,7 @@ import {
   StoreWriteError,
   type Erasure,
   type KeyPage,
+  type Mark,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -16,6 +17,7 @@ import {
 } from '../store.js';
 import { damaged, newer, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
 import { probeKey } from '../keys.js';
+import { recordKeyOf, recordOfMark, remembers } from '../marks.js';
 import { loadRecords } from './load-records.js';
 import { scanKeys } from './scan-keys.js';
 import type { RecordMemory } from './record-memory.js';
@@ -96,6 +98,16 @@ class EmbeddedStore implements Store {
 
   async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     return (await this.#commit({ kind: 'swap', of: swaps })) as SwapOutcome[];
+  }
+
+  async mark(marks: readonly Mark[]): Promise<void> {
+    await this.#commit({ kind: 'put', of: marks.map(recordOfMark) });
+  }
+
+  marked(marks: readonly Mark[]): Promise<boolean[]> {
+    if (this.#closed) return Promise.reject(closedError());
+    const now = Date.now();
+    return Promise.resolve(marks.map((mark) => remembers(this.#records.get(recordKeyOf(mark)), now)));
   }
 
   async #commit(change: Change): Promise<Outcome[]> {

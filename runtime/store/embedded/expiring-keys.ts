@@ -1,5 +1,5 @@
 import { recordForgetTime } from '../codec/feature-record.js';
-import { isFeatureKey, isHistoryKey } from '../keys.js';
+import { isFeatureKey, isVersionedKey } from '../keys.js';
 import { expiryOf } from '../codec/versioned-record.js';
 import type { RecordMemory } from './record-memory.js';
 
@@ -43,7 +43,7 @@ export class ExpiringKeys {
   #expiry(key: string): number {
     const record = this.#records.get(key);
     if (record === undefined) return Infinity;
-    if (isHistoryKey(key)) return expiryOf(record);
+    if (isVersionedKey(key)) return expiryOf(record);
     return isFeatureKey(key) ? recordForgetTime(record) : Infinity;
   }
 }

@@ -1,10 +1,12 @@
 import type { StoreFailure } from '../../api/error-codes.js';
+import { groupBy } from '../../core/group-by.js';
 import { RecordBatch } from '../codec/record-batch.js';
 import {
   CursorError,
   StoreWriteError,
   type Erasure,
   type KeyPage,
+  type Mark,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -19,6 +21,7 @@ import type { RedisObserver } from '../../settings/redis-observer.js';
 import { KeyScan } from './key-scan.js';
 import { addressText, type RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
+import { MARK_SCRIPT, MARK_SHA } from './mark-script.js';
 import { memoryState } from './check-server.js';
 import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
@@ -150,6 +153,45 @@ class ServersStore implements RedisStore {
       })),
     );
     return replies.map((reply) => (reply === 1 ? 'stored' : 'changed'));
+  }
+
+  async mark(marks: readonly Mark[]): Promise<void> {
+    const sets = [...groupBy(marks, ({ key }) => key)];
+    await this.#run(
+      { text: MARK_SCRIPT, sha: MARK_SHA },
+      sets.map(([key, its]) => ({
+        key,
+        args: [
+          String(Math.ceil(Math.max(...its.map(({ expires }) => expires)))),
+          ...its.map(({ id }) => Buffer.from(id, 'hex')),
+        ],
+      })),
+    );
+  }
+
+  async marked(marks: readonly Mark[]): Promise<boolean[]> {
+    if (marks.length === 0) return [];
+    const sets = [...groupBy([...marks.entries()], ([, { key }]) => key)];
+    const replies = await this.#servers.send(
+      sets.map(([key]) => key),
+      (position) => 16 * (sets[position]?.[1].length ?? 0),
+      (pipeline, position) => {
+        const [key, its] = sets[position] ?? ['', []];
+        pipeline.smismember(key, ...its.map(([, { id }]) => Buffer.from(id, 'hex')));
+      },
+    );
+    this.#check(
+      replies.map((reply) => {
+        if (Array.isArray(reply)) return undefined;
+        return reply instanceof Error ? reply : new Error('the server gave no list of answers');
+      }),
+    );
+    const found = marks.map(() => false);
+    sets.forEach(([, its], i) => {
+      const reply = replies[i] as readonly number[];
+      its.forEach(([at], j) => (found[at] = reply[j] === 1));
+    });
+    return found;
   }
 
   /**

@@ -133,6 +133,26 @@ describe('ledger import', function () {
     });
   });
 
+  it('keeps the probabilities with which candidates were drawn', async () => {
+    const drawn = SHOWN.replace(/desktop/g, '1.5')
+      .replace('u1,p1,1,0,0.9,phone', 'u1,p1,1,0,0.9,')
+      .replace('phone', '0.0125');
+    const map = MAP.replace('position: rank', 'position: rank, propensity: device');
+    await withFiles({ ...files, 'logs/shown.csv': drawn, 'map.yaml': map }, async (root) => {
+      const { code, stdout, stderr } = await importInto(root, '--map', join(root, 'map.yaml'), '--json');
+      expect(code, stderr).to.equal(0);
+      expect(JSON.parse(stdout)).to.deep.include({
+        rankings: 1,
+        rejected: { bad_propensity: 1, no_id: 1, bad_time: 1 },
+      });
+      const [ranking] = await recordsOf(root);
+      expect(cells(ranking, 'candidate_id')).to.deep.equal(['p1', 'p2']);
+      for (const name of ['propensity', 'marginal'])
+        expect(cells(ranking, name)).to.deep.equal([undefined, 0.0125]);
+      expect(cells(ranking, 'product.upstream')).to.deep.equal([0.9, 0.5]);
+    });
+  });
+
   it('warns that features are of today', async () => {
     await withFiles(files, async (root) => {
       const { stdout } = await importInto(root, '--map', join(root, 'map.yaml'));

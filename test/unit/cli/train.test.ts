@@ -21,7 +21,7 @@ components:
 `;
 const FILES = {
   'schemas/entities/product.yaml':
-    'entity: product\nextends: ProductEntity\nattributes: { price: float, cost: float, brand: string, stock: int }\n',
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, cost: float, brand: string, stock: int, embedding: vector(2) }\n',
   'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n',
   'pipelines/search.yaml': PIPELINE(''),
 };
@@ -139,6 +139,61 @@ describe('millrace train', () => {
     const second = await task();
     expect(second.columns.map(({ name }) => name)).to.deep.equal(['stats__ctr', 'product__price']);
     expect(second.params).to.deep.equal({ num_leaves: 7, metric: 'map' });
+  });
+
+  it('learns from the places that were shown, and serves one place', async () => {
+    await pipeline(', inputs: { price: product.price, shown_at: position(2) }');
+    const { code, stderr } = await train();
+    expect(code, stderr).to.equal(0);
+    const { columns, computed } = await task();
+    expect(columns.map(({ name, feature }) => [name, feature])).to.deep.equal([
+      ['price', 'product.price'],
+      ['shown_at', undefined],
+    ]);
+    expect(computed).to.deep.equal({ shown_at: [1, 2, 3] });
+    const checked = await millrace(['validate', '--project', root]);
+    expect(checked.code, checked.stderr).to.equal(0);
+  });
+
+  it('takes the elements of a vector as columns', async () => {
+    const features = ['product.embedding[0]', 'product.embedding[1]', 'product.price'];
+    await writeFile(
+      join(root, 'data/manifest.json'),
+      JSON.stringify({
+        format: 1,
+        pipeline: 'search',
+        features: features.map((name) => ({ name, type: 'number', scope: 'candidate' })),
+        rows: { train: 2, holdout: 2 },
+      }),
+    );
+    const header = `request_id,time,candidate_id,place,label,weight,examined,${features.join(',')}\n`;
+    const rows = (request: string): string =>
+      `${request},2026-01-01T00:00:00.000Z,p1,1,1,1,true,0.5,1,80\n${request},2026-01-01T00:00:00.000Z,p2,2,0,1,true,,,20\n`;
+    for (const part of ['train', 'holdout'])
+      await writeFile(join(root, `data/${part}.csv`), header + rows(part));
+    const names = async (options: string): Promise<unknown> => {
+      await rm(join(root, 'models'), { recursive: true, force: true });
+      await pipeline(options);
+      const { code, stderr } = await train();
+      expect(code, stderr).to.equal(0);
+      const checked = await millrace(['validate', '--project', root]);
+      expect(checked.code, checked.stderr).to.equal(0);
+      return (await task()).columns.map(({ name, feature }) => [name, feature]);
+    };
+    expect(await names('')).to.deep.equal([
+      ['product__embedding__0', 'product.embedding[0]'],
+      ['product__embedding__1', 'product.embedding[1]'],
+      ['product__price', 'product.price'],
+    ]);
+    expect(await names(', inputs: { emb: product.embedding }')).to.deep.equal([
+      ['emb__0', 'product.embedding[0]'],
+      ['emb__1', 'product.embedding[1]'],
+    ]);
+    expect(await names(', inputs: [product.price, product.embedding]')).to.deep.equal([
+      ['product__price', 'product.price'],
+      ['product__embedding__0', 'product.embedding[0]'],
+      ['product__embedding__1', 'product.embedding[1]'],
+    ]);
   });
 
   it('uses the logged value of an expression if the values in it were not logged', async () => {

@@ -62,6 +62,7 @@ describe('readType', () => {
       kind: 'list',
       of: { kind: 'ref', entity: 'brand' },
     });
+    expect(read('list(float)').type).to.deep.equal({ kind: 'list', of: { kind: 'float' } });
     expect(read('"vector(8)"').type).to.deep.equal({ kind: 'vector', size: 8 });
   });
 
@@ -95,8 +96,8 @@ describe('readType', () => {
     ['str?', /`string`/],
     ['list(str)', /`string`/],
     ['list[str]', /`list\(string\)`/],
-    ['List[float]', /`vector\(64\)`/],
-    ['float[]', /`vector\(64\)`/],
+    ['List[float]', /`list\(float\)`/],
+    ['float[]', /`list\(float\)`/],
     ['Array(Text)', /`list\(string\)`/],
     ['array<ref(brand)>', /`list\(ref\(brand\)\)`/],
     ['lists', /`list\(string\)`/],
@@ -113,13 +114,13 @@ describe('readType', () => {
     ['Optional[int]', /`int`/],
     ['optionl', /types are/],
     ['{ list: str }', /`list\(string\)`/],
-    ['{ list: float }', /`vector\(64\)`/],
+    ['{ list: float }', /`list\(float\)`/],
     ['{ str: }', /`string`/],
     ['vector(1.5)', /vector\(64\)/],
     ['vector(-1)', /vector\(64\)/],
     ['vector(20000)', /vector\(64\)/],
     ['list(list(string))', /list\(string\)/],
-    ['list(int)', /vector/],
+    ['list(int)', /`list\(float\)`/],
     ['lst(string)', /`list\(string\)`/],
     ['__proto__', /types are/],
     ['constructor', /types are/],

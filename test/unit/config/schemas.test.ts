@@ -16,9 +16,13 @@ const sound = repositoryPath('test/unit/config/golden/sound');
 const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   entity: ['schemas/entities/product.yaml', 'schemas/entities/user.yaml', 'schemas/entities/seller.yaml'],
   'feature-view': ['schemas/features/user_brand_stats.yaml', 'schemas/features/site.yaml'],
+  counter: ['schemas/counters/brand_live.yaml'],
   pipeline: ['pipelines/search.yaml'],
   'import-map': ['../../import-map.yaml'],
   sink: ['sinks/warehouse.yaml'],
+  source: ['sources/web.yaml'],
+  experiment: ['experiments/popularity.yaml'],
+  curation: ['curation/campaigns.yaml'],
   test: ['tests/stock.yaml'],
 };
 
@@ -57,7 +61,11 @@ describe('schemas/', () => {
         );
         // The plugin of the step defines the options.
         expect(open.map(([place]) => place)).to.deep.equal(
-          { pipeline: ['#/$defs/step/properties/with'], sink: ['#/properties/with'] }[name as string] ?? [],
+          {
+            pipeline: ['#/$defs/step/properties/with'],
+            sink: ['#/properties/with'],
+            source: ['#/properties/with'],
+          }[name as string] ?? [],
         );
       });
 

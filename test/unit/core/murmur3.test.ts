@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { murmur3 } from '../../../runtime/core/murmur3.js';
+import { murmur3, murmur3OfText } from '../../../runtime/core/murmur3.js';
 
 /** The hash again, written directly from its definition with big integers. */
 function reference(bytes: Uint8Array): number {
@@ -29,6 +29,11 @@ describe('murmur3', () => {
       'The quick brown fox jumps over the lazy dog': 0x2e4ff723,
     };
     for (const [text, hash] of Object.entries(known)) expect(murmur3(Buffer.from(text)), text).to.equal(hash);
+  });
+
+  it('of a text is that of its UTF-8 bytes', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii', maxLength: 40 }));
+    fc.assert(fc.property(text, (one) => murmur3OfText(one) === murmur3(Buffer.from(one))));
   });
 
   it('matches its definition, for any bytes at any offset', () => {

@@ -358,6 +358,33 @@ describe('buildDataSet', () => {
     expect(manifest.features.map(({ scope }) => scope)).to.deep.equal(['request', 'candidate', 'candidate']);
   });
 
+  it('makes a column of each element of a vector', async () => {
+    const types = {
+      request: { 'user.taste': 'vector' },
+      candidate: { 'product.embedding': 'vector' },
+    } as const;
+    const candidates = [
+      { id: 'a', values: { 'product.embedding': [0.5, 1] } },
+      {
+        id: 'b',
+        values: { 'product.embedding': [NaN, NaN] },
+        statuses: { 'product.embedding': Status.missing_entity },
+      },
+    ];
+    const values = { 'user.taste': [2, 3] };
+    const { train, manifest } = await build(
+      ledger().ranking({ request: 'r1', time: START, candidates, values }, types),
+    );
+    const names = ['user.taste[0]', 'user.taste[1]', 'product.embedding[0]', 'product.embedding[1]'];
+    expect(train.map((row) => names.map((name) => row[name]))).to.deep.equal([
+      [2, 3, 0.5, 1],
+      [2, 3, null, null],
+    ]);
+    expect(manifest.features.map(({ name }) => name)).to.deep.equal(names);
+    expect(manifest.features[2]?.statuses).to.deep.equal({ present: 1, missing_entity: 1 });
+    expect(manifest.left_out).to.deep.equal([]);
+  });
+
   it('renames the column of a feature that has the name of another column', async () => {
     const { train, manifest } = await build(
       ledger().ranking(

@@ -5,7 +5,7 @@ import { compileExpression } from '../../../runtime/expression/compile.js';
 import type { ElementType } from '../../../runtime/expression/environment.js';
 import { functionTable } from '../../../runtime/expression/function-table.js';
 import { FUNCTIONS } from '../../../runtime/expression/functions/registry.js';
-import { cellValue } from '../../../runtime/cli/input/cells.js';
+import { cellValue } from '../../../runtime/core/cell-value.js';
 import { parseExpression } from '../../../runtime/expression/parser.js';
 import { timestampOf } from '../../../runtime/core/timestamp.js';
 import { repositoryPath } from '../../support/repository.js';

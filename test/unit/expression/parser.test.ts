@@ -18,6 +18,8 @@ function shapeOf(node: ExpressionNode): Shape {
       return ['path', ...node.segments];
     case 'feature':
       return ['feature', node.view, node.feature];
+    case 'index':
+      return ['[]', shapeOf(node.operand), shapeOf(node.index)];
     case 'unary':
       return [node.op, shapeOf(node.operand)];
     case 'binary':

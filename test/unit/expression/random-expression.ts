@@ -106,7 +106,7 @@ export function expressions(scopes: readonly Scope[]): {
       join('if(', tie('bool'), ', ', tie(kind), ', ', tie(kind), ')'),
       join('coalesce(', tie(kind), ', ', tie(kind), ')'),
     ];
-    const ofList = one('sum', 'mean', 'min', 'max', 'count');
+    const ofList = one('sum', 'mean', 'min', 'max', 'count', 'norm', 'first', 'last');
     const ofNumber = one('abs', 'sign', 'round', 'floor', 'ceil', 'sqrt', 'exp', 'log', 'log1p', 'log10');
     return {
       number: fc.oneof(
@@ -126,6 +126,10 @@ export function expressions(scopes: readonly Scope[]): {
         join(one('sum', 'mean'), '(', tie('bools'), ')'),
         join('(', tie('time'), ' - ', tie('time'), ')'),
         join(one('age_days', 'age_hours', 'hour', 'weekday'), '(', tie('time'), ')'),
+        join(one('minute', 'second', 'day_of_month', 'month', 'year'), '(', tie('time'), ')'),
+        join(tie('numbers'), one('[0]', '[1]', '[2]')),
+        join('bucket(', tie('number'), ', ', tie('number'), ', ', feature, ')'),
+        join('piecewise(', tie('number'), ', 0, ', tie('number'), ', 2.5, 1, 3, ', tie('number'), ')'),
         join('length(', tie('text'), ')'),
         join('edit_distance(', tie('text'), ', ', tie('text'), one('', ', 2'), ')'),
         ...choice('number'),
@@ -140,7 +144,8 @@ export function expressions(scopes: readonly Scope[]): {
         join('(', tie('bool'), fc.oneof(same, one(' and ', ' or ')), tie('bool'), ')'),
         join('(not ', tie('bool'), ')'),
         join('known(', any, ')'),
-        join(one('any', 'all'), '(', tie('bools'), ')'),
+        join(one('any', 'all', 'first', 'last'), '(', tie('bools'), ')'),
+        join('is_weekend(', tie('time'), ')'),
         join('(', tie('number'), isIn, tie('numbers'), ')'),
         join('(', tie('text'), isIn, tie('texts'), ')'),
         join('(', tie('number'), isIn, '(', tie('number'), ', ', tie('number'), '))'),
@@ -155,6 +160,9 @@ export function expressions(scopes: readonly Scope[]): {
         named('text'),
         fc.constantFrom(...TEXTS).map((text) => JSON.stringify(text)),
         join(one('lower', 'upper'), '(', tie('text'), ')'),
+        join('cross(', tie('text'), ', ', tie('text'), ')'),
+        join(one('first', 'last'), '(', tie('texts'), ')'),
+        join(named('texts'), one('[0]', '[2]')),
         join('concat(', tie('text'), ', ', tie('text'), ')'),
         ...choice('text'),
       ),

@@ -50,14 +50,14 @@ describe('Ranking', () => {
     expect(rowsIn(ranking)).to.deep.equal([2, 0]);
   });
 
-  it('keeps the later of two pins to the same position, and drops the pin of a filtered candidate', () => {
+  it('keeps the later of two pins to the same position, and the earlier one if a filter removes the later', () => {
     const ranking = rankingOf([3, 2, 1]);
     ranking.pin(1, 1);
     ranking.pin(2, 1);
     expect(rowsIn(ranking)).to.deep.equal([2, 0, 1]);
     ranking.remove([2]);
     ranking.pin(2, 1);
-    expect(rowsIn(ranking)).to.deep.equal([0, 1]);
+    expect(rowsIn(ranking)).to.deep.equal([1, 0]);
   });
 
   it('buries below all others, and keeps the order of buried candidates', () => {

@@ -26,6 +26,7 @@ attributes:
   since: timestamp
   name: string
   tags: list(string)
+  sizes: list(float)
   taste: vector(3)
   maker: ref(maker)
   parts: list(ref(item))
@@ -34,7 +35,7 @@ attributes:
   'schemas/entities/maker.yaml':
     'entity: maker\nattributes: { rating: float, taste: vector(3), tags: list(string) }\n',
   'schemas/features/plain.yaml':
-    'view: plain\nof: [item]\nfeatures: { a: float, b: { type: int, default: 7 }, words: list(string) }\n',
+    'view: plain\nof: [item]\nfeatures: { a: float, b: { type: int, default: 7 }, words: list(string), counts: list(float) }\n',
   'schemas/features/gone.yaml':
     'view: gone\nof: [item]\nttl: 1s\nfeatures: { a: float, b: { type: int, default: 3 } }\n',
   'schemas/features/old.yaml': 'view: old\nof: [item]\nttl: 2s\nexpired: stale\nfeatures: { a: float }\n',
@@ -67,6 +68,7 @@ components:
       value: >-
         item.price + if(item.sold, 1, 2) + sum(item.offers.price) + max(item.parts.price) + item.maker.rating
         + sum(item.offers.shop.rating) + plain:a + plain:b + gone:a + gone:b + old:a + fatal:a + mine:a + pair:a
+        + sum(item.sizes) + item.sizes[1] + norm(item.parts.sizes) + last(plain:counts)
         + maker.rating + taste:cosine + tags:shared + words:shared + if("x" in item.parts.tags, 1, 0)
   - use: boost
     with: { where: item.name == "n1" and now() > item.since, multiply: 2 }
@@ -83,6 +85,7 @@ const number = fc.integer({ min: -5, max: 5 });
 const id = fc.constantFrom(...IDS);
 const makerId = fc.constantFrom(...MAKERS);
 const texts = fc.array(fc.constantFrom('x', 'y', 'ž', ''), { maxLength: 3 });
+const numbers = fc.array(fc.constantFrom(0.1, 1, -2.5), { maxLength: 4 });
 const vector = fc.array(fc.constantFrom(0.1, 1, -2.5), { minLength: 3, maxLength: 3 });
 
 const item = fc.record({
@@ -92,6 +95,7 @@ const item = fc.record({
   since: maybe(fc.constantFrom(5, '1970-01-01T00:00:01Z')),
   name: maybe(fc.constantFrom('n1', 'ñ')),
   tags: maybe(texts),
+  sizes: maybe(numbers),
   taste: maybe(vector),
   maker: maybe(makerId),
   parts: maybe(fc.array(id, { maxLength: 3 })),
@@ -118,7 +122,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   maker.map((entity): Step => ({ do: 'upload', type: 'maker', entity: clean(entity) })),
   id.map((one): Step => ({ do: 'remove', type: 'item', id: one })),
   makerId.map((one): Step => ({ do: 'remove', type: 'maker', id: one })),
-  fc.record({ item_id: id, a, b: a, words: maybe(texts) }).map((row): Step => push('plain', row)),
+  fc
+    .record({ item_id: id, a, b: a, words: maybe(texts), counts: maybe(numbers) })
+    .map((row): Step => push('plain', row)),
   fc.record({ item_id: id, a, b: a }).map((row): Step => push('gone', row)),
   fc.record({ item_id: id, a }).map((row): Step => push('old', row)),
   fc.record({ maker_id: makerId, a }).map((row): Step => push('fatal', row)),

@@ -18,6 +18,7 @@ const STRING: ValueType = { kind: 'string' };
 const TIME: ValueType = { kind: 'timestamp' };
 const REF: ValueType = { kind: 'ref', entity: 'brand' };
 const STRINGS: ValueType = { kind: 'list', of: { kind: 'string' } };
+const FLOATS: ValueType = { kind: 'list', of: { kind: 'float' } };
 const REFS: ValueType = { kind: 'list', of: { kind: 'ref', entity: 'brand' } };
 const VECTOR: ValueType = { kind: 'vector', size: 2 };
 const VARIANTS: ValueType = {
@@ -106,6 +107,45 @@ function read(json: JsonObject, declared: ValueType | undefined, wanted: ValueTy
 }
 
 describe('the entity decoder', () => {
+  it('reads lists of numbers of any length, without rounding', () => {
+    const lists = [[], [1], [0.5, -2, 3], [0.1], [1e300, -0], Array.from({ length: 5000 }, (_, i) => i / 7)];
+    const wants = [{ path: 'n', type: FLOATS }];
+    const rows = decode([['n', FLOATS]], wants, [
+      ...lists.map((n) => ({ n })),
+      {},
+      { n: null },
+      { n: ['x'] },
+    ]);
+    expect(rows).to.deep.equal([...lists, 'absent', 'null', 'failed'].map((one) => [one]));
+  });
+
+  it('reads a list of numbers whose declaration is new or another one', () => {
+    expect(read({ a: [1, 2.5] }, undefined, FLOATS)).to.deep.equal([1, 2.5]);
+    expect(read({ a: [1, 2] }, VECTOR, FLOATS)).to.deep.equal([1, 2]);
+    expect(read({ a: [1, 2] }, FLOATS, VECTOR)).to.deep.equal([1, 2]);
+    expect(read({ a: [1, 2, 3] }, FLOATS, VECTOR)).to.equal('failed');
+    expect(read({ a: [1, 2] }, FLOATS, STRINGS)).to.equal('failed');
+    expect(read({ a: ['1'] }, STRINGS, FLOATS)).to.equal('failed');
+  });
+
+  it('refuses damaged bytes of a list of numbers', () => {
+    const known = new KnownLayouts();
+    const layout = known.add(new RecordLayout([['n', FLOATS]], 'product_id'));
+    const decoder = decoderOf([{ path: 'n', type: FLOATS }], known);
+    const record = encodeEntity(layout, { n: [0.1, 0.2] }, 'p');
+    const at = record.indexOf(8, record.length - 18);
+    for (const width of [0, 3, 5, 255]) {
+      const damaged = Buffer.from(record);
+      damaged[at] = width;
+      const columns = columnsOf([{ path: 'n', type: FLOATS }], 1);
+      decoder.decode(...placed(damaged), columns, 0);
+      expect(
+        columns.map((column) => cell(column, 0)),
+        `width ${width}`,
+      ).to.deep.equal(['failed']);
+    }
+  });
+
   it('reads every type into its column', () => {
     const declared: [string, ValueType][] = [
       ['i', INT],

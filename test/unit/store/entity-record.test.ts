@@ -14,6 +14,7 @@ const types: [string, ValueType][] = [
   ['embedding', { kind: 'vector', size: 3 }],
   ['brand', { kind: 'ref', entity: 'brand' }],
   ['categories', { kind: 'list', of: { kind: 'string' } }],
+  ['scores', { kind: 'list', of: { kind: 'float' } }],
   ['sellers', { kind: 'list', of: { kind: 'ref', entity: 'seller' } }],
   ['size', { kind: 'record', fields: new Map<string, ValueType>([['width', { kind: 'float' }]]) }],
 ];
@@ -83,6 +84,7 @@ const fitting = new Map<string, fc.Arbitrary<JsonValue>>(
     brand: id,
     brand_id: id,
     categories: fc.array(text),
+    scores: fc.oneof(fc.array(number), fc.array(fc.integer({ min: -9, max: 9 }))),
     sellers: fc.array(fc.oneof(fc.string({ minLength: 1 }), fc.maxSafeInteger())),
     size: fc.record({ width: number, note: anyJson }, { requiredKeys: [] }) as fc.Arbitrary<JsonValue>,
     product_id: fc.constantFrom('p1', 'other', 7),

@@ -1,22 +1,8 @@
 import { isJsonObject, own } from '../../../core/value-fit.js';
 import { textIn, textsIn, type MetarankFeature } from './config.js';
-import { nameOf, type Draft, type Note, type Step } from './draft.js';
-
-/** A column of the model, and the expression that gives it. */
-export interface Column {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** What a feature of Metarank becomes in a pipeline. */
-export interface MappedFeature {
-  readonly columns: readonly Column[];
-  readonly steps: readonly Step[];
-  readonly state: Note['state'];
-  readonly detail: string;
-}
-
-type Mapper = (feature: MetarankFeature, draft: Draft) => MappedFeature | string;
+import { CONTEXT_MAPPERS } from './context-features.js';
+import { nameOf, type Draft, type Step } from './draft.js';
+import { carried, isOfItem, sourceOf, type Column, type MappedFeature, type Mapper } from './mapper.js';
 
 /** Maps a feature; a text is why it is left out. */
 export function mapFeature(feature: MetarankFeature, draft: Draft): MappedFeature | string {
@@ -25,23 +11,11 @@ export function mapFeature(feature: MetarankFeature, draft: Draft): MappedFeatur
 
 const unknownType: Mapper = ({ type }) => LEFT_OUT[type] ?? `the type ${type} is not known`;
 
-const carried = (
-  columns: readonly Column[],
-  detail: string,
-  steps: readonly Step[] = [],
-  state: Note['state'] = 'carried',
-): MappedFeature => ({ columns, steps, state, detail });
-
 /** Why features of these types have no equal. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   word_count: 'expressions do not count words; send the count as a field of the item',
-  ua: 'user agents are not parsed; send the platform as a field of the request, and use one_hot',
-  referer: 'referers are not parsed; send the medium as a field of the request, and use one_hot',
-  position: 'train with propensities of places instead (docs/training.md); they need no column',
   random: 'a model learns nothing from it; exploration is not a feature here',
   shuffle: 'a model learns nothing from it; exploration is not a feature here',
-  diversity: 'rank_within compares a number with those of the list; its z_score is near to this',
-  vector: 'vectors are no list of columns here; use the similarity step, or send single numbers',
 };
 
 const number: Mapper = ({ name, options }, draft) => {
@@ -99,14 +73,6 @@ const itemAge: Mapper = ({ name, options }, draft) => {
     );
   const value = `(now() - time("1970-01-01")) / 1000 - ${field.path}`;
   return carried([{ name, value }], `the age of \`${field.path}\`, which holds seconds`);
-};
-
-const localTime: Mapper = ({ name, options }) => {
-  const parse = textIn(options, 'parse') ?? 'time_of_day';
-  const value = { time_of_day: 'hour(now())', day_of_week: 'weekday(now())' }[parse];
-  if (value === undefined) return `there is no function for ${parse}`;
-  const detail = `\`${value}\`: of the request, in UTC${parse === 'time_of_day' ? ', in whole hours' : ''}`;
-  return carried([{ name, value }], detail, [], 'changed');
 };
 
 const interactedWith: Mapper = ({ name, options }, draft) => {
@@ -210,21 +176,14 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
   string,
   relevancy,
   item_age: itemAge,
-  local_time: localTime,
   interacted_with: interactedWith,
   interaction_count: interactionCount,
   window_count: windowCount,
   rate,
   field_match: fieldMatch,
   relative_number: relativeNumber,
+  ...CONTEXT_MAPPERS,
 };
-
-/** `field` is the newer spelling of `source`. */
-const sourceOf = (options: MetarankFeature['options']): string =>
-  textIn(options, 'field') ?? textIn(options, 'source') ?? '';
-
-const isOfItem = (options: MetarankFeature['options']): boolean =>
-  (textIn(options, 'scope') ?? 'item') === 'item';
 
 /** The import of events calls it so too. */
 export const kindOf = (interaction: string): string =>

@@ -4,7 +4,8 @@ import { emptyModel } from '../../ledger-import/empty-model.js';
 import { textIn, type MetarankConfig, type MetarankModel } from './config.js';
 import { Draft, nameOf, type Note } from './draft.js';
 import type { MetarankEvents } from './events.js';
-import { kindOf, mapFeature, type Column, type MappedFeature } from './features.js';
+import { kindOf, mapFeature } from './features.js';
+import type { Column, MappedFeature } from './mapper.js';
 import { migrationText, type MigratedPipeline } from './migration-text.js';
 
 /** A new project, and what became of each part of the configuration. */

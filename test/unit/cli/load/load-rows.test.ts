@@ -5,7 +5,7 @@ import type { Input } from '../../../../runtime/cli/input/open-input.js';
 import { InputError, type InputRow, type RowChunk } from '../../../../runtime/cli/input/rows.js';
 import type { RowOrder } from '../../../../runtime/cli/load/batches.js';
 import { loadRows, type LoadReport } from '../../../../runtime/cli/load/load-rows.js';
-import type { Send } from '../../../../runtime/cli/load/send-batch.js';
+import type { Send } from '../../../../runtime/index/send-batch.js';
 
 const FREE: RowOrder = { idOf: () => undefined, isOrdered: () => false };
 const BY_ID: RowOrder = { idOf, isOrdered: () => false };
@@ -39,7 +39,11 @@ function inputOf(chunks: readonly RowChunk[], failure?: Error): Input {
   };
 }
 
-async function load(items: readonly InputRow[], send: Send, order: RowOrder = FREE): Promise<LoadReport> {
+async function load(
+  items: readonly InputRow[],
+  send: Send<InputRow>,
+  order: RowOrder = FREE,
+): Promise<LoadReport> {
   return loadRows(inputOf([{ rows: items, bad: [] }]), order, send, {
     update: () => undefined,
     stop: () => undefined,
@@ -47,7 +51,7 @@ async function load(items: readonly InputRow[], send: Send, order: RowOrder = FR
 }
 
 /** A service that rejects some rows, and reports at most `told` violations at a time. */
-function refusing(isBad: (item: InputRow) => boolean, stored: InputRow[], told = 50): Send {
+function refusing(isBad: (item: InputRow) => boolean, stored: InputRow[], told = 50): Send<InputRow> {
   return (items) => {
     const violations: Violation[] = items.flatMap((item, at) =>
       isBad(item) ? [{ pointer: `/entities/${at}/price`, code: 'wrong_type', detail: 'expected float' }] : [],
@@ -81,7 +85,7 @@ describe('loading rows', () => {
 
   it('sends at most as many rows at a time as the target allows, and keeps only the requested part of each row', async () => {
     const sent: (readonly InputRow[])[] = [];
-    const send: Send = (items) => {
+    const send: Send<InputRow> = (items) => {
       sent.push(items);
       return Promise.resolve({ older: 0 });
     };

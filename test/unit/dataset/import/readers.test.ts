@@ -399,6 +399,7 @@ describe('events of Metarank', () => {
       },
       {
         is: 'feedback',
+        id: 'e3',
         event: 'order',
         time: 1599391468000,
         request: 'r1',
@@ -460,8 +461,8 @@ describe('rows of the export of Google Analytics 4', () => {
           { id: 'B', position: 2, carried: {}, acts: [] },
         ],
       },
-      { ...act, event: 'click', quantity: 1, values: {} },
-      { ...act, event: 'order', quantity: 3, values: { revenue: 28.5 } },
+      { ...act, id: 'click.1599391467000000', event: 'click', quantity: 1, values: {} },
+      { ...act, id: 'order.1599391467000000', event: 'order', quantity: 3, values: { revenue: 28.5 } },
     ]);
   });
 });

@@ -56,7 +56,7 @@ describe('boost', () => {
     const boost = new Boost(
       undefined,
       'multiply',
-      amountFrom(table, step.text(['lumen', '007', 'other', absent])),
+      amountFrom(table, [step.text(['lumen', '007', 'other', absent])]),
     );
     expect(boost.apply(step, ranking)).to.deep.equal({ applied: 2, skipped: 1 });
     expect([...ranking.scores]).to.deep.equal([2, 1, 3, 4]);
@@ -66,7 +66,7 @@ describe('boost', () => {
     const step = new FakeStep(2);
     const ranking = new FakeRanking([1, 1]);
     const table = readTable(projectFile('b.csv', 'key,amount\n__proto__,3\n'), []);
-    new Boost(undefined, 'add', amountFrom(table, step.text(['__proto__', 'constructor']))).apply(
+    new Boost(undefined, 'add', amountFrom(table, [step.text(['__proto__', 'constructor'])])).apply(
       step,
       ranking,
     );
@@ -79,7 +79,7 @@ describe('boost', () => {
     const by = step.text(['lumen']);
     for (const amount of [2, 3]) {
       const table = readTable(projectFile(`${amount}.csv`, `key,amount\nlumen,${amount}\n`), []);
-      new Boost(undefined, 'multiply', amountFrom(table, by)).apply(step, ranking);
+      new Boost(undefined, 'multiply', amountFrom(table, [by])).apply(step, ranking);
     }
     expect([...ranking.scores]).to.deep.equal([6]);
   });

@@ -1,14 +1,15 @@
 import { expect } from 'chai';
 import { plugin } from '../../../../plugins/pin/index.js';
 import { Pin } from '../../../../plugins/pin/pin.js';
+import { readPins } from '../../../../plugins/pin/pin-table.js';
 import { OptionError } from '../../../../runtime/api/plugin.js';
 import { createComponent } from '../../../support/create-component.js';
-import { FakeRanking, FakeStep } from '../../../support/step-input.js';
+import { absent, FakeRanking, FakeStep, projectFile } from '../../../support/step-input.js';
 
 describe('pin', () => {
   const pin = (positions: Readonly<Record<string, number>>, rows?: readonly number[]): FakeRanking => {
     const ranking = new FakeRanking([0, -1, 0, 5]);
-    new Pin(new Map(Object.entries(positions))).apply(new FakeStep(4, rows), ranking);
+    new Pin(() => new Map(Object.entries(positions))).apply(new FakeStep(4, rows), ranking);
     return ranking;
   };
 
@@ -36,5 +37,43 @@ describe('pin', () => {
 
   it('accepts ids that are names of object members', () => {
     expect(() => createComponent(plugin, { positions: { 1: '__proto__', 2: 'constructor' } })).not.to.throw();
+  });
+
+  it('pins the ids of the request, from the first position, each once', () => {
+    const step = new FakeStep(4);
+    const ranking = new FakeRanking([4, 3, 2, 1]);
+    Pin.of(step.requestTexts(['p3', 'nobody', 'p3', 'p1'])).apply(step, ranking);
+    expect([...ranking.final()]).to.deep.equal([3, 0, 1, 2]);
+    expect(Pin.of(step.requestTexts(absent)).apply(step, new FakeRanking([1]))).to.deep.equal({
+      applied: 0,
+      skipped: 0,
+    });
+  });
+
+  it('looks pins up by the query', () => {
+    const file = projectFile('pins.csv', 'id,key,position\np3,tv,1\np2,tv,2\np1,lamp,1\n');
+    const table = readPins(file, ['table', 'file']);
+    const pinned = (query: string): number[] => {
+      const step = new FakeStep(4);
+      const ranking = new FakeRanking([4, 3, 2, 1]);
+      Pin.by(step.requestText(query), table).apply(step, ranking);
+      return [...ranking.final()];
+    };
+    expect(pinned('tv')).to.deep.equal([3, 2, 0, 1]);
+    expect(pinned('lamp')).to.deep.equal([1, 0, 2, 3]);
+    expect(pinned('__proto__')).to.deep.equal([0, 1, 2, 3]);
+  });
+
+  it('names the row of a table that is wrong', () => {
+    const read = (content: string) => () => readPins(projectFile('pins.csv', content), ['table', 'file']);
+    expect(read('key,id\ntv,p1\n')).to.throw(OptionError, 'has the columns key, id');
+    expect(read('key,position,id\ntv,0,p1\n')).to.throw('row 1: `0` is no position');
+    expect(read('key,position,id\ntv,1,\n')).to.throw('row 1 has no id');
+    expect(read('key,position,id\ntv,1,p1\ntv,2,p1\n')).to.throw('row 2: `p1` has two positions for `tv`');
+    expect(read('key,position,id\ntv,1,p1\ntv,1,p2\n')).to.throw('position 1 is given twice for `tv`');
+  });
+
+  it('needs exactly one way', () => {
+    expect(() => createComponent(plugin, {})).to.throw(OptionError, 'no pins are given');
   });
 });

@@ -9,11 +9,11 @@ type Cells = readonly Cell<number | string>[];
 
 async function ranked(
   cells: readonly Cell<number>[],
-  more: { order?: Order; among?: Among; rows?: readonly number[] } = {},
-): Promise<Record<'rank' | 'percentile' | 'share' | 'z_score' | 'min_max', Cells>> {
-  const { order = 'descending', among = 'remaining', rows } = more;
+  more: { order?: Order; among?: Among; rows?: readonly number[]; quantile?: number } = {},
+): Promise<Record<'rank' | 'percentile' | 'share' | 'z_score' | 'min_max' | 'median', Cells>> {
+  const { order = 'descending', among = 'remaining', rows, quantile } = more;
   const step = new FakeStep(cells.length, rows);
-  const component = new RankWithin(step.number(cells), order, among);
+  const component = new RankWithin(step.number(cells), order, among, quantile);
   return await compute(component, step);
 }
 
@@ -41,6 +41,28 @@ describe('rank_within', () => {
       expect(z[row]).to.be.closeTo(wanted, 1e-12),
     );
     expect(minMax).to.deep.equal([2, 4, 4, 4, 5, 5, 7, 9].map((value) => (value - 2) / 7));
+  });
+
+  it('gives the median and a quantile', async () => {
+    expect((await ranked([9, 1, 5])).median).to.deep.equal([5, 5, 5]);
+    expect((await ranked([9, 1, 5, 6])).median).to.deep.equal([5.5, 5.5, 5.5, 5.5]);
+    expect((await ranked([7])).median).to.deep.equal([7]);
+    // numpy.quantile([9, 1, 5, 6], …)
+    for (const [quantile, value] of [
+      [0, 1],
+      [0.25, 4],
+      [0.9, 8.1],
+      [1, 9],
+    ] as const) {
+      const { quantile: found } = (await ranked([9, 1, 5, 6], { quantile })) as unknown as Record<
+        string,
+        number[]
+      >;
+      expect(found?.[0], String(quantile)).to.be.closeTo(value, 1e-12);
+    }
+    expect(Object.keys(await ranked([1]))).not.to.include('quantile');
+    expect((await ranked([1, 5, 100, 200], { rows: [0, 1] })).median.slice(0, 2)).to.deep.equal([3, 3]);
+    expect((await ranked([1, 5, 9, absent], { rows: [0, 3], among: 'all' })).median[0]).to.equal(5);
   });
 
   it('ignores unknown numbers, and keeps their status', async () => {

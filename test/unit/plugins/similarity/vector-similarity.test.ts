@@ -34,6 +34,41 @@ describe('similarity of vectors', () => {
     expect(cosine).to.deep.equal([1, 0, -1, 0.6]);
   });
 
+  it('gives the distance, also of vectors that are nearly equal', async () => {
+    const near = [1e8 + 1, 1e8];
+    const { distance = [] } = await toRequest([[3, 4], [0, 0], [6, 8], near, lost], [3, 4], 2);
+    expect(distance.slice(0, 3)).to.deep.equal([0, 5, 5]);
+    expect(distance[4]).to.deep.equal(lost);
+    const { distance: small = [] } = await toRequest(
+      [
+        [1.0001, 1],
+        [1, 1 + 2 ** -20],
+      ],
+      [1, 1],
+      2,
+    );
+    expect(small[1]).to.equal(2 ** -20);
+    expect(small[0]).to.be.closeTo(Math.fround(1.0001) - 1, 1e-15);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.tuple(
+            fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+            fc.double({ min: -1, max: 1, noNaN: true }),
+          ),
+          { minLength: 1, maxLength: 9 },
+        ),
+        async (pairs) => {
+          const a = pairs.map(([one]) => Math.fround(one));
+          const b = pairs.map(([one, shift]) => Math.fround(one + shift));
+          const { distance: found = [] } = await toRequest([a], b, a.length);
+          const wanted = Math.sqrt(a.reduce((sum, one, i) => sum + (one - (b[i] ?? NaN)) ** 2, 0));
+          expect(found[0]).to.be.closeTo(wanted, 1e-9 * wanted);
+        },
+      ),
+    );
+  });
+
   it('equals its definition for vectors of any size, whichever side is of the request', async () => {
     const element = fc.float({ noNaN: true, noDefaultInfinity: true, min: -(2 ** 60), max: 2 ** 60 });
     const pairs = fc
@@ -179,7 +214,7 @@ describe('similarity of vectors', () => {
     expect(() => createComponent(plugin, { vectors, texts })).to.throw(OptionError, 'both given');
     const outputs = (options: object): string[] =>
       Object.keys((createComponent(plugin, options) as FeatureComponent).outputs);
-    expect(outputs({ vectors })).to.deep.equal(['cosine', 'dot']);
+    expect(outputs({ vectors })).to.deep.equal(['cosine', 'dot', 'distance']);
     expect(outputs({ texts })).to.deep.equal(['jaccard', 'overlap', 'shared']);
   });
 });

@@ -1,0 +1,103 @@
+import { plugin as dedupe } from '../plugins/dedupe/index.js';
+import { plugin as diversify } from '../plugins/diversify/index.js';
+import { plugin as group } from '../plugins/group/index.js';
+import { plugin as limit } from '../plugins/limit/index.js';
+import { plugin as slot } from '../plugins/slot/index.js';
+import type { Plugin, RuleComponent } from '../runtime/api/plugin.js';
+import { Frame } from '../runtime/frame/frame.js';
+import { FrameLayout } from '../runtime/frame/frame-layout.js';
+import { Ranking } from '../runtime/pipeline/components/ranking.js';
+import { StepEdit } from '../runtime/pipeline/components/step-edit.js';
+import { FakeStep } from '../runtime/testing/fake-step.js';
+import { createStep } from '../runtime/testing/create-step.js';
+import { table } from './support/measure.js';
+
+const COUNTS = [24, 100, 1000];
+const PAGE = 24;
+/** The largest exponent of the time over the number of candidates. */
+const MOST_EXPONENT = 1.2;
+/** Milliseconds for a page of 24 of 1,000 candidates by vectors of 64 numbers. */
+const MOST_MMR_MS = 3;
+
+interface RuleCase {
+  readonly name: string;
+  readonly plugin: Plugin;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+const CASES: readonly RuleCase[] = [
+  { name: 'limit, page', plugin: limit, options: { by: 'brand', most: 2, within: 'page' } },
+  { name: 'limit, window', plugin: limit, options: { by: 'brand', most: 1, within: 3 } },
+  { name: 'dedupe', plugin: dedupe, options: { by: 'title' } },
+  { name: 'group', plugin: group, options: { by: 'title', show: 'price' } },
+  { name: 'slot', plugin: slot, options: { positions: [3, 8], where: 'is_new' } },
+  { name: 'diversify, text', plugin: diversify, options: { by: 'brand', places: PAGE } },
+  { name: 'diversify, window', plugin: diversify, options: { by: 'brand', places: PAGE, window: 5 } },
+  { name: 'diversify, vector(64)', plugin: diversify, options: { by: 'embedding', places: PAGE } },
+];
+
+/** Measures each rule with its final order: of a page, and of all candidates, as the ledger needs it. */
+export async function rulesBench(short: boolean): Promise<void> {
+  const rows: string[][] = [];
+  for (const { name, plugin, options } of CASES) {
+    const cells = [name];
+    for (const isPage of [true, false]) {
+      const times: number[] = [];
+      for (const count of COUNTS)
+        times.push(await timeOf(plugin, options, count, isPage ? PAGE : count, short));
+      const [first = NaN, , last = NaN] = times;
+      const exponent = Math.log(last / first) / Math.log((COUNTS.at(-1) ?? 1) / (COUNTS[0] ?? 1));
+      cells.push(...times.map((ms) => ms.toFixed(3)), exponent.toFixed(2));
+      if (isPage && exponent > MOST_EXPONENT) fail(`${name}: the exponent is ${exponent.toFixed(2)}`);
+      if (isPage && name.includes('vector') && last > MOST_MMR_MS) fail(`${name}: ${last.toFixed(2)} ms`);
+    }
+    rows.push(cells);
+  }
+  const head = (of: string): string[] => [...COUNTS.map((count) => `${of} ${count}`), 'exponent'];
+  console.log(table(['ms, median', ...head('page of'), ...head('all of')], rows));
+}
+
+function fail(message: string): void {
+  console.error(message);
+  process.exitCode = 1;
+}
+
+async function timeOf(
+  plugin: Plugin,
+  options: RuleCase['options'],
+  count: number,
+  most: number,
+  short: boolean,
+): Promise<number> {
+  const step = new FakeStep(count);
+  let state = 1;
+  const random = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
+  const list = <T>(make: (row: number) => T): T[] => Array.from({ length: count }, (_, row) => make(row));
+  const columns = {
+    brand: step.text(list(() => `b${Math.floor(20 * random() ** 2)}`)),
+    title: step.text(list((row) => `t${row >> 1}`)),
+    price: step.number(list(() => random())),
+    is_new: step.bool(list(() => random() < 0.1)),
+    embedding: step.vector(
+      list(() => Array.from({ length: 64 }, () => random() - 0.5)),
+      64,
+    ),
+  };
+  const component = (await createStep(plugin, { with: options as never, columns })) as RuleComponent;
+  const frame = new Frame(new FrameLayout());
+  const scores = Float64Array.from(list(() => random()));
+  const ids = list((row) => `p${row}`);
+  const times: number[] = [];
+  const rounds = short ? 50 : 400;
+  for (let round = 0; round < rounds; round++) {
+    frame.reset(count, 0);
+    frame.scores.set(scores);
+    const began = performance.now();
+    const ranking = new Ranking(frame, 'product', ids, { size: PAGE, first: 0 });
+    await component.apply(step, new StepEdit(ranking, 1));
+    ranking.slice(0, most);
+    times.push(performance.now() - began);
+  }
+  times.sort((a, b) => a - b);
+  return times[times.length >> 1] ?? NaN;
+}

@@ -1,0 +1,35 @@
+/** What the rules of a merchandiser's list ask of a ranking. */
+import type { ColumnOf } from './columns.js';
+import type { Input } from './input.js';
+
+/** The list that a step applies; see `BuildContext.needCuration`. */
+export interface CurationWanted {
+  /** The name of a file in curation/. */
+  readonly list: string;
+  /** The query of the request. By default `query.query`, if the pipeline has it. */
+  readonly query?: Input<'text'> | undefined;
+  /** Further names that rules may use which come while the service runs. */
+  readonly reads?: readonly string[];
+}
+
+/** Identifies the list of a step. It is made when the pipeline is compiled. */
+export interface CurationInput {
+  readonly list: string;
+}
+
+/** A rule that applies to a request now. */
+export interface CuratedRule {
+  /** `campaigns:black_friday`, or the number of the rule, `campaigns:3`. */
+  readonly name: string;
+  readonly pins: readonly { readonly position: number; readonly id: string }[];
+  /** Ids of candidates to remove. */
+  readonly hides: readonly string[];
+  /** `where` has 1 for candidates that meet the condition. */
+  readonly boosts: readonly {
+    readonly where: ColumnOf<'number'>;
+    readonly change: 'multiply' | 'add';
+    readonly amount: number;
+  }[];
+  /** Each column has 1 for candidates to place below all others. */
+  readonly buries: readonly ColumnOf<'number'>[];
+}

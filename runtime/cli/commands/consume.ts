@@ -1,0 +1,118 @@
+import { hostname } from 'node:os';
+import { Command } from 'commander';
+import { pino, type Logger } from 'pino';
+import type { SourceDefinition } from '../../config/project/model.js';
+import { nearest } from '../../core/nearest.js';
+import { describeError } from '../../core/describe-error.js';
+import { compileProject, createApp, ProjectInvalidError } from '../../app/app.js';
+import type { Settings } from '../../settings/settings.js';
+import { intakeOf } from '../../sources/intake-of.js';
+import { RunningSource } from '../../sources/running-source.js';
+import { reportUntilStopped } from '../consume/run-sources.js';
+import { overHttp } from '../consume/source-targets.js';
+import { settingsOf, tellStrayErrors, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../failure.js';
+import { openService, type TargetFlags } from '../load/open-target.js';
+import { addTargetFlags } from '../setting-flags.js';
+
+export function consumeCommand(context: CliContext): Command {
+  const command = new Command('consume')
+    .description('store the messages of sources as they arrive, until stopped')
+    .argument('[SOURCE...]', 'files of sources/; by default all')
+    .action((names: readonly string[], flags: TargetFlags) => consumeSources(context, names, flags));
+  return addTargetFlags(command);
+}
+
+async function consumeSources(
+  context: CliContext,
+  names: readonly string[],
+  flags: TargetFlags,
+): Promise<void> {
+  const settings = await settingsOf(context, flags);
+  tellStrayErrors(context, settings);
+  const signal = context.stopSignal();
+  const logger = pino({ level: settings.logLevel }, context.stdout);
+  await (flags.url === undefined
+    ? consumeIntoStore(settings, names, logger, signal)
+    : consumeIntoService(context, flags, settings, names, logger, signal));
+}
+
+/** A process beside a service, so it has another name in the groups of the sources. */
+const consumer = `${hostname()}-consume`;
+
+async function consumeIntoStore(
+  settings: Settings,
+  names: readonly string[],
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const compiled = await compileProject(settings.project, { ...settings, pipelines: [] });
+  await compiled.close();
+  const { config } = compiled;
+  const wanted = chosen(config?.sources ?? [], names, settings.project, config !== undefined);
+  const app = await createApp(
+    { ...settings, resident: new Set<string>(), reload: 'off' },
+    { logger, records: true, consumes: { consumer, only: new Set(wanted), slows: false } },
+  );
+  try {
+    logger.info({ sources: wanted, into: `the ${settings.store} store` }, 'consuming');
+    await reportUntilStopped(() => app.sources?.running() ?? [], logger, signal);
+  } finally {
+    await app.close().catch((error: unknown) => {
+      logger.warn({ error: describeError(error) }, 'the store was not closed');
+    });
+  }
+}
+
+async function consumeIntoService(
+  context: CliContext,
+  flags: TargetFlags,
+  settings: Settings,
+  names: readonly string[],
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const compiled = await compileProject(settings.project, { ...settings, consumer, pipelines: [] });
+  const service = openService(context, flags.url ?? '');
+  try {
+    const { config, diagnostics } = compiled;
+    if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
+      throw new ProjectInvalidError(diagnostics);
+    const wanted = chosen(config.sources, names, settings.project, true);
+    logger.info({ sources: wanted, into: service.name }, 'consuming');
+    const running = compiled.sources
+      .filter(({ definition }) => wanted.includes(definition.name))
+      .map(({ definition, source }) => {
+        const intake = intakeOf(definition, config, overHttp(service));
+        return new RunningSource(source, () => intake, { name: definition.name, log: logger });
+      });
+    await reportUntilStopped(() => running, logger, signal);
+  } finally {
+    await service.close();
+    await compiled.close();
+  }
+}
+
+/**
+ * Returns the names of the sources that are wanted.
+ * @param isSound false if the project has errors, which are reported when it is loaded
+ */
+function chosen(
+  sources: readonly SourceDefinition[],
+  names: readonly string[],
+  project: string,
+  isSound: boolean,
+): readonly string[] {
+  const known = sources.map(({ name }) => name);
+  if (!isSound) return names;
+  if (known.length === 0)
+    throw new CommandFailure(`${project} has no sources`, 'write one with millrace new source NAME');
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    const guess = nearest(name, known);
+    throw new UsageError(
+      `there is no source ${name} in ${project}; ${guess === undefined ? `there are ${known.join(', ')}` : `did you mean ${guess}?`}`,
+    );
+  }
+  return names.length === 0 ? known : names;
+}

@@ -1,0 +1,76 @@
+import { Command } from 'commander';
+import { pino } from 'pino';
+import { openEngine } from '../../app/container/store-engines.js';
+import { ProjectInvalidError } from '../../app/app.js';
+import { loadSchemas } from '../../config/project/load-project.js';
+import { nearest } from '../../core/nearest.js';
+import { rebuildCounter } from '../../feedback/rebuild-counter.js';
+import type { SettingFlags } from '../../settings/settings.js';
+import { LayoutRegistry } from '../../store/layout-registry.js';
+import { StoreMonitor } from '../../store/store-monitor.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import { checkLedger } from '../ledger-folder.js';
+import { addSettingFlags } from '../setting-flags.js';
+
+type Flags = SettingFlags & { readonly json?: boolean };
+
+export function countersCommand(context: CliContext): Command {
+  const rebuild = new Command('rebuild')
+    .description('count the feedback of the ledger for a counter, beside the counts that serve, then swap')
+    .argument('<NAME>', 'a counter of schemas/counters')
+    .option('--json', 'print the result as JSON')
+    .action((name: string, flags: Flags) => run(context, name, flags));
+  const command = new Command('counters').description('fill counters from the ledger');
+  command.addCommand(addSettingFlags(rebuild, ['project', 'store', 'dataDir']));
+  return command;
+}
+
+async function run(context: CliContext, name: string, flags: Flags): Promise<void> {
+  const settings = await settingsOf(context, flags);
+  const { config, diagnostics } = await loadSchemas(settings.project, context.env);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  const counter = config.counters.get(name);
+  if (counter === undefined) {
+    const guess = nearest(name, config.counters.keys());
+    const others =
+      config.counters.size === 0
+        ? '`millrace new counter NAME` makes one'
+        : `the counters are ${[...config.counters.keys()].join(', ')}`;
+    throw new CommandFailure(
+      `there is no counter \`${name}\``,
+      guess === undefined ? others : `did you mean \`${guess}\`?`,
+    );
+  }
+  const hidden = [...counter.of].filter((type) => settings.hashIds.has(type));
+  if (hidden.length > 0)
+    throw new CommandFailure(
+      `the ledger has hashes instead of the ids of ${hidden.join(', ')}`,
+      'a counter of such entities fills only from new feedback',
+    );
+  await checkLedger(context, settings.ledgerDir);
+  const logger = pino({ level: 'silent' });
+  const { store } = await openEngine(settings, logger, new StoreMonitor(logger));
+  try {
+    const rebuilt = await rebuildCounter(counter, {
+      store,
+      layouts: new LayoutRegistry(store, settings.prefix),
+      prefix: settings.prefix,
+      types: config.entities,
+      kinds: config.events,
+      ledger: settings.ledgerDir,
+      isShared: settings.store !== 'embedded',
+    });
+    if (flags.json === true) printJson(context, rebuilt);
+    else
+      context.stdout.write(
+        `${name}: ${count(rebuilt.events)} events of ${count(rebuilt.records)} records counted in ${count(rebuilt.keys)} keys\n`,
+      );
+  } finally {
+    await store.close();
+  }
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,206 @@
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { once } from 'node:events';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../api/duration.js';
+import { ProjectInvalidError } from '../../app/app.js';
+import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
+import { loadProject } from '../../config/project/load-project.js';
+import type { PipelineDefinition, ProjectConfig } from '../../config/project/model.js';
+import { paramProblem } from '../../config/project/param-values.js';
+import { parseShare } from '../../core/share.js';
+import { parseSize } from '../../core/size.js';
+import type { SettingFlags } from '../../settings/settings.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../failure.js';
+import { fileProblem } from '../file-problem.js';
+import { namedBy } from '../judge/contestants.js';
+import { wholeOption } from '../judge/options.js';
+import { checkLedger } from '../ledger-folder.js';
+import { addSettingFlags } from '../setting-flags.js';
+import { Arm, ArmRefusedError, type ArmLimits } from '../shadow/arm.js';
+import { runLive, runNewest, shadowRequest, type RunningArm } from '../shadow/run-arms.js';
+import { shadowText, type ShadowReport } from '../shadow/shadow-text.js';
+import { ArmTally, type ArmRow } from '../shadow/tally.js';
+
+interface Flags extends SettingFlags {
+  readonly against?: readonly string[];
+  readonly params?: readonly string[];
+  readonly ledger?: string;
+  readonly share: number;
+  readonly last: number;
+  readonly follow?: boolean;
+  readonly queue: number;
+  readonly depth: number;
+  readonly timeout: number;
+  readonly memory: number;
+  readonly export?: string;
+  readonly json?: boolean;
+}
+
+/** An arm as the flags name it. */
+interface ArmSpec {
+  readonly label: string;
+  readonly against: string;
+  readonly params: Readonly<Record<string, number>>;
+}
+
+export function shadowCommand(context: CliContext): Command {
+  const command = new Command('shadow')
+    .description(
+      'run other pipelines, or other params, on requests that were served, in processes of their own',
+    )
+    .argument('<PIPELINE>', 'the pipeline whose requests are taken')
+    .option(
+      '--against <ARM>',
+      'a pipeline of the project, a project folder, or git:REF; may be repeated',
+      list,
+    )
+    .option('--params <VALUES>', 'the same pipeline with other params, e.g. w_pop=0.5,w_text=2', list)
+    .option('--ledger <DIR>', 'folder with the records [default: the ledger of the project]')
+    .addOption(
+      new Option('--share <SHARE>', 'share of the requests, by their ids')
+        .argParser(share)
+        .default(1, '100%'),
+    )
+    .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', 1000))
+    .option('--follow', 'run requests as a service logs them, until stopped')
+    .addOption(wholeOption('--queue <N>', 'with --follow: requests that may wait for an arm', 1000))
+    .addOption(wholeOption('--depth <K>', 'depth of overlap@k', 10))
+    .addOption(
+      new Option('--timeout <TIME>', 'the longest time for one request')
+        .argParser(duration)
+        .default(5000, '5s'),
+    )
+    .addOption(
+      new Option('--memory <SIZE>', 'the largest heap of an arm').argParser(megabytes).default(1024, '1GB'),
+    )
+    .option('--export <FILE>', 'write a line of JSON for each request and arm')
+    .option('--json', 'print the result as JSON')
+    .action((pipeline: string, flags: Flags) => shadow(context, pipeline, flags));
+  return addSettingFlags(command, ['project', 'store', 'dataDir']);
+}
+
+async function shadow(context: CliContext, pipeline: string, flags: Flags): Promise<void> {
+  const settings = await settingsOf(context, flags);
+  const { config, diagnostics } = await loadProject(settings.project, context.env);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  const definition = definitionOf(config, pipeline);
+  const specs = await specsOf(definition, flags);
+  const ledger = flags.ledger ?? settings.ledgerDir;
+  await checkLedger(context, ledger);
+  const signal = context.stopSignal();
+  const arms = specs.map(({ label, against, params }): RunningArm => {
+    const { project, store, dataDir } = flags;
+    const own = JSON.parse(JSON.stringify({ project, store, dataDir })) as SettingFlags;
+    const open = { type: 'open', pipeline, against, params, flags: own } as const;
+    const limits: ArmLimits = { timeoutMs: flags.timeout, memoryMb: flags.memory };
+    return { arm: new Arm(open, limits, context.env), tally: new ArmTally(label, flags.depth), dropped: 0 };
+  });
+  const lines = flags.export === undefined ? undefined : await openExport(flags.export);
+  try {
+    for (const { arm } of arms) await arm.start();
+    const pick = (record: Parameters<typeof shadowRequest>[0]): ReturnType<typeof shadowRequest> =>
+      shadowRequest(record, definition, config.entities, flags.share);
+    const done = (row: ArmRow): void => void lines?.write(`${JSON.stringify(row)}\n`);
+    if (flags.follow === true) context.stderr.write(`following ${ledger}\n`);
+    const requests =
+      flags.follow === true
+        ? await runLive(ledger, flags.queue, pick, arms, done, signal)
+        : await runNewest(ledger, flags.last, pick, arms, done, signal);
+    const report: ShadowReport = {
+      ...{ pipeline, ledger, share: flags.share, requests, depth: flags.depth },
+      arms: arms.map(({ arm, tally, dropped }) => ({ ...tally.report(arm.restarts), dropped })),
+    };
+    if (flags.json === true) printJson(context, report);
+    else context.stdout.write(shadowText(report));
+    if (requests === 0 && flags.follow !== true)
+      throw new CommandFailure(`${ledger} has no answered request to ${pipeline} in the share`);
+  } catch (error) {
+    if (!(error instanceof ArmRefusedError)) throw error;
+    context.stderr.write(error.message);
+    throw new CommandFailure('', undefined, { cause: error });
+  } finally {
+    await Promise.all(arms.map(({ arm }) => arm.close()));
+    if (lines !== undefined) {
+      lines.end();
+      await once(lines, 'close');
+    }
+  }
+}
+
+function definitionOf({ pipelines }: ProjectConfig, name: string): PipelineDefinition {
+  const definition = pipelines.find((one) => one.name === name);
+  if (definition === undefined)
+    throw unknownPipeline(
+      name,
+      pipelines.map((one) => one.name),
+      'the project',
+    );
+  if (definition.task === 'rank') return definition;
+  throw new CommandFailure(`the pipeline ${name} scores one entity and has no ranking`);
+}
+
+/** @throws UsageError */
+async function specsOf(definition: PipelineDefinition, flags: Flags): Promise<readonly ArmSpec[]> {
+  const specs: ArmSpec[] = [];
+  for (const against of flags.against ?? []) {
+    await namedBy(against);
+    specs.push({ label: against, against, params: {} });
+  }
+  for (const text of flags.params ?? []) {
+    const params = paramsOf(text, definition);
+    specs.push({ label: text, against: definition.name, params });
+  }
+  if (specs.length === 0)
+    throw new UsageError('name an arm with --against PIPELINE|DIR|git:REF or with --params NAME=VALUE');
+  return specs;
+}
+
+function paramsOf(text: string, definition: PipelineDefinition): Readonly<Record<string, number>> {
+  const params: Record<string, number> = {};
+  for (const part of text.split(',')) {
+    const [, name, value] = /^\s*([a-z][a-z0-9_]*)\s*=\s*(\S+)\s*$/.exec(part) ?? [];
+    if (name === undefined || value === undefined)
+      throw new UsageError(`--params: expected NAME=VALUE, found ${part}`);
+    const problem = paramProblem(definition, name, Number(value));
+    if (problem !== undefined)
+      throw new UsageError(
+        `--params: ${problem.message}${problem.help === undefined ? '' : `; ${problem.help}`}`,
+      );
+    params[name] = Number(value);
+  }
+  return params;
+}
+
+/** @throws CommandFailure before anything runs */
+async function openExport(path: string): Promise<WriteStream> {
+  const lines = createWriteStream(path);
+  try {
+    await once(lines, 'open');
+    return lines;
+  } catch (error) {
+    throw new CommandFailure(`cannot write ${path}: ${fileProblem(error)}`, undefined, { cause: error });
+  }
+}
+
+function list(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+function share(text: string): number {
+  const value = parseShare(text);
+  if (value !== undefined && value > 0) return value;
+  throw new InvalidArgumentError('Expected a share such as 10%.');
+}
+
+function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= 1) return ms;
+  throw new InvalidArgumentError('Expected a time such as 500ms or 5s.');
+}
+
+function megabytes(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes !== undefined && bytes >= 32 * 2 ** 20) return Math.round(bytes / 2 ** 20);
+  throw new InvalidArgumentError('Expected a size of at least 32MB, such as 512MB.');
+}

@@ -1,0 +1,32 @@
+import { textIn, type MetarankFeature } from './config.js';
+import type { Draft, Note, Step } from './draft.js';
+
+/** A column of the model, and the expression that gives it. */
+export interface Column {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a feature of Metarank becomes in a pipeline. */
+export interface MappedFeature {
+  readonly columns: readonly Column[];
+  readonly steps: readonly Step[];
+  readonly state: Note['state'];
+  readonly detail: string;
+}
+
+export type Mapper = (feature: MetarankFeature, draft: Draft) => MappedFeature | string;
+
+export const carried = (
+  columns: readonly Column[],
+  detail: string,
+  steps: readonly Step[] = [],
+  state: Note['state'] = 'carried',
+): MappedFeature => ({ columns, steps, state, detail });
+
+/** `field` is the newer spelling of `source`. */
+export const sourceOf = (options: MetarankFeature['options']): string =>
+  textIn(options, 'field') ?? textIn(options, 'source') ?? '';
+
+export const isOfItem = (options: MetarankFeature['options']): boolean =>
+  (textIn(options, 'scope') ?? 'item') === 'item';

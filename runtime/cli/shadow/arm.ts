@@ -1,0 +1,141 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { FromArm, OpenArm, RankedBy, RunRequest } from './messages.js';
+
+const PROCESS = fileURLToPath(new URL('./arm-process.js', import.meta.url));
+/** How long an arm may take to load its project, in milliseconds. */
+const OPEN_MS = 120_000;
+
+export interface ArmLimits {
+  /** The longest time for one request, in milliseconds. Then the process is killed, and a new one is started. */
+  readonly timeoutMs: number;
+  /** The largest heap of the process, in MB. */
+  readonly memoryMb: number;
+}
+
+/** What became of one request. */
+export type ArmOutcome =
+  | {
+      readonly is: 'ranked';
+      readonly ranked: readonly RankedBy[];
+      readonly degraded: readonly string[];
+      readonly ms: number;
+    }
+  | { readonly is: 'failed'; readonly code: string };
+
+/** The arm cannot be loaded. */
+export class ArmRefusedError extends Error {
+  constructor(
+    problem: string,
+    readonly exitCode: number,
+  ) {
+    super(problem);
+    this.name = 'ArmRefusedError';
+  }
+}
+
+/**
+ * An arm in a process of its own. If it hangs, eats memory or ends, only its process ends; the next request gets a new
+ * one.
+ */
+export class Arm {
+  readonly #open: OpenArm;
+  readonly #limits: ArmLimits;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  #child: Promise<ChildProcess> | undefined;
+  #ids = 0;
+  /** Processes that were started after the first. */
+  restarts = -1;
+
+  constructor(open: OpenArm, limits: ArmLimits, env: Readonly<Record<string, string | undefined>>) {
+    this.#open = open;
+    this.#limits = limits;
+    this.#env = env;
+  }
+
+  /** Starts the process. @throws ArmRefusedError */
+  async start(): Promise<void> {
+    await (this.#child ??= this.#launch());
+  }
+
+  /** Runs a request. Call it for one request after the other. @throws ArmRefusedError if a new process cannot be started */
+  async run(requestId: string, body: RunRequest['body']): Promise<ArmOutcome> {
+    const child = await (this.#child ??= this.#launch());
+    const id = ++this.#ids;
+    const answer = await answerOf(
+      child,
+      (message) => (message.type === 'ranked' || message.type === 'failed') && message.id === id,
+      this.#limits.timeoutMs,
+      () => child.send({ type: 'run', id, requestId, body } satisfies RunRequest),
+    );
+    if (typeof answer === 'object') {
+      if (answer.type === 'ranked')
+        return { is: 'ranked', ranked: answer.ranked, degraded: answer.degraded, ms: answer.ms };
+      return { is: 'failed', code: answer.type === 'failed' ? answer.code : 'error' };
+    }
+    this.#child = undefined;
+    child.kill('SIGKILL');
+    return { is: 'failed', code: answer === 'late' ? 'timeout' : 'crashed' };
+  }
+
+  async close(): Promise<void> {
+    const child = await this.#child?.catch(() => undefined);
+    this.#child = undefined;
+    child?.kill('SIGKILL');
+  }
+
+  async #launch(): Promise<ChildProcess> {
+    this.restarts += 1;
+    const child = fork(PROCESS, [], {
+      env: { ...this.#env },
+      execArgv: [`--max-old-space-size=${this.#limits.memoryMb}`],
+      // What a process prints when it runs out of memory is of no use here.
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const answer = await answerOf(
+      child,
+      ({ type }) => type === 'ready' || type === 'refused',
+      OPEN_MS,
+      () => child.send(this.#open),
+    );
+    if (typeof answer === 'object' && answer.type === 'ready') return child;
+    child.kill('SIGKILL');
+    this.#child = undefined;
+    if (typeof answer === 'object' && answer.type === 'refused')
+      throw new ArmRefusedError(answer.problem, answer.exitCode);
+    throw new ArmRefusedError(
+      answer === 'late'
+        ? `error: the arm did not load within ${OPEN_MS / 1000} s\n`
+        : 'error: the process of the arm ended while it loaded\n',
+      1,
+    );
+  }
+}
+
+/** Waits for a message of a process. @returns `late` after the time limit, `gone` if the process ends */
+async function answerOf(
+  child: ChildProcess,
+  isIt: (message: FromArm) => boolean,
+  limitMs: number,
+  ask: () => void,
+): Promise<FromArm | 'late' | 'gone'> {
+  return new Promise((resolve) => {
+    const end = (answer: FromArm | 'late' | 'gone'): void => {
+      clearTimeout(timer);
+      child.off('message', hear);
+      child.off('exit', gone);
+      child.off('error', gone);
+      resolve(answer);
+    };
+    const hear = (message: unknown): void => {
+      if (isIt(message as FromArm)) end(message as FromArm);
+    };
+    const gone = (): void => end('gone');
+    const timer = setTimeout(() => end('late'), limitMs);
+    child.on('message', hear);
+    child.once('exit', gone);
+    child.once('error', gone);
+    if (child.exitCode !== null || child.signalCode !== null) end('gone');
+    else ask();
+  });
+}

@@ -1,0 +1,131 @@
+import { murmur3 } from '../../core/murmur3.js';
+import { followRecords } from '../../ledger/follow-records.js';
+import { readReport } from '../../ledger/frame-splitter.js';
+import type { DecodedRecord } from '../../ledger/record-decoder.js';
+import { loggedPipeline, loggedRequest } from '../../pipeline/log/logged-request.js';
+import { newestRecords } from '../../ledger/newest-records.js';
+import type { EntityType, PipelineDefinition } from '../../config/project/model.js';
+import type { Arm } from './arm.js';
+import type { RunRequest } from './messages.js';
+import type { ArmRow, ArmTally, Served } from './tally.js';
+
+/** A request that was served, and how it was ranked. */
+export interface ShadowRequest extends Served {
+  readonly time: number;
+  readonly body: RunRequest['body'];
+}
+
+export interface RunningArm {
+  readonly arm: Arm;
+  readonly tally: ArmTally;
+  /** Requests that were not run, because too many were waiting. */
+  dropped: number;
+}
+
+/** Whether a request is in the share. The same requests are in a share each time, and in every larger one. */
+export function isInShare(requestId: string, share: number): boolean {
+  return murmur3(Buffer.from(requestId)) / 2 ** 32 < share;
+}
+
+/** Reads a request from the record of a ranking. @returns undefined if the record is not of the pipeline, or not in the share */
+export function shadowRequest(
+  record: DecodedRecord,
+  definition: PipelineDefinition,
+  entities: ReadonlyMap<string, EntityType>,
+  share: number,
+): ShadowRequest | undefined {
+  if (record.kind !== 'ranking' || loggedPipeline(record) !== definition.name) return undefined;
+  const request = loggedRequest(record, definition, entities);
+  if (request === undefined || !isInShare(request.requestId, share)) return undefined;
+  const scores = record.field('score');
+  const ranked = request.candidates
+    .map(({ id, place }, row) => ({ id, place, score: numberAt(scores?.at(row)) }))
+    .filter(({ place }) => place > 0)
+    .sort((a, b) => a.place - b.place)
+    .map(({ id, score }) => ({ id, score }));
+  const { requestId, time, body } = request;
+  return { requestId, time, body, ranked };
+}
+
+function numberAt(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** Runs the newest requests of a ledger, all arms at the same time. @returns how many there were */
+export async function runNewest(
+  ledger: string,
+  last: number,
+  pick: (record: DecodedRecord) => ShadowRequest | undefined,
+  arms: readonly RunningArm[],
+  done: (row: ArmRow) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const requests = await newestRecords(ledger, last, pick);
+  let count = 0;
+  for (const request of requests) {
+    if (signal.aborted) break;
+    await Promise.all(arms.map((one) => runOne(one, request, done)));
+    count += 1;
+  }
+  return count;
+}
+
+/**
+ * Runs requests as a service logs them, until the signal aborts. An arm that is slower than the requests come does not
+ * hold the reader: requests above `queue` are dropped and counted.
+ * @returns how many requests there were
+ */
+export async function runLive(
+  ledger: string,
+  queue: number,
+  pick: (record: DecodedRecord) => ShadowRequest | undefined,
+  arms: readonly RunningArm[],
+  done: (row: ArmRow) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const since = Date.now();
+  const waiting = arms.map((): ShadowRequest[] => []);
+  const working = arms.map(() => Promise.resolve());
+  const isBusy = arms.map(() => false);
+  const failures: unknown[] = [];
+  const stop = new AbortController();
+  const end = AbortSignal.any([signal, stop.signal]);
+  const work = async (at: number, one: RunningArm): Promise<void> => {
+    isBusy[at] = true;
+    for (let next = waiting[at]?.shift(); next !== undefined; next = waiting[at]?.shift()) {
+      if (end.aborted) one.dropped += 1;
+      else await runOne(one, next, done);
+    }
+    isBusy[at] = false;
+  };
+  let count = 0;
+  for await (const record of followRecords([ledger], readReport(), end)) {
+    const request = pick(record);
+    if (request === undefined || request.time < since) continue;
+    count += 1;
+    for (const [at, one] of arms.entries()) {
+      const own = waiting[at] ?? [];
+      if (own.length >= queue) {
+        one.dropped += 1;
+        continue;
+      }
+      own.push(request);
+      if (isBusy[at] !== true)
+        working[at] = work(at, one).catch((error: unknown) => {
+          failures.push(error);
+          stop.abort();
+        });
+    }
+  }
+  await Promise.all(working);
+  if (failures.length > 0) throw failures[0];
+  return count;
+}
+
+async function runOne(
+  { arm, tally }: RunningArm,
+  request: ShadowRequest,
+  done: (row: ArmRow) => void,
+): Promise<void> {
+  done(tally.add(request, await arm.run(request.requestId, request.body)));
+}

@@ -1,0 +1,57 @@
+import { renderTable } from '../table.js';
+import type { ArmReport } from './tally.js';
+
+/** What was found, for programs. */
+export interface ShadowReport {
+  readonly pipeline: string;
+  readonly ledger: string;
+  readonly share: number;
+  /** Requests that were served, in the share. */
+  readonly requests: number;
+  readonly depth: number;
+  readonly arms: readonly (ArmReport & { readonly dropped: number })[];
+}
+
+export function shadowText({ pipeline, share, requests, depth, arms }: ShadowReport): string {
+  const head = `${pipeline}: ${requests.toLocaleString('en')} request${requests === 1 ? '' : 's'} (${share * 100}% of those logged)\n\n`;
+  const table = renderTable(
+    [
+      { title: 'arm', max: 24 },
+      { title: 'ranked', align: 'right' },
+      { title: 'same', align: 'right' },
+      { title: `overlap@${depth}`, align: 'right' },
+      { title: 'tau', align: 'right' },
+      { title: 'drift', align: 'right' },
+      { title: 'p50 ms', align: 'right' },
+      { title: 'p99 ms', align: 'right' },
+    ],
+    arms.map(({ arm, ranked, same, overlap, tau, drift, ms }) => [
+      arm,
+      String(ranked),
+      String(same),
+      shown(overlap, 3),
+      shown(tau, 3),
+      shown(drift?.mean ?? null, 3),
+      shown(ms?.p50 ?? null, 1),
+      shown(ms?.p99 ?? null, 1),
+    ]),
+  );
+  return head + table + arms.flatMap(troublesOf).join('');
+}
+
+function troublesOf(one: ShadowReport['arms'][number]): string[] {
+  const parts = [
+    ...Object.entries(one.failed).map(([code, count]) => `${count} ${WORDS[code] ?? code}`),
+    ...(one.degraded > 0 ? [`${one.degraded} degraded`] : []),
+    ...(one.not_finite > 0 ? [`${one.not_finite} scores not finite`] : []),
+    ...(one.dropped > 0 ? [`${one.dropped} dropped`] : []),
+    ...(one.restarts > 0 ? [`restarted ${one.restarts} time${one.restarts === 1 ? '' : 's'}`] : []),
+  ];
+  return parts.length === 0 ? [] : [`${one.arm}: ${parts.join(', ')}\n`];
+}
+
+const WORDS: Readonly<Record<string, string>> = { timeout: 'timed out', error: 'failed' };
+
+function shown(value: number | null, digits: number): string {
+  return value === null ? '-' : value.toFixed(digits);
+}

@@ -1,0 +1,186 @@
+import { nearest } from '../../core/nearest.js';
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import type { Located, Span } from '../yaml/source.js';
+import type { ArmDefinition, EventKind, ExperimentDefinition, PipelineDefinition } from './model.js';
+import { checkLayers } from './check-layers.js';
+import { paramProblem } from './param-values.js';
+
+/** What experiments may name. */
+export interface ExperimentNames {
+  readonly pipelines: readonly PipelineDefinition[];
+  /** Includes pipelines whose files have errors. */
+  readonly pipelineNames: ReadonlySet<string>;
+  readonly events: ReadonlyMap<string, EventKind>;
+}
+
+/** Checks what experiments name, and that experiments that change the same thing exclude one another. */
+export function checkExperiments(
+  experiments: readonly ExperimentDefinition[],
+  names: ExperimentNames,
+  diagnostics: Diagnostics,
+): void {
+  for (const experiment of experiments) {
+    checkArms(experiment, names, diagnostics);
+    checkMetrics(experiment, names, diagnostics);
+  }
+  checkLayers(experiments, diagnostics);
+}
+
+function checkArms(
+  { name, pipeline, unit, mode, arms, at }: ExperimentDefinition,
+  names: ExperimentNames,
+  diagnostics: Diagnostics,
+): void {
+  const definition = pipelineOf(pipeline, names, diagnostics);
+  const [control, ...others] = arms.values();
+  if (control !== undefined && (control.params.size > 0 || control.pipeline !== undefined))
+    diagnostics.error(
+      'invalid_arm',
+      control.at,
+      `\`${control.name}\`: the first arm is the control, so it cannot change anything`,
+      'write the control first, for example `control: {}`',
+    );
+  if (mode === 'interleave' && others.length !== 1)
+    diagnostics.error(
+      'invalid_arm',
+      at,
+      `\`${name}\`: interleaving needs exactly 2 arms, found ${arms.size}`,
+    );
+  if (definition === undefined) return;
+  if (definition.task === 'score')
+    diagnostics.error(
+      'ranking_only',
+      pipeline.at,
+      `the pipeline \`${definition.name}\` scores one entity; experiments need a pipeline that ranks`,
+    );
+  checkUnit(unit, definition, diagnostics);
+  for (const arm of others) checkArm(arm, definition, unit.value, names, diagnostics);
+}
+
+function checkArm(
+  { name, params, pipeline, at }: ArmDefinition,
+  definition: PipelineDefinition,
+  unit: string,
+  names: ExperimentNames,
+  diagnostics: Diagnostics,
+): void {
+  if (pipeline !== undefined && params.size > 0)
+    diagnostics.error(
+      'invalid_arm',
+      at,
+      `\`${name}\`: an arm changes params or names a pipeline, not both`,
+      'put the values under `params:` of that pipeline',
+    );
+  for (const [param, { value, at: place }] of params) {
+    const problem = paramProblem(definition, param, value);
+    if (problem !== undefined) diagnostics.error('invalid_arm', place, problem.message, problem.help);
+  }
+  const other = pipeline && pipelineOf(pipeline, names, diagnostics);
+  if (other === undefined || pipeline === undefined) return;
+  const fault = unfit(other, definition, unit);
+  if (fault !== undefined) diagnostics.error('invalid_arm', pipeline.at, `\`${name}\`: ${fault}`);
+}
+
+/** Why a pipeline cannot answer the requests of another. */
+function unfit(
+  other: PipelineDefinition,
+  { name, candidateType, request }: PipelineDefinition,
+  unit: string,
+): string | undefined {
+  if (other.name === name)
+    return `\`${name}\` is the pipeline of the experiment itself; leave \`pipeline\` out`;
+  if (other.task !== 'rank') return `\`${other.name}\` scores one entity`;
+  if (other.candidateType.value !== candidateType.value)
+    return `\`${other.name}\` ranks ${other.candidateType.value}, but \`${name}\` ranks ${candidateType.value}`;
+  for (const [field, { kind, optional }] of other.request.fields) {
+    const known = request.fields.get(field);
+    if (known === undefined && !optional) return `\`${other.name}\` needs \`${field}\` in the request`;
+    if (known !== undefined && (known.kind !== kind || (known.optional && !optional)))
+      return `\`${field}\` of the request is not the same in \`${other.name}\` and \`${name}\``;
+  }
+  return other.request.fields.has(unit) ? undefined : `the request of \`${other.name}\` has no \`${unit}\``;
+}
+
+function checkUnit(
+  unit: Located<string>,
+  { name, request }: PipelineDefinition,
+  diagnostics: Diagnostics,
+): void {
+  const field = request.fields.get(unit.value);
+  if (field?.kind === 'entity') return;
+  const known = [...request.fields.values()].flatMap((one) => (one.kind === 'entity' ? [one.name] : []));
+  report(
+    'unknown_name',
+    unit,
+    `\`unit\`: the request of \`${name}\` has no entity called \`${unit.value}\``,
+    known,
+    known.length === 0
+      ? 'add one under `request:`, such as `user: optional(user)`'
+      : `it has ${known.join(', ')}`,
+    diagnostics,
+  );
+}
+
+function checkMetrics(
+  { metrics }: ExperimentDefinition,
+  { events }: ExperimentNames,
+  diagnostics: Diagnostics,
+): void {
+  if (metrics === undefined) return;
+  const { event, over, value, at } = metrics.primary;
+  const kinds = [...events.keys()];
+  for (const name of over === undefined ? [event] : [event, over])
+    if (!events.has(name))
+      report(
+        'unknown_name',
+        { value: name, at: wordIn(at, name) },
+        `there is no kind of feedback \`${name}\``,
+        kinds,
+        `the kinds are ${kinds.join(', ')}`,
+        diagnostics,
+      );
+  const values = [...(events.get(event)?.values.keys() ?? [])];
+  if (value.kind === 'sum' && events.has(event) && !values.includes(value.of))
+    report(
+      'unknown_name',
+      { value: value.of, at: wordIn(at, value.of) },
+      `events of the kind \`${event}\` carry no \`${value.of}\``,
+      values,
+      `declare it under \`events:\` of millrace.yaml, as in \`${event}: { ${value.of}: float }\``,
+      diagnostics,
+    );
+}
+
+/** @returns undefined if there is none, which is reported, or if its file has errors */
+function pipelineOf(
+  { value, at }: Located<string>,
+  { pipelines, pipelineNames }: ExperimentNames,
+  diagnostics: Diagnostics,
+): PipelineDefinition | undefined {
+  const found = pipelines.find(({ name }) => name === value);
+  if (found !== undefined || pipelineNames.has(value)) return found;
+  const known = pipelines.map(({ name }) => name);
+  const help = `the pipelines are ${known.join(', ')}`;
+  report('unknown_pipeline', { value, at }, `there is no pipeline \`${value}\``, known, help, diagnostics);
+  return undefined;
+}
+
+function report(
+  code: 'unknown_name' | 'unknown_pipeline',
+  { value, at }: Located<string>,
+  message: string,
+  known: readonly string[],
+  help: string,
+  diagnostics: Diagnostics,
+): void {
+  const guess = nearest(value, known);
+  diagnostics.error(code, at, message, guess === undefined ? help : `did you mean \`${guess}\`?`);
+}
+
+/** The place of a word in the lines that begin at a place. */
+function wordIn({ file, start, end }: Span, word: string): Span {
+  const found = new RegExp(`\\b${word}\\b`, 'g');
+  found.lastIndex = start;
+  const at = found.exec(file.text)?.index;
+  return at === undefined ? { file, start, end } : { file, start: at, end: at + word.length };
+}

@@ -1,0 +1,18 @@
+/** The logs of other systems that are read without a mapping of columns. */
+export const READY_MAPS = ['metarank', 'ga4', 'segment', 'snowplow'] as const;
+export type ReadyMap = (typeof READY_MAPS)[number];
+
+export function isReadyMap(name: string): name is ReadyMap {
+  return READY_MAPS.some((ready) => ready === name);
+}
+
+/** Keys of a mapping of feedback that name no entity type. */
+export const FEEDBACK_COLUMNS = [
+  'request',
+  'time',
+  'position',
+  'items',
+  'type',
+  'quantity',
+  'event_id',
+] as const;

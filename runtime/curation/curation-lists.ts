@@ -1,0 +1,110 @@
+import type { CurationList, CurationRule } from '../config/curation/model.js';
+import { checkConflicts } from '../config/curation/check-conflicts.js';
+import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
+import type { CurationBinding } from './curation-binding.js';
+
+/** Where rules of a list come from: its file, or the API. */
+export type RuleSource = 'file' | 'api';
+
+/** A list in service. */
+export interface ListState {
+  readonly name: string;
+  /** The path of its file. */
+  readonly path: string;
+  readonly rules: Readonly<Record<RuleSource, readonly CurationRule[]>>;
+  /** What is wrong with the newest rules of a source, which are not in service. */
+  readonly refused: Readonly<Partial<Record<RuleSource, readonly Diagnostic[]>>>;
+}
+
+/**
+ * The lists of a project, and the steps that apply them. New rules replace the old ones at once in all steps, and only if
+ * they have no errors for any step.
+ */
+export class CurationLists {
+  readonly #states: Map<string, ListState>;
+  readonly #bindings: CurationBinding[] = [];
+  /** One change is made at a time. */
+  #changing: Promise<unknown> = Promise.resolve();
+
+  constructor(lists: readonly CurationList[]) {
+    this.#states = new Map(
+      lists.map(({ name, file, rules }) => [
+        name,
+        { name, path: file.path, rules: { file: rules, api: [] }, refused: {} },
+      ]),
+    );
+  }
+
+  names(): readonly string[] {
+    return [...this.#states.keys()];
+  }
+
+  get(name: string): ListState | undefined {
+    return this.#states.get(name);
+  }
+
+  states(): readonly ListState[] {
+    return [...this.#states.values()];
+  }
+
+  /** The names of the pipelines that apply a list. */
+  pipelinesOf(list: string): readonly string[] {
+    return [...new Set(this.#bindings.flatMap((one) => (one.list === list ? [one.pipeline] : [])))];
+  }
+
+  bind(binding: CurationBinding): void {
+    this.#bindings.push(binding);
+  }
+
+  /** Compiles the rules of all lists for the steps that were bound. Errors go to `diagnostics`. */
+  async compile(diagnostics: Diagnostics): Promise<void> {
+    for (const { name, rules } of this.states()) await this.#use(name, rules, diagnostics);
+  }
+
+  /**
+   * Replaces the rules of a list that come from one source, unless they have errors.
+   * @returns the errors; then the old rules stay in service
+   */
+  replace(list: string, source: RuleSource, rules: readonly CurationRule[]): Promise<readonly Diagnostic[]> {
+    const change = this.#changing.then(() => this.#replace(list, source, rules));
+    this.#changing = change.catch(() => undefined);
+    return change;
+  }
+
+  /** Remembers that the newest rules of a source cannot be used. */
+  refuse(list: string, source: RuleSource, errors: readonly Diagnostic[]): void {
+    const state = this.#states.get(list);
+    if (state !== undefined)
+      this.#states.set(list, { ...state, refused: { ...state.refused, [source]: errors } });
+  }
+
+  async #replace(
+    list: string,
+    source: RuleSource,
+    rules: readonly CurationRule[],
+  ): Promise<readonly Diagnostic[]> {
+    const state = this.#states.get(list);
+    if (state === undefined) throw new RangeError(`there is no list ${list}`);
+    const all = { ...state.rules, [source]: rules };
+    const diagnostics = new Diagnostics();
+    if (all.file.length > 0 && all.api.length > 0)
+      checkConflicts({ rules: [...all.file, ...all.api] }, diagnostics);
+    if (!diagnostics.hasErrors) await this.#use(list, all, diagnostics);
+    if (diagnostics.hasErrors) return diagnostics.all;
+    const refused = { ...state.refused };
+    delete refused[source];
+    this.#states.set(list, { ...state, rules: all, refused });
+    return [];
+  }
+
+  async #use(list: string, { file, api }: ListState['rules'], diagnostics: Diagnostics): Promise<void> {
+    const rules = [...file, ...api];
+    const bound = this.#bindings.filter((one) => one.list === list);
+    const found = new Diagnostics();
+    const compiled = [];
+    for (const binding of bound) compiled.push({ binding, snapshot: await binding.compile(rules, found) });
+    diagnostics.addAll(found.all);
+    // All steps change within one turn of the event loop.
+    if (!found.hasErrors) for (const { binding, snapshot } of compiled) binding.use(snapshot);
+  }
+}

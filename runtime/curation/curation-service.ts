@@ -1,0 +1,156 @@
+import { MillraceError } from '../api/errors.js';
+import type { JsonValue } from '../api/types.js';
+import { nearest } from '../core/nearest.js';
+import { describe } from '../core/value-fit.js';
+import { pointerTo, shownName, Violations } from '../core/violations.js';
+import { curationKey } from '../store/keys.js';
+import type { Store } from '../store/store.js';
+import type { CurationLists, ListState } from './curation-lists.js';
+import type { CurationWatch } from './curation-watch.js';
+import { decodeRules, encodeRules, readSentRules, ruleOf, rulesVersion } from './stored-rules.js';
+
+/** The most rules that a list can have over the API. */
+export const MOST_RULES = 10_000;
+const MOST_TRIES = 20;
+const MOST_UNKNOWN = 50;
+
+export interface CurationServiceParts {
+  readonly lists: CurationLists;
+  readonly watch: CurationWatch;
+  readonly store: Pick<Store, 'read' | 'swap'>;
+  /** Start of every store key. */
+  readonly prefix: string;
+  /** Which of some ids are not in the index, for a list. */
+  readonly unknownIds: (list: string, ids: readonly string[]) => Promise<readonly string[]>;
+}
+
+export interface CurationAnswer {
+  readonly list: string;
+  /** Rules of the API, and rules of the file. */
+  readonly rules: number;
+  readonly file_rules: number;
+  /** Of the rules of the API; empty if there are none. */
+  readonly version: string;
+  /** Ids of the rules that are not in the index. They are stored: a product may come later. */
+  readonly not_in_index: readonly string[];
+}
+
+/** Reads and replaces the rules that lists have over the API. */
+export class CurationService {
+  constructor(private readonly parts: CurationServiceParts) {}
+
+  /**
+   * Replaces the rules of a list that came over the API. Either all of them are replaced, or none.
+   * @throws MillraceError invalid_body, unknown_curation, curation_changed; StoreWriteError
+   */
+  async put(body: unknown): Promise<CurationAnswer> {
+    const { list, sent } = this.#readPut(body);
+    const { rules, errors } = readSentRules(list.name, sent);
+    const found = errors.length > 0 ? errors : await this.parts.lists.replace(list.name, 'api', rules);
+    if (found.length > 0) {
+      const violations = new Violations();
+      for (const one of found) {
+        const rule = ruleOf(one, rules);
+        const help = one.help === undefined ? '' : `; ${one.help}`;
+        const pointer = rule === undefined ? '/rules' : pointerTo('/rules', rule);
+        violations.add(pointer, one.code, `${one.message}${help}`);
+      }
+      violations.throwIfAny('the list');
+    }
+    try {
+      const record = await this.#store(list.name, sent);
+      this.parts.watch.written(list.name, record);
+      const ids = rules.flatMap(({ pins, hides }) => [
+        ...pins.map(({ id }) => id.value),
+        ...hides.map(({ value }) => value),
+      ]);
+      const unknown = await this.parts.unknownIds(list.name, [...new Set(ids)]);
+      return {
+        list: list.name,
+        rules: rules.length,
+        file_rules: list.rules.file.length,
+        version: rulesVersion(record),
+        not_in_index: unknown.slice(0, MOST_UNKNOWN),
+      };
+    } catch (error) {
+      // What is not stored must not be in service.
+      await this.parts.lists.replace(list.name, 'api', list.rules.api);
+      throw error;
+    }
+  }
+
+  /** Reads the rules of a list as they were sent. @throws MillraceError invalid_body, unknown_curation */
+  async get(body: unknown): Promise<unknown> {
+    const list = this.#list(body, ['list']);
+    const [record = null] = await this.parts.store.read([this.#key(list.name)]);
+    const errors = [...(list.refused.file ?? []), ...(list.refused.api ?? [])];
+    return {
+      list: list.name,
+      rules: decodeRules(record) ?? [],
+      version: rulesVersion(record),
+      file: list.path,
+      file_rules: list.rules.file.length,
+      refused: errors.map(({ at, code, message }) => {
+        const { line, column } = at.file.position(at.start);
+        return { file: at.file.path, line, column, code, detail: message };
+      }),
+    };
+  }
+
+  #key(list: string): string {
+    return curationKey(this.parts.prefix, list);
+  }
+
+  async #store(list: string, rules: readonly JsonValue[]): Promise<Buffer> {
+    const key = this.#key(list);
+    const after = encodeRules(rules);
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const [before = null] = await this.parts.store.read([key]);
+      const [outcome] = await this.parts.store.swap([{ key, before, after }]);
+      if (outcome === 'stored') return after;
+    }
+    throw new MillraceError(
+      'curation_changed',
+      `others wrote the list ${list} at the same time; send it again`,
+    );
+  }
+
+  #readPut(body: unknown): { readonly list: ListState; readonly sent: readonly JsonValue[] } {
+    const list = this.#list(body, ['list', 'rules']);
+    const { rules } = body as { readonly rules?: unknown };
+    const violations = new Violations();
+    if (!Array.isArray(rules))
+      violations.add('/rules', 'wrong_type', `rules: expected a list of rules, found ${describe(rules)}`);
+    else if (rules.length > MOST_RULES)
+      violations.add('/rules', 'too_many', `rules: at most ${MOST_RULES}, found ${rules.length}`);
+    violations.throwIfAny('the body');
+    return { list, sent: rules as JsonValue[] };
+  }
+
+  #list(body: unknown, fields: readonly string[]): ListState {
+    const violations = new Violations();
+    const sent = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
+    if (sent === undefined) violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
+    for (const name of Object.keys(sent ?? {}))
+      if (!fields.includes(name))
+        violations.add(pointerTo('', name), 'unknown_field', `the fields are ${fields.join(' and ')}`);
+    const { list } = (sent ?? {}) as { readonly list?: unknown };
+    if (sent !== undefined && typeof list !== 'string')
+      violations.add('/list', 'wrong_type', `list: expected the name of a list, found ${describe(list)}`);
+    violations.throwIfAny('the body');
+    const name = String(list);
+    const state = this.parts.lists.get(name);
+    if (state !== undefined) return state;
+    const names = this.parts.lists.names();
+    const guess = nearest(name, names);
+    throw new MillraceError(
+      'unknown_curation',
+      `there is no list ${shownName(name)}; ` +
+        (guess === undefined
+          ? names.length === 0
+            ? 'the project has no file in curation/'
+            : `the lists are ${names.slice(0, 20).join(', ')}`
+          : `did you mean ${guess}?`),
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { SourceFile } from '../config/yaml/source.js';
+import type { CurationRule } from '../config/curation/model.js';
+import { readCuration } from '../config/curation/load-curation.js';
+import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
+import type { JsonValue } from '../api/types.js';
+import { newVersioned, VERSIONED_HEAD, versionOf } from '../store/codec/versioned-record.js';
+
+/**
+ * The rules of a list that came over the API, in one record of the store:
+ *
+ *   head of a versioned record, without an expiry
+ *   JSON {"format": 1, "rules": [...]}, the rules as they were sent
+ */
+const FORMAT = 1;
+
+export function encodeRules(rules: readonly JsonValue[]): Buffer {
+  const text = Buffer.from(JSON.stringify({ format: FORMAT, rules }));
+  const record = newVersioned(VERSIONED_HEAD + text.length, Infinity);
+  text.copy(record, VERSIONED_HEAD);
+  return record;
+}
+
+/** The version of the stored rules, as text: it differs after every write. */
+export function rulesVersion(record: Buffer | null): string {
+  return record === null ? '' : versionOf(record).toString('hex');
+}
+
+/** The stored rules; undefined if the record is damaged, or of a later format. No record: no rules. */
+export function decodeRules(record: Buffer | null): readonly JsonValue[] | undefined {
+  if (record === null) return [];
+  try {
+    const { format, rules } = JSON.parse(record.toString('utf8', VERSIONED_HEAD)) as Record<string, unknown>;
+    return format === FORMAT && Array.isArray(rules) ? (rules as JsonValue[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Errors in rules of a request, each with the number of its rule in `rules`, if it is about one. */
+export interface SentRules {
+  readonly rules: readonly CurationRule[];
+  readonly errors: readonly Diagnostic[];
+}
+
+/** Checks rules that came as JSON, as those of a file are checked: JSON is YAML. */
+export function readSentRules(list: string, sent: readonly JsonValue[]): SentRules {
+  const diagnostics = new Diagnostics();
+  const text = JSON.stringify({ curation: list, rules: sent }, null, 1);
+  const read = readCuration(new SourceFile(`curation/${list}.yaml`, text), diagnostics);
+  const rules = (read?.rules ?? []).map((rule) => ({
+    ...rule,
+    name: rule.name.replace(`${list}:`, `${list}:api:`),
+  }));
+  return { rules, errors: diagnostics.hasErrors ? diagnostics.all : [] };
+}
+
+/** The number of the rule that an error is about, from 0. */
+export function ruleOf({ at }: Diagnostic, rules: readonly CurationRule[]): number | undefined {
+  const index = rules.findIndex(
+    (rule) => rule.at.file === at.file && rule.at.start <= at.start && at.start < rule.at.end,
+  );
+  return index < 0 ? undefined : index;
+}

@@ -1,0 +1,256 @@
+import { MillraceError } from '../api/errors.js';
+import { nearest } from '../core/nearest.js';
+import { setOf } from '../compile/compile-pipeline.js';
+import type { Plan } from '../compile/plan.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import type { ArmDefinition, ExperimentDefinition } from '../config/project/model.js';
+import { withParams } from '../config/project/param-values.js';
+import { INTERLEAVED, type Exclusion } from '../ledger/experiment-columns.js';
+import type { JsonObject } from '../ledger/record-schema.js';
+import { ArmComponents } from './arm-components.js';
+import { armOf, type Assignment } from './assign.js';
+import { unitPoint } from './unit-point.js';
+
+/** An experiment that a request takes part in. */
+export interface TakenArm {
+  readonly experiment: string;
+  /** INTERLEAVED if the candidates of both arms are in one list. */
+  readonly arm: string;
+  /** The entity type of the unit. */
+  readonly unitType: string;
+  /** Its id; undefined if the request does not name it. */
+  readonly unit: string | undefined;
+  /** Why the request does not count; undefined if it does. */
+  readonly excluded: Exclusion | undefined;
+}
+
+/** A version of a ranking: the plan that runs. */
+export interface Variant {
+  readonly plan: Plan;
+  /** The pipeline that replaces the called one; undefined if it is the called one. */
+  readonly pipeline: string | undefined;
+}
+
+/** What the experiments of a pipeline make of a request. */
+export interface Choice {
+  readonly taken: readonly TakenArm[];
+  readonly variant: Variant;
+  /** The two arms that are interleaved, if an experiment interleaves this request. */
+  readonly teams: readonly [Team, Team] | undefined;
+}
+
+/** One arm of an interleaved request. */
+export interface Team {
+  readonly experiment: string;
+  readonly arm: string;
+  readonly variant: Variant;
+}
+
+/** The arm that a header asks for, by experiment. */
+export type ArmOverrides = ReadonlyMap<string, string>;
+
+interface LiveExperiment {
+  readonly definition: ExperimentDefinition;
+  readonly assignment: Assignment;
+  readonly arms: readonly ArmDefinition[];
+  readonly unitType: string;
+}
+
+/** The experiments of one pipeline, compiled: all arms share one plan, or are pipelines of their own. */
+export class LiveExperiments {
+  readonly #plan: Plan;
+  readonly #experiments: readonly LiveExperiment[];
+  readonly #components: ArmComponents;
+  /** By the arms. */
+  readonly #variants = new Map<string, Plan>();
+
+  private constructor(plan: Plan, experiments: readonly ExperimentDefinition[], components: ArmComponents) {
+    this.#plan = plan;
+    this.#components = components;
+    this.#experiments = experiments.map((definition) => {
+      const { name, layer, share, offset, arms, unit } = definition;
+      const field = plan.definition.request.fields.get(unit.value);
+      return {
+        definition,
+        arms: [...arms.values()],
+        assignment: { name, layer: layer.value, share, offset, arms: [...arms.values()] },
+        unitType: field?.kind === 'entity' ? field.entity : unit.value,
+      };
+    });
+  }
+
+  /**
+   * Compiles the arms of experiments, and warms up their components.
+   * @param plan of the pipeline, in which the params of the arms are open
+   */
+  static async compile(
+    plan: Plan,
+    experiments: readonly ExperimentDefinition[],
+    diagnostics: Diagnostics,
+  ): Promise<LiveExperiments> {
+    return new LiveExperiments(plan, experiments, await ArmComponents.create(plan, experiments, diagnostics));
+  }
+
+  /** The definitions, in the order of their files. */
+  get definitions(): readonly ExperimentDefinition[] {
+    return this.#experiments.map(({ definition }) => definition);
+  }
+
+  /** The pipelines that arms name. */
+  get pipelines(): ReadonlySet<string> {
+    return new Set(
+      this.#experiments.flatMap(({ arms }) => arms.flatMap(({ pipeline }) => pipeline?.value ?? [])),
+    );
+  }
+
+  /**
+   * Chooses the arms of a request.
+   * @param ids of the request's entities, by field
+   * @param now epoch milliseconds
+   * @param isStopped whether an experiment was stopped
+   * @returns undefined if no experiment is active for the request
+   * @throws MillraceError invalid_header if the overrides name what does not exist, or two experiments of one layer
+   */
+  choose(
+    ids: ReadonlyMap<string, string>,
+    now: number,
+    isStopped: (experiment: string) => boolean,
+    overrides?: ArmOverrides,
+  ): Choice | undefined {
+    const forcedLayers = overrides && this.#layersOf(overrides);
+    let taken: TakenArm[] | undefined;
+    let changes: ArmDefinition[] | undefined;
+    let both: LiveExperiment | undefined;
+    let places: Map<string, number> | undefined;
+    for (const live of this.#experiments) {
+      const { definition, assignment, arms, unitType } = live;
+      const { name, from, until, mode } = definition;
+      if ((from !== undefined && now < from) || (until !== undefined && now >= until) || isStopped(name))
+        continue;
+      const unit = ids.get(definition.unit.value);
+      const forced = overrides?.get(name);
+      if (forced === undefined && forcedLayers?.has(definition.layer.value) === true) continue;
+      let index: number | undefined;
+      if (forced !== undefined) index = arms.findIndex((arm) => arm.name === forced);
+      else if (unit === undefined) index = 0;
+      else {
+        const { layer } = assignment;
+        places ??= new Map();
+        const place = places.get(layer) ?? unitPoint('layer', layer, unit);
+        places.set(layer, place);
+        index = armOf(assignment, unit, place);
+      }
+      const arm = index === undefined ? undefined : arms[index];
+      if (arm === undefined) continue;
+      const isBoth = mode === 'interleave' && forced === undefined && unit !== undefined;
+      const excluded = forced !== undefined ? 'override' : unit === undefined ? 'no_unit' : undefined;
+      taken ??= [];
+      taken.push({ experiment: name, arm: isBoth ? INTERLEAVED : arm.name, unitType, unit, excluded });
+      if (isBoth) both = live;
+      else if (arm.params.size > 0 || arm.pipeline !== undefined) (changes ??= []).push(arm);
+    }
+    if (taken === undefined) return undefined;
+    return { taken, variant: this.#variant(changes ?? []), teams: both && this.#teams(both, changes ?? []) };
+  }
+
+  /** What the schema of records says about the experiments. */
+  described(): JsonObject {
+    return Object.fromEntries(
+      this.definitions.map(({ name, mode, unit, layer, share, arms }) => [
+        name,
+        {
+          mode,
+          unit: unit.value,
+          layer: layer.value,
+          share,
+          arms: Object.fromEntries(
+            [...arms.values()].map(({ name: arm, weight, params, pipeline }) => [
+              arm,
+              {
+                weight,
+                ...(params.size === 0
+                  ? {}
+                  : { params: Object.fromEntries([...params].map(([param, { value }]) => [param, value])) }),
+                ...(pipeline === undefined ? {} : { pipeline: pipeline.value }),
+              },
+            ]),
+          ),
+        },
+      ]),
+    );
+  }
+
+  close(): Promise<unknown[]> {
+    return this.#components.close();
+  }
+
+  /** The layers of the experiments that overrides name. */
+  #layersOf(overrides: ArmOverrides): ReadonlySet<string> {
+    const layers = new Set<string>();
+    for (const [name, arm] of overrides) {
+      const live = this.#experiments.find(({ definition }) => definition.name === name);
+      const known =
+        live === undefined ? this.definitions.map((one) => one.name) : live.arms.map((one) => one.name);
+      const asked = live === undefined ? name : arm;
+      if (!known.includes(asked)) {
+        const guess = nearest(asked, known);
+        const what =
+          live === undefined ? 'the pipeline has no experiment' : `the experiment ${name} has no arm`;
+        throw new MillraceError(
+          'invalid_header',
+          `Millrace-Experiment: ${what} ${asked}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+        );
+      }
+      const layer = live?.assignment.layer ?? '';
+      if (layers.has(layer))
+        throw new MillraceError(
+          'invalid_header',
+          `Millrace-Experiment: a request takes part in one experiment of the layer ${layer}`,
+        );
+      layers.add(layer);
+    }
+    return layers;
+  }
+
+  #teams({ definition, arms }: LiveExperiment, changes: readonly ArmDefinition[]): Choice['teams'] {
+    const [one, other] = arms.map((arm) => ({
+      experiment: definition.name,
+      arm: arm.name,
+      variant: this.#variant([...changes, arm]),
+    }));
+    return one === undefined || other === undefined ? undefined : [one, other];
+  }
+
+  /** Layers keep arms apart that name a pipeline, so at most one does. */
+  #variant(arms: readonly ArmDefinition[]): Variant {
+    const pipeline = arms.find((arm) => arm.pipeline !== undefined)?.pipeline?.value;
+    const values = new Map(
+      arms.flatMap(({ params }) => [...params].map(([name, { value }]) => [name, value] as const)),
+    );
+    if (pipeline !== undefined || values.size === 0) return { plan: this.#plan, pipeline };
+    const key = JSON.stringify([...values]);
+    let plan = this.#variants.get(key);
+    if (plan === undefined) this.#variants.set(key, (plan = this.#planWith(values)));
+    return { plan, pipeline };
+  }
+
+  /** The same plan with other values. It shares everything else, so the frames of one fit the other. */
+  #planWith(values: ReadonlyMap<string, number>): Plan {
+    const { definition, steps, open } = this.#plan;
+    if (open === undefined) throw new Error('no param of the plan is open');
+    const changed = withParams(definition, values);
+    return Object.freeze({
+      ...this.#plan,
+      definition: changed,
+      steps: Object.freeze(steps.map((step) => this.#components.step(step, values))),
+      open: Object.freeze({ ...open, set: setOf(changed, open.slots) }),
+    });
+  }
+}
+
+/** The params of a pipeline that the arms of its experiments change. */
+export function changedParams(experiments: readonly ExperimentDefinition[]): ReadonlySet<string> {
+  return new Set(
+    experiments.flatMap(({ arms }) => [...arms.values()].flatMap(({ params }) => [...params.keys()])),
+  );
+}

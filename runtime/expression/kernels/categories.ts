@@ -1,0 +1,102 @@
+import { Status } from '../../api/status.js';
+import { murmur3OfText } from '../../core/murmur3.js';
+import type { BuildKernel } from '../operand.js';
+import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
+
+/** The hash of a text, modulo a number of buckets. Neighbours often have the same text. */
+export function hashed(buckets: number): BuildKernel {
+  return (out, args) => {
+    const [slot = -1] = args;
+    return (frame) => {
+      const result = frame.number(out);
+      const x = frame.text(slot);
+      const rows = rowsOf(frame, result);
+      for (let row = 0; row < rows; row++) {
+        const text = x.values[row * x.stride] as string;
+        const isSame = row > 0 && text === x.values[(row - 1) * x.stride];
+        result.values[row] = isSame ? (result.values[row - 1] as number) : murmur3OfText(text) % buckets;
+      }
+      hideUnknown(frame, result, x);
+      settle(frame, result, args);
+    };
+  };
+}
+
+/** The texts of a row, joined. */
+export const crossed: BuildKernel = (out, args) => (frame) => {
+  const result = frame.text(out);
+  const rows = rowsOf(frame, result);
+  for (let row = 0; row < rows; row++) {
+    const cause = causeAt(frame, args, row);
+    result.status[row] = cause;
+    let joined = '';
+    for (let i = 0; cause === Status.present && i < args.length; i++) {
+      const { values, stride } = frame.text(args[i] as number);
+      joined += (i === 0 ? '' : '|') + escaped(values[row * stride] as string);
+    }
+    result.values[row] = joined;
+  }
+};
+
+function escaped(text: string): string {
+  return text.includes('|') || text.includes('\\') ? text.replaceAll(/[|\\]/g, '\\$&') : text;
+}
+
+/** The number of limits that are not above x. */
+export const bucketOf: BuildKernel = (out, args) => {
+  const [slot = -1, ...limits] = args;
+  return (frame) => {
+    const result = frame.number(out);
+    const { values } = result;
+    const x = frame.number(slot);
+    const rows = rowsOf(frame, result);
+    for (let row = 0; row < rows; row++)
+      values[row] = x.values[row * x.stride] === x.values[row * x.stride] ? 0 : NaN;
+    for (const one of limits) {
+      const limit = frame.number(one);
+      for (let row = 0; row < rows; row++) {
+        const value = x.values[row * x.stride] as number;
+        const least = limit.values[row * limit.stride] as number;
+        // An unknown limit makes the result unknown.
+        values[row] = (values[row] as number) + (value >= least ? 1 : value < least ? 0 : NaN);
+      }
+    }
+    settle(frame, result, args);
+  };
+};
+
+/** Linear between the points, constant outside them. Points that do not rise have no result. */
+export const piecewiseLinear: BuildKernel = (out, args) => {
+  const [slot = -1, ...points] = args;
+  return (frame) => {
+    const result = frame.number(out);
+    const { values } = result;
+    const x = frame.number(slot);
+    const start = frame.number(points[1] ?? -1);
+    const rows = rowsOf(frame, result);
+    for (let row = 0; row < rows; row++) {
+      const value = x.values[row * x.stride] as number;
+      values[row] = value === value ? (start.values[row * start.stride] as number) : NaN;
+    }
+    for (let i = 0; i + 3 < points.length; i += 2) {
+      const left = frame.number(points[i] ?? -1);
+      const low = frame.number(points[i + 1] ?? -1);
+      const right = frame.number(points[i + 2] ?? -1);
+      const high = frame.number(points[i + 3] ?? -1);
+      for (let row = 0; row < rows; row++) {
+        const from = left.values[row * left.stride] as number;
+        const to = right.values[row * right.stride] as number;
+        const y = low.values[row * low.stride] as number;
+        const end = high.values[row * high.stride] as number;
+        const value = x.values[row * x.stride] as number;
+        // An unknown point makes the result unknown, wherever x is.
+        if (!(to > from) || y !== y || end !== end) values[row] = NaN;
+        else if (value > from && values[row] === values[row]) {
+          values[row] = value < to ? y + ((value - from) / (to - from)) * (end - y) : end;
+        }
+      }
+    }
+    for (let row = 0; row < rows; row++) if (!Number.isFinite(values[row])) values[row] = NaN;
+    settle(frame, result, args);
+  };
+};

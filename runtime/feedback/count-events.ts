@@ -1,0 +1,173 @@
+import { MillraceError } from '../api/errors.js';
+import type { CounterDefinition, EntityType } from '../config/project/model.js';
+import type { Touch } from '../counters/apply-touches.js';
+import { additionsOf, CountedKinds, type CountedEvent } from '../counters/counted-kinds.js';
+import { CounterWriter, type TouchOutcome } from '../counters/counter-writer.js';
+import { FIRST_GENERATIONS, type Generations } from '../counters/generations.js';
+import { keysOfEvent, type FollowedValues } from '../counters/keys-of-event.js';
+import { Deadline } from '../core/deadline.js';
+import { groupBy } from '../core/group-by.js';
+import { pointerTo } from '../core/violations.js';
+import type { StoreParts } from '../index/store-parts.js';
+import { BatchRead } from '../pipeline/hydrate/batch-read.js';
+import { counterKey } from '../store/keys.js';
+import type { Store } from '../store/store.js';
+import type { CheckedFeedback, FeedbackEvent } from './check-feedback.js';
+import { FacetReader, type Subject } from './facet-reader.js';
+
+/** Time limit for reading the references of a body's entities, in milliseconds. */
+const READ_TIME = 5000;
+
+/** How long the id of an event is remembered, if no setting says otherwise. */
+export const DEFAULT_HORIZON = 10 * 60_000;
+
+export interface CountParts extends Pick<StoreParts, 'layouts' | 'prefix' | 'types'> {
+  readonly counters: ReadonlyMap<string, CounterDefinition>;
+  readonly generations?: Generations;
+  /** How long the id of an event is remembered, in milliseconds. */
+  readonly horizon?: number;
+  readonly clock?: () => number;
+}
+
+/** The halves of an event's id. */
+type IdentityOf = (event: FeedbackEvent) => readonly [number, number];
+
+/** Counts the events of feedback in the records of counters. */
+export class EventCounts {
+  readonly #parts: CountParts;
+  readonly #kinds: CountedKinds;
+  readonly #writer: CounterWriter;
+  readonly #horizon: number;
+  /** By type of the entity that an event is about: finds the values of the paths that counters follow from it. */
+  readonly #readers: ReadonlyMap<string, FacetReader>;
+
+  constructor(parts: CountParts) {
+    this.#parts = parts;
+    this.#horizon = parts.horizon ?? DEFAULT_HORIZON;
+    this.#kinds = new CountedKinds(parts.counters, parts.generations ?? FIRST_GENERATIONS);
+    this.#writer = new CounterWriter(this.#horizon, parts.clock);
+    this.#readers = readersOf(parts.counters, parts.types, parts.prefix);
+  }
+
+  /**
+   * Refuses a body with an event that is older than the time for which ids are remembered: it could have been counted.
+   * @throws MillraceError event_too_old
+   */
+  refuseOld({ events }: CheckedFeedback, now: number): void {
+    const at = events.findIndex(({ kind, time }) => time < now - this.#horizon && this.#kinds.has(kind.name));
+    if (at < 0) return;
+    const minutes = Math.round((this.#horizon / 60_000) * 10) / 10;
+    throw new MillraceError(
+      'event_too_old',
+      `${pointerTo(pointerTo('/events', at), 'time')}: the event is older than ${minutes} minutes, and counters cannot know any more whether they have counted it. Nothing of the body was stored.`,
+    );
+  }
+
+  /**
+   * Counts the events. An event counts when every record that it changes has it; if it is sent again, the records that
+   * have it are left as they are.
+   * @returns by position in the events; undefined for events that no counter counts
+   * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES, record_unreadable, store_busy
+   */
+  async count(
+    feedback: CheckedFeedback,
+    identityOf: IdentityOf,
+    now: number,
+    store: Store,
+  ): Promise<(TouchOutcome | undefined)[]> {
+    const counted = feedback.events.filter(({ kind }) => this.#kinds.has(kind.name));
+    if (counted.length === 0) return feedback.events.map(() => undefined);
+    const followed = await this.#follow(counted, now, store);
+    return Promise.all(
+      feedback.events.map(async (event) => {
+        const touches = this.#touchesOf(event, feedback.owners, identityOf, followed.get(event), now);
+        if (touches.size === 0) return undefined;
+        const outcomes = await Promise.all(
+          Array.from(touches, ([key, touch]) => this.#writer.count(key, touch, store)),
+        );
+        return outcomes.includes('stored') ? 'stored' : 'duplicate';
+      }),
+    );
+  }
+
+  /** By key: what the event changes there. */
+  #touchesOf(
+    event: FeedbackEvent,
+    owners: CheckedFeedback['owners'],
+    identityOf: IdentityOf,
+    followed: FollowedValues = () => [],
+    now: number,
+  ): Map<string, Touch> {
+    const touches = new Map<string, Touch & { readonly additions: Touch['additions'][number][] }>();
+    const kinds = this.#kinds.of(event.kind.name, now);
+    if (kinds.length === 0) return touches;
+    const { subject, time, quantity, position, values } = event;
+    const counted: CountedEvent = { event: event.kind.name, subject, owners, quantity, position, values };
+    const identity = identityOf(event);
+    const add = (key: string, additions: Touch['additions']): void => {
+      if (additions.length === 0) return;
+      const known = touches.get(key);
+      if (known === undefined) touches.set(key, { identity, time, additions: [...additions] });
+      else known.additions.push(...additions);
+    };
+    for (const { counter, entity, all } of kinds) {
+      const keys = keysOfEvent(counter, counted, followed, this.#parts.prefix);
+      const additions = additionsOf(entity, counted);
+      for (const key of keys) add(key, additions);
+      if (keys.length > 0 && all.length > 0)
+        add(counterKey(this.#parts.prefix, [], []), additionsOf(all, counted));
+    }
+    return touches;
+  }
+
+  #follow(
+    events: readonly FeedbackEvent[],
+    now: number,
+    store: Store,
+  ): Promise<Map<FeedbackEvent, FollowedValues>> {
+    return followPaths(events, this.#readers, { store, layouts: this.#parts.layouts }, now);
+  }
+}
+
+/** Reads what the paths of counters lead to from the entities of events. */
+export async function followPaths<T extends { readonly subject: Subject & { readonly type: string } }>(
+  events: readonly T[],
+  readers: ReadonlyMap<string, FacetReader>,
+  { store, layouts }: Pick<StoreParts, 'store' | 'layouts'>,
+  now: number,
+): Promise<Map<T, FollowedValues>> {
+  const found = new Map<T, FollowedValues>();
+  for (const [type, its] of groupBy(events, ({ subject }) => subject.type)) {
+    const reader = readers.get(type);
+    if (reader === undefined) continue;
+    const deadline = new Deadline(READ_TIME);
+    try {
+      const services = { batch: new BatchRead(store, deadline), layouts, resident: undefined };
+      const values = await reader.read(
+        its.map(({ subject }) => subject),
+        services,
+        now,
+      );
+      its.forEach((event, row) => found.set(event, (path) => values.get(path)?.[row] ?? []));
+    } finally {
+      deadline.end();
+    }
+  }
+  return found;
+}
+
+export function readersOf(
+  counters: CountParts['counters'],
+  types: ReadonlyMap<string, EntityType>,
+  prefix: string,
+): Map<string, FacetReader> {
+  const followed = [...counters.values()].flatMap(({ by }) => by.filter((path) => path.length > 1));
+  const byRoot = groupBy(followed, ([root = '']) => root);
+  return new Map(
+    Array.from(byRoot, ([root, paths]) => {
+      const facets = new Map(paths.map((segments) => [segments.join('.'), segments]));
+      const named = Array.from(facets, ([name, segments]) => ({ name, segments }));
+      return [root, new FacetReader(root, named, types, prefix)];
+    }),
+  );
+}

@@ -1,0 +1,188 @@
+import { setTimeout } from 'node:timers/promises';
+import type { CounterDefinition, EntityType, EventKind } from '../config/project/model.js';
+import type { JsonValue } from '../api/types.js';
+import { addEvents, type Touch } from '../counters/apply-touches.js';
+import { additionsOf, kindsOf, type CountedEvent, type KindOfCounter } from '../counters/counted-kinds.js';
+import { changeGenerations, FOLLOW_EVERY } from '../counters/generation-record.js';
+import { keysOfEvent } from '../counters/keys-of-event.js';
+import { readReport } from '../ledger/frame-splitter.js';
+import type { DecodedRecord } from '../ledger/record-decoder.js';
+import { readRecords } from '../ledger/record-reader.js';
+import { decodeCounters, encodeCounters, NO_COUNTERS } from '../store/codec/counter-record.js';
+import { expiryOf } from '../store/codec/versioned-record.js';
+import { counterKey } from '../store/keys.js';
+import type { StoreParts } from '../index/store-parts.js';
+import { followPaths, readersOf } from './count-events.js';
+
+export interface RebuildParts extends StoreParts {
+  readonly types: ReadonlyMap<string, EntityType>;
+  readonly kinds: ReadonlyMap<string, EventKind>;
+  /** The folder of the ledger. */
+  readonly ledger: string;
+  /** Whether services count feedback meanwhile. */
+  readonly isShared: boolean;
+  readonly clock?: () => number;
+}
+
+export interface Rebuilt {
+  readonly counter: string;
+  /** Events of the ledger that were counted. */
+  readonly events: number;
+  /** Records that hold them. */
+  readonly keys: number;
+  /** Records of the ledger that were read. */
+  readonly records: number;
+}
+
+/** Within this time, every service counts for the generation that is built, too, and has written its ledger. */
+const LEAD = 5 * FOLLOW_EVERY;
+
+/** Events that are written together. */
+const BATCH = 1000;
+
+/**
+ * Counts the feedback of a ledger for a counter, beside the counts that serve, and then serves the new ones. Events that
+ * arrive later than a point in time are counted by the services, for both; those before it are taken from the ledger.
+ * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES
+ */
+export async function rebuildCounter(counter: CounterDefinition, parts: RebuildParts): Promise<Rebuilt> {
+  const clock = parts.clock ?? Date.now;
+  const from = clock() + (parts.isShared ? LEAD : 0);
+  const { building } = await changeGenerations(parts.store, parts.prefix, counter.name, (before) => ({
+    serving: before.serving,
+    building: { generation: Math.max(before.serving, before.building?.generation ?? 0) + 1, from },
+  }));
+  const generation = building?.generation ?? 1;
+  if (parts.isShared) await setTimeout(LEAD + FOLLOW_EVERY);
+  const build = new Build(counter, generation, parts, clock);
+  const report = readReport();
+  for await (const record of readRecords(parts.ledger, report)) await build.add(record, from);
+  await build.write();
+  await changeGenerations(parts.store, parts.prefix, counter.name, () => ({ serving: generation }));
+  return { counter: counter.name, events: build.events, keys: build.keys.size, records: report.records };
+}
+
+type LedgerEvent = CountedEvent & {
+  readonly time: number;
+  readonly subject: { readonly type: string; readonly id: string; readonly carried: Record<string, never> };
+};
+
+class Build {
+  events = 0;
+  readonly keys = new Set<string>();
+  readonly #seen = new Set<string>();
+  readonly #kinds: ReadonlyMap<string, readonly KindOfCounter[]>;
+  readonly #readers: ReturnType<typeof readersOf>;
+  #waiting: LedgerEvent[] = [];
+
+  constructor(
+    readonly counter: CounterDefinition,
+    generation: number,
+    readonly parts: RebuildParts,
+    readonly clock: () => number,
+  ) {
+    this.#kinds = kindsOf([[counter, generation]]);
+    this.#readers = readersOf(new Map([[counter.name, counter]]), parts.types, parts.prefix);
+  }
+
+  async add(record: DecodedRecord, from: number): Promise<void> {
+    if (record.kind !== 'feedback') return;
+    const event = text(record, 'event') ?? '';
+    const time = number(record, 'time');
+    if (!this.#kinds.has(event) || number(record, 'received') >= from) return;
+    if (text(record, 'outcome') === 'duplicate' || this.#isKnown(record, event)) return;
+    const values = new Map<string, JsonValue>();
+    for (const name of this.parts.kinds.get(event)?.values.keys() ?? []) {
+      const value = record.value(name)?.at(0);
+      if (value !== undefined && value !== null) values.set(name, value as JsonValue);
+    }
+    const { owners = [] } = record.schema.meta as { readonly owners?: readonly string[] };
+    const position = number(record, 'position');
+    this.#waiting.push({
+      event,
+      time,
+      subject: {
+        type: text(record, 'subject_type') ?? '',
+        id: text(record, 'subject_id') ?? '',
+        carried: {},
+      },
+      owners: owners.flatMap((type) => {
+        const id = record.value(type)?.at(0);
+        return typeof id === 'string' ? [{ type, id }] : [];
+      }),
+      quantity: number(record, 'quantity') || 1,
+      position: Number.isNaN(position) ? undefined : position,
+      values,
+    });
+    if (this.#waiting.length >= BATCH) await this.write();
+  }
+
+  /** An event that no counter counted when it arrived may be in the ledger twice. */
+  #isKnown(record: DecodedRecord, event: string): boolean {
+    const request = text(record, 'request_id');
+    const sent = text(record, 'event_id');
+    const what = sent ?? request ?? String(number(record, 'time'));
+    const is = sent !== undefined ? 'e' : request !== undefined ? 'r' : 't';
+    const about = [text(record, 'subject_type'), text(record, 'subject_id')];
+    const identity = JSON.stringify([is, what, event, ...about]);
+    if (this.#seen.has(identity)) return true;
+    this.#seen.add(identity);
+    return false;
+  }
+
+  async write(): Promise<void> {
+    const events = this.#waiting;
+    this.#waiting = [];
+    const { parts, counter } = this;
+    const now = this.clock();
+    const followed = await followPaths(events, this.#readers, parts, now);
+    const touches = new Map<string, Touch[]>();
+    for (const event of events) {
+      const keys = keysOfEvent(counter, event, followed.get(event) ?? (() => []), parts.prefix);
+      if (keys.length === 0) continue;
+      this.events++;
+      const touch = (key: string, series: KindOfCounter['entity']): void => {
+        const additions = additionsOf(series, event);
+        if (additions.length === 0) return;
+        const one = { identity: [0, 0] as const, time: event.time, additions };
+        touches.set(key, [...(touches.get(key) ?? []), one]);
+      };
+      for (const { entity, all } of this.#kinds.get(event.event) ?? []) {
+        for (const key of keys) touch(key, entity);
+        if (all.length > 0) touch(counterKey(parts.prefix, [], []), all);
+      }
+    }
+    for (const key of touches.keys()) this.keys.add(key);
+    await this.#store(touches, now);
+  }
+
+  async #store(touches: Map<string, Touch[]>, now: number): Promise<void> {
+    const { store } = this.parts;
+    const left = new Map(touches);
+    while (left.size > 0) {
+      const keys = [...left.keys()];
+      const records = await store.read(keys);
+      const swaps = keys.map((key, i) => {
+        const before = records[i] ?? null;
+        const counters = (before === null ? undefined : decodeCounters(before)) ?? NO_COUNTERS;
+        const { record, expires } = addEvents(counters, left.get(key) ?? [], now);
+        const until = Math.max(expires, before === null ? 0 : expiryOf(before));
+        return { key, before, after: encodeCounters(record, until) };
+      });
+      const outcomes = await store.swap(swaps);
+      keys.forEach((key, i) => {
+        if (outcomes[i] === 'stored') left.delete(key);
+      });
+    }
+  }
+}
+
+function text(record: DecodedRecord, name: string): string | undefined {
+  const value = record.field(name)?.at(0);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** NaN without a number. */
+function number(record: DecodedRecord, name: string): number {
+  return record.field(name)?.numberAt(0) ?? NaN;
+}

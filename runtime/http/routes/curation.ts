@@ -1,0 +1,164 @@
+import { STORE_READ_FAILURES, STORE_WRITE_FAILURES } from '../../api/error-codes.js';
+import { yamlSchema } from '../../config/project/schemas.js';
+import { MOST_RULES } from '../../curation/curation-service.js';
+import { answerWrite, withBody } from '../handle-body.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { sendJson } from '../respond.js';
+import type { PostRoute } from '../route.js';
+
+const LIST: Schema = { type: 'string', description: 'The name of a file in curation/.' };
+const VERSION: Schema = {
+  type: 'string',
+  description: 'Of the rules of the API: it differs after every write. Empty if there are none.',
+};
+const EXAMPLE_RULES = [
+  {
+    query: 'running shoe',
+    from: '2026-11-27T00:00+01:00',
+    until: '2026-12-01T00:00+01:00',
+    pin: { '1': 'p42' },
+    hide: ['p9'],
+  },
+];
+
+export const putCuration: PostRoute = {
+  path: '/api/v1/curation/put',
+  folder: '/api/v1/curation/',
+  scope: 'curation',
+  method: 'POST',
+  class: 'upload',
+  writes: true,
+  body: {
+    limit: 'otherBytes',
+    entityTypes: undefined,
+    schema: () => ({
+      type: 'object',
+      required: ['list', 'rules'],
+      properties: {
+        list: LIST,
+        rules: { type: 'array', maxItems: MOST_RULES, items: schemaRef('curation_rule') },
+      },
+      additionalProperties: false,
+    }),
+    examples: () => ({
+      rules: { summary: 'a campaign', value: { list: 'campaigns', rules: EXAMPLE_RULES } },
+      none: { summary: 'no rules', value: { list: 'campaigns', rules: [] } },
+    }),
+  },
+  handler: ({ curation }) => answerWrite((body) => curation.put(body)),
+  operation: () => ({
+    operationId: 'put_curation',
+    tags: ['Curation'],
+    summary: 'Replace the rules of a list',
+    description:
+      'Replaces the rules that the list has over the API; an empty list removes them. The rules of its file stay, and are ' +
+      'applied before. If a rule has an error, nothing changes. All instances use the rules within two seconds.',
+    responses: {
+      200: jsonAnswer(
+        'The rules are stored, and this instance uses them.',
+        {
+          type: 'object',
+          required: ['list', 'rules', 'file_rules', 'version', 'not_in_index'],
+          properties: {
+            list: LIST,
+            rules: { type: 'integer', description: 'Rules of the API.' },
+            file_rules: { type: 'integer', description: 'Rules of the file.' },
+            version: VERSION,
+            not_in_index: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'Ids of rules that the index does not hold; at most 50.',
+            },
+          },
+        },
+        { list: 'campaigns', rules: 1, file_rules: 0, version: '9f86d081884c7d65', not_in_index: ['p9'] },
+      ),
+      ...problemResponses([
+        ...BODY_PROBLEMS,
+        'unknown_curation',
+        'curation_changed',
+        ...STORE_WRITE_FAILURES,
+        'store_partial_write',
+      ]),
+    },
+  }),
+  schemas: () => [['curation_rule', ruleSchema()]],
+};
+
+export const getCuration: PostRoute = {
+  path: '/api/v1/curation/get',
+  folder: '/api/v1/curation/',
+  scope: 'curation',
+  method: 'POST',
+  class: 'upload',
+  body: {
+    limit: 'otherBytes',
+    entityTypes: undefined,
+    schema: () => ({
+      type: 'object',
+      required: ['list'],
+      properties: { list: LIST },
+      additionalProperties: false,
+    }),
+    examples: () => ({ list: { summary: 'a list', value: { list: 'campaigns' } } }),
+  },
+  handler:
+    ({ curation }) =>
+    async (req, res) => {
+      sendJson(res, 200, await withBody(req, (body) => curation.get(body)));
+    },
+  operation: () => ({
+    operationId: 'get_curation',
+    tags: ['Curation'],
+    summary: 'Read the rules of a list',
+    description:
+      'Reads the rules that the list has over the API, as they were sent, and what is wrong with new rules.',
+    responses: {
+      200: jsonAnswer(
+        'The list.',
+        {
+          type: 'object',
+          required: ['list', 'rules', 'version', 'file', 'file_rules', 'refused'],
+          properties: {
+            list: LIST,
+            rules: { type: 'array', items: { type: 'object' } },
+            version: VERSION,
+            file: { type: 'string', description: 'The file of the list.' },
+            file_rules: { type: 'integer', description: 'Rules of the file.' },
+            refused: {
+              type: 'array',
+              description: 'Errors of newer rules, because of which the older ones serve.',
+              items: {
+                type: 'object',
+                required: ['file', 'line', 'column', 'code', 'detail'],
+                properties: {
+                  file: { type: 'string' },
+                  line: { type: 'integer' },
+                  column: { type: 'integer' },
+                  code: { type: 'string' },
+                  detail: { type: 'string' },
+                },
+              },
+            },
+          },
+        },
+        {
+          list: 'campaigns',
+          rules: EXAMPLE_RULES,
+          version: '9f86d081884c7d65',
+          file: 'curation/campaigns.yaml',
+          file_rules: 0,
+          refused: [],
+        },
+      ),
+      ...problemResponses([...BODY_PROBLEMS, 'unknown_curation', ...STORE_READ_FAILURES]),
+    },
+  }),
+};
+
+/** The schema of a rule in curation/*.yaml, without what only editors read. */
+function ruleSchema(): Schema {
+  const { rules } = yamlSchema('curation')['properties'] as Record<string, { readonly items: Schema }>;
+  return rules?.items ?? {};
+}

@@ -1,0 +1,142 @@
+import { UnitMoments } from '../evaluation/unit-moments.js';
+
+/** A candidate of a logged page whose place was drawn. */
+export interface ShownCandidate {
+  /** 1-based, over the whole ranking. */
+  readonly place: number;
+  /** The place without exploration; undefined if it is not known. */
+  readonly before: number | undefined;
+  /** The probability of this candidate at its place, given those above it; NaN if the place was not drawn. */
+  readonly propensity: number;
+  /** The probability of this candidate at its place, whatever is above it; NaN if the place was not drawn. */
+  readonly marginal: number;
+  readonly clicked: boolean;
+}
+
+/** How much users look at a place, relative to the first place. */
+export interface Examination {
+  readonly place: number;
+  readonly value: number;
+  readonly standardError: number;
+  /** Clicks on drawn candidates at this place. */
+  readonly clicks: number;
+}
+
+/** Weighted clicks at two places by page, as outcome and base. */
+interface Swaps {
+  readonly moments: UnitMoments;
+  swapped: number;
+  kept: number;
+}
+
+/**
+ * Estimates how much users look at each place from pages whose candidates were swapped with their neighbours. The same
+ * two candidates are at two places in both orders, so their worth cancels out: the ratio of the clicks at both places,
+ * each weighted by 1 / the probability of its order, is the ratio of the examinations.
+ * Source: Joachims, Swaminathan and Schnabel, "Unbiased learning-to-rank with biased feedback", WSDM 2017, section 5.3;
+ * weights: Agarwal et al., "Estimating position bias without intrusive interventions", WSDM 2019.
+ */
+export class SwapExamination {
+  readonly #pairs = new Map<number, Swaps>();
+  readonly #clicks = new Map<number, number>();
+
+  /** @param page its candidates, by place */
+  add(page: ReadonlyMap<number, ShownCandidate>): void {
+    for (const [place, upper] of page) {
+      if (!(upper.propensity < 1)) continue;
+      this.#count(place, upper);
+      const lower = page.get(place + 1);
+      if (lower === undefined) continue;
+      const isSwapped = upper.before === place + 1 && lower.before === place;
+      if (!isSwapped && (upper.before !== place || lower.before !== place + 1)) continue;
+      // A place that was not drawn had a single candidate left.
+      const below = Number.isNaN(lower.propensity) ? 1 : lower.propensity;
+      if (below === 1) this.#count(place + 1, lower);
+      const pair = this.#pairs.get(place) ?? { moments: new UnitMoments(), swapped: 0, kept: 0 };
+      this.#pairs.set(place, pair);
+      pair[isSwapped ? 'swapped' : 'kept'] += 1;
+      const weight = 1 / (upper.propensity * below);
+      pair.moments.add(lower.clicked ? weight : 0, upper.clicked ? weight : 0);
+    }
+  }
+
+  #count(place: number, { clicked }: ShownCandidate): void {
+    if (clicked) this.#clicks.set(place, (this.#clicks.get(place) ?? 0) + 1);
+  }
+
+  /** The places down to the last one that was swapped and clicked. Empty without swaps. */
+  result(): Examination[] {
+    const found: Examination[] = [];
+    let [value, relativeVariance] = [1, 0];
+    for (let place = 1; ; place++) {
+      found.push({
+        place,
+        value,
+        standardError: value * Math.sqrt(relativeVariance),
+        clicks: this.#clicks.get(place) ?? 0,
+      });
+      const pair = this.#pairs.get(place);
+      const ratio = pair?.moments.value ?? NaN;
+      if (pair === undefined || pair.swapped === 0 || pair.kept === 0 || !(ratio > 0 && ratio < Infinity))
+        return place === 1 ? [] : found;
+      // Neighbouring ratios share clicks; their dependence is small and left out.
+      relativeVariance += pair.moments.variance / (ratio * ratio);
+      value *= ratio;
+    }
+  }
+}
+
+/**
+ * Estimates the examination of places from pages in random order: at every place the candidates are equally good on
+ * average, once each is weighted by 1 / its probability there.
+ * Source: Wang et al., "Learning to rank with selection bias in personal search", SIGIR 2016, section 4; weights as above.
+ */
+export class RandomExamination {
+  readonly #places = new Map<number, { readonly moments: UnitMoments; clicks: number }>();
+
+  add(page: ReadonlyMap<number, ShownCandidate>): void {
+    for (const [place, { marginal, clicked }] of page) {
+      if (!(marginal < 1)) continue;
+      const known = this.#places.get(place) ?? { moments: new UnitMoments(), clicks: 0 };
+      this.#places.set(place, known);
+      known.moments.add(clicked ? 1 / marginal : 0);
+      if (clicked) known.clicks += 1;
+    }
+  }
+
+  /** The places down to the last one in a row that was drawn and clicked. */
+  result(): Examination[] {
+    const first = this.#places.get(1)?.moments;
+    if (first === undefined || !(first.value > 0)) return [];
+    const found: Examination[] = [];
+    for (let place = 1; ; place++) {
+      const known = this.#places.get(place);
+      if (known === undefined || known.clicks === 0) return found;
+      const value = known.moments.value / first.value;
+      const relative = known.moments.variance / known.moments.value ** 2 + first.variance / first.value ** 2;
+      const standardError = place === 1 ? 0 : value * Math.sqrt(relative);
+      found.push({ place, value, standardError, clicks: known.clicks });
+    }
+  }
+}
+
+/**
+ * The nearest values that do not increase, none above 1: users look at a place at most as much as at the one above it.
+ * Source: Barlow et al., "Statistical inference under order restrictions", 1972: pooling adjacent violators.
+ */
+export function nonIncreasing(values: readonly number[]): number[] {
+  const blocks: { sum: number; count: number }[] = [];
+  for (const value of values) {
+    let block = { sum: value, count: 1 };
+    for (
+      let last = blocks.at(-1);
+      last !== undefined && last.sum / last.count < block.sum / block.count;
+      last = blocks.at(-1)
+    ) {
+      blocks.pop();
+      block = { sum: block.sum + last.sum, count: block.count + last.count };
+    }
+    blocks.push(block);
+  }
+  return blocks.flatMap(({ sum, count }) => new Array<number>(count).fill(Math.min(1, sum / count)));
+}

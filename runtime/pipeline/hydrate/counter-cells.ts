@@ -1,0 +1,78 @@
+import type { Column } from '../../api/columns.js';
+import type { CounterDecoder } from '../../counters/counter-decoder.js';
+import { copyCell } from '../../frame/cells.js';
+import type { BatchRead } from './batch-read.js';
+import type { CellRead } from './cell-read.js';
+
+/** The cells of counters in one request. They are read from the store, together with the record of all entities. */
+export class CounterCells implements CellRead {
+  readonly count: number;
+  readonly #decoder: CounterDecoder;
+  readonly #columns: readonly Column[];
+  /** By row: number of its record; -1 if it has no id. */
+  readonly #numbers: Int32Array;
+  /** Number of the record of all entities; -1 if no feature needs it. */
+  readonly #all: number;
+  readonly #batch: BatchRead;
+  readonly #now: number;
+  /** By record: the row that it was decoded into first; undefined if no two rows share a record. */
+  readonly #first: Map<number, number> | undefined;
+
+  constructor(
+    decoder: CounterDecoder,
+    columns: readonly Column[],
+    numbers: Int32Array,
+    all: number,
+    distinct: boolean,
+    batch: BatchRead,
+    now: number,
+  ) {
+    this.count = numbers.length;
+    this.#decoder = decoder;
+    this.#columns = columns;
+    this.#numbers = numbers;
+    this.#all = all;
+    this.#batch = batch;
+    this.#now = now;
+    this.#first = distinct ? undefined : new Map();
+  }
+
+  hasId(row: number): boolean {
+    return (this.#numbers[row] ?? -1) >= 0;
+  }
+
+  missing(): number {
+    return 0; // an entity without counted events has no record
+  }
+
+  missingLayouts(): void {
+    // The records of counters have no layouts.
+  }
+
+  begin(): void {
+    const { memory, starts, ends } = this.#batch.records;
+    const all = this.#all;
+    const record = all < 0 ? null : (memory[all] ?? null);
+    this.#decoder.begin(record, starts[all] ?? 0, ends[all] ?? 0, this.#now);
+  }
+
+  fill(row: number): void {
+    const number = this.#numbers[row] as number;
+    const first = this.#first?.get(number);
+    if (first === undefined) {
+      const { memory, starts, ends } = this.#batch.records;
+      const record = memory[number] as Buffer | null;
+      this.#decoder.decode(
+        record,
+        starts[number] as number,
+        ends[number] as number,
+        this.#columns,
+        row,
+        this.#now,
+      );
+      this.#first?.set(number, row);
+    } else {
+      for (const column of this.#columns) copyCell(column, first, column, row);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MillraceError } from '../api/errors.js';
+import type { SourceMessage } from '../api/source.js';
+import type { JsonObject, JsonValue } from '../api/types.js';
+import { groupBy } from '../core/group-by.js';
+import { MAX_EVENTS } from '../feedback/check-feedback.js';
+import { mappedFeedback, type FeedbackBody, type FeedbackOf } from './feedback-parts.js';
+import type { Intake, IntakeProject, MappedSource, Outcome, SourceTarget, Stored } from './intake.js';
+import { isFinal, Outcomes } from './refusals.js';
+import { readMessage } from './read-message.js';
+
+const EVENT_POINTER = /^\/events\/(\d+)(.*)$/s;
+/** The most reasons that are told of one message. */
+const MOST_REASONS = 3;
+
+/** The feedback of one message. */
+interface Part {
+  readonly position: number;
+  /** Parts with equal keys can be sent in one body. Undefined: it is sent alone. */
+  readonly key: string | undefined;
+  readonly head: JsonObject;
+  readonly events: readonly JsonValue[];
+}
+
+/**
+ * Stores messages as feedback. Messages of one user are stored in order; those of different users at the same time.
+ */
+export class FeedbackIntake implements Intake {
+  readonly outcomes: readonly Outcome[] = [
+    'stored',
+    'duplicates',
+    'too_old',
+    'unused',
+    'skipped',
+    'rejected',
+  ];
+  readonly #feedbackOf: FeedbackOf | undefined;
+  readonly #takesLines: boolean;
+  readonly #target: Pick<SourceTarget, 'feedback'>;
+
+  constructor(definition: MappedSource, project: IntakeProject, target: Pick<SourceTarget, 'feedback'>) {
+    this.#feedbackOf = definition.map === undefined ? undefined : mappedFeedback(definition, project);
+    this.#takesLines = definition.map === 'snowplow';
+    this.#target = target;
+  }
+
+  async store(messages: readonly SourceMessage[], atOnce: number): Promise<Stored> {
+    const outcomes = new Outcomes();
+    const parts = messages.flatMap((message, position) => this.#partOf(message, position, outcomes) ?? []);
+    const lanes = [...groupBy(parts, laneOf).values()];
+    const failures: unknown[] = [];
+    const work = async (): Promise<void> => {
+      for (let lane = lanes.shift(); lane !== undefined && failures.length === 0; lane = lanes.shift())
+        for (const body of together(lane)) {
+          await this.#send(body, outcomes);
+          // Requests that arrived in the meantime are answered first.
+          await nextTurn();
+        }
+    };
+    await Promise.all(
+      Array.from({ length: Math.max(1, atOnce) }, () =>
+        work().catch((error: unknown) => void failures.push(error)),
+      ),
+    );
+    if (failures.length > 0) throw failures[0];
+    return outcomes.of(messages);
+  }
+
+  #partOf(message: SourceMessage, position: number, outcomes: Outcomes): Part | undefined {
+    const read = readMessage(message, this.#takesLines);
+    if (read.is === 'unreadable') outcomes.reject(position, read.problem);
+    if (read.is === 'nothing') outcomes.add('skipped', 1);
+    if (read.is !== 'row') return undefined;
+    const body = this.#feedbackOf?.(read.value, message) ?? nativeBody(read.value);
+    if ('problem' in body) {
+      outcomes.reject(position, body.problem);
+      return undefined;
+    }
+    if (!Array.isArray(body.events)) return { position, key: undefined, head: read.value, events: [] };
+    if (body.events.length === 0) {
+      outcomes.add('skipped', 1);
+      return undefined;
+    }
+    return { position, key: JSON.stringify(body.head), head: body.head, events: body.events };
+  }
+
+  /** Stores a body. If the events of some messages are wrong, the others are sent again without them. */
+  async #send(parts: readonly Part[], outcomes: Outcomes): Promise<void> {
+    let left = parts;
+    while (left.length > 0) {
+      const [first] = left;
+      const body =
+        first?.key === undefined
+          ? (first?.head ?? {})
+          : { ...first.head, events: left.flatMap(({ events }) => events) };
+      try {
+        const answer = await this.#target.feedback(body);
+        for (const outcome of ['stored', 'duplicates', 'too_old', 'unused'] as const)
+          outcomes.add(outcome, answer[outcome]);
+        return;
+      } catch (error) {
+        if (!isFinal(error)) throw error;
+        if (error.code === 'body_too_large' && left.length > 1) {
+          const middle = left.length >> 1;
+          for (const half of [left.slice(0, middle), left.slice(middle)]) await this.#send(half, outcomes);
+          return;
+        }
+        left = withoutWrong(left, error, outcomes);
+      }
+    }
+  }
+}
+
+function nativeBody({ events, ...head }: JsonObject): FeedbackBody {
+  return { head, events: events as unknown as readonly JsonObject[] };
+}
+
+/** Messages of one lane are stored one after the other: all that belong to the same entities. */
+function laneOf({ head, key, position }: Part): string {
+  if (key === undefined) return `alone ${position}`;
+  const owners = Object.entries(head).filter(([name]) => name !== 'request_id');
+  return JSON.stringify(owners);
+}
+
+/** Puts consecutive messages into bodies. */
+function* together(lane: readonly Part[]): Generator<readonly Part[]> {
+  let body: Part[] = [];
+  let events = 0;
+  for (const part of lane) {
+    const fits = part.key !== undefined && part.key === body[0]?.key;
+    if (body.length > 0 && (!fits || events + part.events.length > MAX_EVENTS)) {
+      yield body;
+      [body, events] = [[], 0];
+    }
+    body.push(part);
+    events += part.events.length;
+  }
+  if (body.length > 0) yield body;
+}
+
+/** Rejects the messages that an error names, or all of them if it names none. @returns the others */
+function withoutWrong(parts: readonly Part[], error: MillraceError, outcomes: Outcomes): readonly Part[] {
+  const reasons = new Map<Part, string[]>();
+  const owners = parts.flatMap((part) => part.events.map(() => part));
+  for (const { pointer, detail } of error.violations) {
+    const [, at, place = ''] = EVENT_POINTER.exec(pointer) ?? [];
+    const part = at === undefined ? undefined : owners[Number(at)];
+    for (const one of part === undefined ? parts : [part]) {
+      const found = reasons.get(one) ?? [];
+      const name = place.slice(place.lastIndexOf('/') + 1);
+      found.push(
+        part === undefined || place === '' || detail.includes(name) ? detail : `${place}: ${detail}`,
+      );
+      reasons.set(one, found);
+    }
+  }
+  if (reasons.size === 0) for (const part of parts) reasons.set(part, [error.message]);
+  for (const [{ position }, found] of reasons) {
+    const more = found.length > MOST_REASONS ? `; and ${found.length - MOST_REASONS} more` : '';
+    outcomes.reject(position, found.slice(0, MOST_REASONS).join('; ') + more);
+  }
+  return parts.filter((part) => !reasons.has(part));
+}

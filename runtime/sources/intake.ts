@@ -1,0 +1,65 @@
+import type { RejectedMessage, SourceMessage } from '../api/source.js';
+import type { JsonObject } from '../api/types.js';
+import type { ProjectConfig, SourceDefinition } from '../config/project/model.js';
+import type { FeedbackAnswer } from '../feedback/feedback.js';
+import type { Sent } from '../index/send-batch.js';
+
+/** A row of an upload or a push, numbered by the message that it came with. */
+export interface SourceRow {
+  readonly line: number;
+  readonly value: JsonObject;
+  /** The JSON text, if the row is the whole message. It is sent unchanged, so that no digit is lost. */
+  readonly json?: string;
+  /** The size of the message. */
+  readonly bytes: number;
+}
+
+/** Where messages are stored: this service, the store of the settings, or a running service. */
+export interface SourceTarget {
+  /** Stores what users did. @throws MillraceError; after invalid_body nothing is stored */
+  feedback(body: JsonObject): Promise<Omit<FeedbackAnswer, 'request_id'>>;
+  /** Stores whole entities. @throws MillraceError; after invalid_body nothing is stored */
+  upload(entityType: string, rows: readonly SourceRow[]): Promise<void>;
+  /** Stores feature rows. @throws as `upload` */
+  push(view: string, rows: readonly SourceRow[]): Promise<Sent>;
+}
+
+/** What became of events and rows; of messages, if they hold nothing (`skipped`) or cannot be stored (`rejected`). */
+export const OUTCOMES = [
+  'stored',
+  'duplicates',
+  'too_old',
+  'unused',
+  'older',
+  'expired',
+  'skipped',
+  'rejected',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+export type Totals = Partial<Record<Outcome, number>>;
+
+export interface Stored {
+  readonly totals: Totals;
+  readonly rejected: readonly RejectedMessage[];
+}
+
+/** Stores the messages of a source. */
+export interface Intake {
+  /** The outcomes that can occur, in the order in which they are told. */
+  readonly outcomes: readonly Outcome[];
+  /**
+   * Stores messages. A message is stored whole, or rejected whole.
+   * @param atOnce how many writes may be in flight
+   * @throws any error after which the same messages can be stored later
+   */
+  store(messages: readonly SourceMessage[], atOnce: number): Promise<Stored>;
+}
+
+/** The parts of a project that messages are mapped by. */
+export type IntakeProject = Pick<ProjectConfig, 'entities' | 'events'>;
+
+/** The parts of a source's file that say how its messages are read. */
+export type MappedSource = Pick<
+  SourceDefinition,
+  'into' | 'map' | 'event' | 'values' | 'where' | 'positionsFrom' | 'about'
+>;

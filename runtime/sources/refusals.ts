@@ -1,0 +1,42 @@
+import type { SourceMessage } from '../api/source.js';
+import { MillraceError } from '../api/errors.js';
+import type { ErrorCode } from '../api/error-codes.js';
+import type { Stored, Totals, Outcome } from './intake.js';
+
+/** Errors after which the same content can never be stored. */
+const FINAL: ReadonlySet<ErrorCode> = new Set([
+  'invalid_body',
+  'body_too_large',
+  'unknown_view',
+  'unknown_entity_type',
+  'record_unreadable',
+]);
+
+/** True if a retry of the same content could never succeed. */
+export function isFinal(error: unknown): error is MillraceError {
+  return error instanceof MillraceError && FINAL.has(error.code);
+}
+
+/** Collects what became of the messages of one batch. */
+export class Outcomes {
+  readonly #totals: Totals = {};
+  readonly #reasons = new Map<number, string>();
+
+  add(outcome: Outcome, count: number): void {
+    if (count > 0) this.#totals[outcome] = (this.#totals[outcome] ?? 0) + count;
+  }
+
+  /** The first reason of a message counts. */
+  reject(position: number, reason: string): void {
+    if (!this.#reasons.has(position)) this.#reasons.set(position, reason);
+  }
+
+  of(messages: readonly SourceMessage[]): Stored {
+    const rejected = messages.flatMap((message, i) => {
+      const reason = this.#reasons.get(i);
+      return reason === undefined ? [] : [{ message, reason }];
+    });
+    this.add('rejected', rejected.length);
+    return { totals: this.#totals, rejected };
+  }
+}

@@ -1,0 +1,161 @@
+import type { SourceMessage } from '../api/source.js';
+import type { JsonObject, JsonValue } from '../api/types.js';
+import { isReadyMap } from '../config/project/ready-maps.js';
+import { entityReader } from '../dataset/import/entity-reader.js';
+import { fittedEntity } from '../dataset/import/fitted-entity.js';
+import type { ForeignEvent, RowReader } from '../dataset/import/foreign-event.js';
+import { readyReader } from '../dataset/import/ready-logs.js';
+import { sendBatch } from '../index/send-batch.js';
+import type {
+  Intake,
+  IntakeProject,
+  MappedSource,
+  Outcome,
+  SourceRow,
+  SourceTarget,
+  Stored,
+} from './intake.js';
+import { isFinal, Outcomes } from './refusals.js';
+import { readMessage } from './read-message.js';
+
+/** Rows and bytes of one body. */
+const MOST_ROWS = 250;
+const MOST_BYTES = 4 * 2 ** 20;
+
+type Definition = Pick<MappedSource, 'into' | 'map' | 'about'>;
+
+/** Stores messages as whole entities, or as rows of feature views. */
+export class RowIntake implements Intake {
+  readonly outcomes: readonly Outcome[];
+  readonly #into: Definition['into'];
+  readonly #reader: RowReader | undefined;
+  readonly #takesLines: boolean;
+  readonly #project: IntakeProject;
+  readonly #target: Pick<SourceTarget, 'push' | 'upload'>;
+
+  constructor(
+    { into, map, about }: Definition,
+    project: IntakeProject,
+    target: Pick<SourceTarget, 'push' | 'upload'>,
+  ) {
+    this.#into = into;
+    this.#project = project;
+    this.#target = target;
+    this.#takesLines = map === 'snowplow';
+    this.#reader =
+      map === undefined
+        ? undefined
+        : typeof map === 'string'
+          ? isReadyMap(map)
+            ? readyReader(map, about)
+            : undefined
+          : entityReader({ files: [], into: 'entities', map: map as Readonly<Record<string, string>> });
+    this.outcomes =
+      into.kind === 'features'
+        ? ['stored', 'older', 'expired', 'skipped', 'rejected']
+        : ['stored', 'skipped', 'rejected'];
+  }
+
+  /** Rows are stored in the order of the messages, so that the last row of an entity stays. */
+  async store(messages: readonly SourceMessage[]): Promise<Stored> {
+    const outcomes = new Outcomes();
+    let group: string | undefined;
+    let rows: SourceRow[] = [];
+    let bytes = 0;
+    const flush = async (): Promise<void> => {
+      const sent = rows;
+      [rows, bytes] = [[], 0];
+      if (group !== undefined && sent.length > 0) await this.#send(group, sent, outcomes);
+    };
+    for (const [position, message] of messages.entries()) {
+      for (const { name, row } of this.#rowsOf(message, position, outcomes)) {
+        // Rows of one message that names several types are rare; each change of the type ends a body.
+        if (name !== group || rows.length === MOST_ROWS || bytes + row.bytes > MOST_BYTES) await flush();
+        group = name;
+        rows.push(row);
+        bytes += row.bytes;
+      }
+    }
+    await flush();
+    return outcomes.of(messages);
+  }
+
+  #rowsOf(
+    message: SourceMessage,
+    position: number,
+    outcomes: Outcomes,
+  ): readonly { readonly name: string; readonly row: SourceRow }[] {
+    const read = readMessage(message, this.#takesLines);
+    if (read.is === 'nothing') outcomes.add('skipped', 1);
+    if (read.is === 'unreadable') outcomes.reject(position, read.problem);
+    if (read.is !== 'row') return [];
+    const { value, json } = read;
+    const bytes = message.content?.length ?? 0;
+    if (this.#reader !== undefined) return this.#mapped(value, bytes, position, outcomes);
+    const field = this.#into.kind === 'features' ? 'view' : 'entity_type';
+    const name = this.#into.name ?? message.headers[field];
+    if (name === undefined) {
+      const has = Object.keys(message.headers);
+      outcomes.reject(
+        position,
+        `expected the name of the ${field === 'view' ? 'feature view' : 'entity type'} in \`${field}\`, beside the content; found ${has.length === 0 ? 'nothing there' : has.join(', ').slice(0, 200)}`,
+      );
+      return [];
+    }
+    if (this.#into.kind === 'entities' || Object.hasOwn(value, 'event_time'))
+      return [{ name, row: { line: position, value, json, bytes } }];
+    // A second delivery has the same time, so it is not newer than the first.
+    const timed = { ...value, event_time: message.time };
+    return [{ name, row: { line: position, value: timed, bytes: bytes + 28 } }];
+  }
+
+  #mapped(
+    value: JsonObject,
+    bytes: number,
+    position: number,
+    outcomes: Outcomes,
+  ): readonly { readonly name: string; readonly row: SourceRow }[] {
+    const events: ForeignEvent[] = [];
+    let problem: string | undefined;
+    this.#reader?.read(value, {
+      event: (event) => events.push(event),
+      reject: (reason, detail) => {
+        problem ??= `${reason}: ${detail}`;
+      },
+    });
+    if (problem !== undefined) {
+      outcomes.reject(position, problem);
+      return [];
+    }
+    const rows = events.flatMap((event) => {
+      if (event.is !== 'entity' || (this.#into.name ?? event.type) !== event.type) return [];
+      const declared = this.#project.entities.get(event.type);
+      if (declared === undefined) return [];
+      const row: JsonValue = fittedEntity(event, declared);
+      return [{ name: event.type, row: { line: position, value: row, bytes } }];
+    });
+    if (rows.length === 0) outcomes.add('skipped', 1);
+    return rows;
+  }
+
+  async #send(name: string, rows: readonly SourceRow[], outcomes: Outcomes): Promise<void> {
+    const isFeatures = this.#into.kind === 'features';
+    try {
+      const sent = await sendBatch(
+        rows,
+        async (some) => {
+          if (isFeatures) return this.#target.push(name, some);
+          await this.#target.upload(name, some);
+          return { older: 0 };
+        },
+        ({ line, problem }) => outcomes.reject(line, problem),
+      );
+      outcomes.add('stored', sent.loaded);
+      outcomes.add('older', sent.older);
+      outcomes.add('expired', sent.expired);
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      for (const { line } of rows) outcomes.reject(line, error.message);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Backlog, Source } from '../api/source.js';
+import { describeError, type ErrorDescription } from '../core/describe-error.js';
+import { consume } from './consume.js';
+import type { Intake, Outcome, Totals } from './intake.js';
+import { Pace, type ServiceLoad } from './pace.js';
+
+/** How long a stopped source may still store and settle what it has read, in milliseconds. */
+const FINISH_MS = 10_000;
+const BACKLOG_MS = 10_000;
+const FIRST_BACKLOG_MS = 1000;
+
+/** Writes the lines of a log. */
+export interface SourceLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** What metrics and readiness tell of a source. */
+export interface SourceState {
+  readonly name: string;
+  /** Why it does not answer; undefined if it does. */
+  readonly lost: string | undefined;
+  /** Since the process started. */
+  readonly totals: Totals;
+  readonly messages: number;
+  readonly retries: number;
+  /** As the server said lately. */
+  readonly backlog: Backlog | undefined;
+  readonly slowedMs: number;
+  /** When messages were last settled, epoch milliseconds. */
+  readonly settledAt: number | undefined;
+}
+
+export interface RunningOptions {
+  readonly name: string;
+  readonly log: SourceLog;
+  /** How busy the process is; undefined if it answers no requests. */
+  readonly load?: (() => ServiceLoad) | undefined;
+  readonly backlogMs?: number;
+}
+
+/** A source whose messages are being stored. */
+export class RunningSource implements SourceState {
+  readonly name: string;
+  readonly totals: Totals = {};
+  lost: string | undefined;
+  messages = 0;
+  retries = 0;
+  backlog: Backlog | undefined;
+  settledAt: number | undefined;
+  readonly #source: Source;
+  readonly #intake: () => Intake;
+  readonly #log: SourceLog;
+  readonly #pace: Pace;
+  readonly #backlogMs: number;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+  #told = '';
+
+  /** @param intake what stores the messages; asked for each batch, because a reload replaces it */
+  constructor(source: Source, intake: () => Intake, { name, log, load, backlogMs }: RunningOptions) {
+    this.name = name;
+    this.#source = source;
+    this.#intake = intake;
+    this.#log = log;
+    this.#pace = new Pace(load);
+    this.#backlogMs = backlogMs ?? BACKLOG_MS;
+    this.#ended = this.#run();
+    void this.#watchBacklog();
+  }
+
+  get slowedMs(): number {
+    return this.#pace.slowedMs;
+  }
+
+  /** The totals, with zeros for the outcomes that can occur. */
+  counts(): Totals {
+    return Object.fromEntries(this.#intake().outcomes.map((one: Outcome) => [one, this.totals[one] ?? 0]));
+  }
+
+  /** Stops reading. Resolves when what was read is stored and settled, or cannot be soon. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    const late = new AbortController();
+    await Promise.race([
+      this.#ended,
+      delay(FINISH_MS, undefined, { signal: late.signal, ref: false }).catch(() => undefined),
+    ]);
+    late.abort();
+    await (async () => this.#source.close?.())().catch(() => undefined);
+  }
+
+  async #run(): Promise<void> {
+    await consume(this.#source, this.#intake, {
+      signal: this.#stop.signal,
+      pace: this.#pace,
+      observer: {
+        found: () => {
+          if (this.lost !== undefined) this.#log.info({ source: this.name }, 'the source answers again');
+          this.lost = undefined;
+        },
+        lost: (error, retryMs) => {
+          this.lost = describeError(error, false).message;
+          this.retries += 1;
+          this.#tell('lost', error, retryMs, 'the source does not answer; trying again');
+        },
+        waiting: (error, retryMs) => {
+          this.retries += 1;
+          this.#tell('waiting', error, retryMs, 'messages could not be stored; trying again');
+        },
+        settled: (messages, { totals, rejected }) => {
+          this.#told = '';
+          this.messages += messages;
+          this.settledAt = Date.now();
+          for (const [outcome, count] of Object.entries(totals) as [Outcome, number][])
+            this.totals[outcome] = (this.totals[outcome] ?? 0) + count;
+          for (const { message, reason } of rejected)
+            this.#log.warn(
+              { source: this.name, partition: message.partition, id: message.id, reason },
+              'a message was rejected',
+            );
+        },
+      },
+    });
+  }
+
+  /** The same failure is told once, until something is stored again. */
+  #tell(state: string, error: unknown, retryMs: number, message: string): void {
+    const described: ErrorDescription = describeError(error, false);
+    const told = `${state} ${described.message}`;
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#log.warn({ source: this.name, error: described, retry_ms: retryMs }, message);
+  }
+
+  async #watchBacklog(): Promise<void> {
+    const { signal } = this.#stop;
+    // The source connects first.
+    for (let ms = Math.min(FIRST_BACKLOG_MS, this.#backlogMs); !signal.aborted; ms = this.#backlogMs) {
+      await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+      this.backlog = await this.#source.backlog?.().catch(() => undefined);
+    }
+  }
+}

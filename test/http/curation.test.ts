@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createApp } from '../../runtime/app/app.js';
+import { listen } from '../../runtime/http/listen.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
+import { writeProject } from '../support/project.js';
+import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { until, type LogLine } from '../support/served-project.js';
+import { post } from './harness.js';
+
+const PUT = '/api/v1/curation/put';
+const GET = '/api/v1/curation/get';
+const FILE = 'query,action,target,value\ntv,pin,b,1\n';
+const FILES = {
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, brand: string }\n',
+  'pipelines/search.yaml': `pipeline: search
+rank: product
+request: { candidates: { found: float }, query: query }
+components:
+  - use: score
+    with: { value: product.found }
+  - { use: curation, with: { list: campaigns, reads: [product.price] } }
+`,
+  'curation/campaigns.csv': FILE,
+};
+const BODY = {
+  candidates: ['a', 'b', 'c', 'd'].map((product_id, row) => ({ product_id, found: 4 - row })),
+  query: { query: 'TV' },
+};
+
+interface Instance {
+  readonly url: string;
+  readonly log: LogLine[];
+  order(query?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+async function start(root: string, env: Readonly<Record<string, string>>): Promise<Instance> {
+  const log: LogLine[] = [];
+  const logger = pino({ level: 'info' }, { write: (text) => void log.push(JSON.parse(text) as LogLine) });
+  const app = await createApp(loadSettings(env, { project: root }), { logger });
+  const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${server.port}`;
+  return {
+    url,
+    log,
+    order: async (query = 'TV') => {
+      const { status, json } = await post(`${url}/api/v1/search`, { ...BODY, query: { query } });
+      expect(status, JSON.stringify(json)).to.equal(200);
+      const { ranked_candidates: ranked } = json as { ranked_candidates: { candidate_id: string }[] };
+      return ranked.map(({ candidate_id: id }) => id).join('');
+    },
+    close: async () => {
+      await server.close(0);
+      await app.close();
+    },
+  };
+}
+
+for (const store of ['embedded', 'redis'] as const)
+  describe(`rules of a list that change while the service runs, on the ${store} store`, () => {
+    let redis: PrivateRedis | undefined;
+    let root = '';
+    let data = '';
+    let env: Record<string, string> = {};
+    let instances: Instance[] = [];
+
+    before(async function () {
+      if (store === 'redis') {
+        needRedisServer(this);
+        redis = await startRedisServer();
+      }
+    });
+    after(() => redis?.remove());
+
+    beforeEach(async () => {
+      root = await writeProject(FILES);
+      data = await mkdtemp(join(tmpdir(), 'millrace-curation-'));
+      env = {
+        MILLRACE_STORE: store,
+        MILLRACE_DATA_DIR: data,
+        MILLRACE_RELOAD_POLL_MS: '30',
+        MILLRACE_PREFIX: `t${Date.now()}`,
+        ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+      };
+      instances = [await start(root, env)];
+    });
+    afterEach(async () => {
+      for (const one of instances) await one.close();
+      await rm(root, { recursive: true, force: true });
+      await rm(data, { recursive: true, force: true });
+    });
+    const first = (): Instance => {
+      const [one] = instances;
+      if (one === undefined) throw new Error('there is no instance');
+      return one;
+    };
+
+    it('stores the rules of a request, applies them at once, and has them after a restart', async () => {
+      const rules = [
+        { query: 'tv', hide: ['a'] },
+        { boost: { where: 'product.price > 10', multiply: 3 }, bury: { where: 'product.found < 2' } },
+      ];
+      expect(await first().order()).to.equal('bacd');
+      const answer = await post(first().url + PUT, { list: 'campaigns', rules });
+      expect(answer.status, JSON.stringify(answer.json)).to.equal(200);
+      expect(answer.json).to.deep.include({
+        list: 'campaigns',
+        rules: 2,
+        file_rules: 1,
+        not_in_index: ['a'],
+      });
+      expect(await first().order()).to.equal('bcd');
+      const audit = first().log.find(({ msg }) => msg === 'write');
+      expect(audit).to.deep.include({ list: 'campaigns', route: PUT, status: 200 });
+
+      await first().close();
+      instances = [await start(root, env)];
+      expect(await first().order()).to.equal('bcd');
+      const read = await post(first().url + GET, { list: 'campaigns' });
+      expect(read.json).to.deep.include({ rules, file_rules: 1, refused: [] });
+      await post(first().url + PUT, { list: 'campaigns', rules: [] });
+      expect(await first().order()).to.equal('bacd');
+    });
+
+    it('changes nothing if one rule of a request is wrong', async () => {
+      await post(first().url + PUT, { list: 'campaigns', rules: [{ hide: ['d'] }] });
+      const wrong = {
+        list: 'campaigns',
+        rules: [
+          { hide: ['a'] },
+          { boost: { where: 'product.brand == "x"', add: 1 } },
+          { query: 'tv', pin: { 1: 'c' } },
+          { query: 'tv', from: 'soon', hide: [7] },
+        ],
+      };
+      const { status, json } = await post(first().url + PUT, wrong);
+      expect(status).to.equal(422);
+      const { errors } = json as { errors: { pointer: string; code: string }[] };
+      expect(errors.map(({ pointer, code }) => [pointer, code])).to.deep.include(['/rules/3', 'wrong_type']);
+      const unread = await post(first().url + PUT, { ...wrong, rules: wrong.rules.slice(0, 2) });
+      expect(JSON.stringify(unread.json)).to.contain('/rules/1').and.to.contain('`reads`');
+      const conflict = await post(first().url + PUT, { ...wrong, rules: wrong.rules.slice(2, 3) });
+      expect(JSON.stringify(conflict.json)).to.contain('contradiction');
+      expect(await first().order()).to.equal('bac');
+      expect((await post(first().url + PUT, { list: 'campaign', rules: [] })).status).to.equal(404);
+      expect((await post(first().url + PUT, { list: 'campaigns' })).status).to.equal(422);
+    });
+
+    it('takes up a changed file, and keeps the old rules while a file is wrong', async () => {
+      const path = join(root, 'curation/campaigns.csv');
+      const metric = async (): Promise<string> => {
+        const text = await (await fetch(`${first().url}/metrics`)).text();
+        const line = /^millrace_curation_refused\{list="campaigns",source="file"\} (\d)$/m.exec(text);
+        return line?.[1] ?? '';
+      };
+      await writeFile(path, 'query,action,target,value\ntv,pin,d,1\n');
+      await until(async () => (await first().order()) === 'dabc');
+      expect(await metric()).to.equal('0');
+      await writeFile(path, 'query,action,target,value\ntv,pin,c,1\ntv,pin,a,one\n');
+      await until(async () => (await metric()) === '1');
+      expect(await first().order()).to.equal('dabc');
+      const told = first().log.find(({ code }) => code === 'wrong_type');
+      expect(told).to.deep.include({ file: 'curation/campaigns.csv', line: 3, column: 10 });
+      const read = await post(first().url + GET, { list: 'campaigns' });
+      expect(JSON.stringify(read.json)).to.contain('"line":3');
+      await rm(path);
+      expect(await first().order()).to.equal('dabc');
+      await writeFile(path, FILE);
+      await until(async () => (await metric()) === '0');
+      expect(await first().order()).to.equal('bacd');
+    });
+
+    if (store === 'redis')
+      it('applies the rules of another instance', async () => {
+        instances.push(await start(root, env));
+        const [, second] = instances;
+        await post(first().url + PUT, { list: 'campaigns', rules: [{ query: 'tv', hide: ['c'] }] });
+        await until(async () => (await second?.order()) === 'bad');
+        await post(`${second?.url ?? ''}${PUT}`, { list: 'campaigns', rules: [] });
+        await until(async () => (await first().order()) === 'bacd');
+      });
+  });

@@ -1,0 +1,63 @@
+import type { Mistake, Surface } from '../mistake.js';
+
+const YAML = 'curation/campaigns.yaml';
+const CSV = 'curation/campaigns.csv';
+const yaml = (rule: string): Readonly<Record<string, string>> => ({
+  [YAML]: `curation: campaigns\nrules:\n${rule}`,
+});
+const csv = (...lines: readonly string[]): Readonly<Record<string, string>> => ({
+  [CSV]: ['query,match,action,target,value,from,until,note', ...lines, ''].join('\n'),
+});
+/** A step of the pipeline that applies the list. */
+const applied = (options: string): Pick<Mistake, 'edit'> => ({
+  edit: [
+    'pipelines/search.yaml',
+    'page: { size: 24',
+    `  - { use: curation, with: ${options} }\npage: { size: 24`,
+  ],
+});
+
+export const CURATION: Surface = {
+  title: 'Curation',
+  mistakes: [
+    {
+      what: 'A list that does not exist',
+      ...applied('{ list: campagns }'),
+      files: yaml('  - { hide: [p1] }\n'),
+    },
+    { what: 'A rule that does nothing', files: yaml('  - query: tv\n    note: soon\n') },
+    {
+      what: 'A rule that ends before it starts',
+      files: yaml('  - { query: tv, hide: [p1], from: 2026-12-01T00:00Z, until: 2026-12-01T00:00+01:00 }\n'),
+    },
+    { what: 'A time that is none', files: yaml('  - { query: tv, hide: [p1], from: Black Friday }\n') },
+    {
+      what: 'Two pins of one position at the same time',
+      files: csv('tv,,pin,p1,1,2026-11-27,2026-12-01,', 'TV,,pin,p2,1,2026-11-30,2026-12-24,Christmas'),
+    },
+    {
+      what: 'A candidate that is pinned and hidden',
+      files: csv(',,hide,p9,,,,recalled', 'tv,,pin,p9,1,,,'),
+    },
+    { what: 'A boost without an amount', files: yaml('  - boost: { where: product.price > 1 }\n') },
+    {
+      what: 'A condition on an unknown attribute',
+      ...applied('{ list: campaigns }'),
+      files: yaml('  - { query: tv, boost: { where: product.colour == "red", multiply: 2 } }\n'),
+    },
+    {
+      what: 'A condition on a candidate under when',
+      ...applied('{ list: campaigns }'),
+      files: yaml('  - { when: product.price > 10, hide: [p1] }\n'),
+    },
+    { what: 'A misspelt action in CSV', files: csv('tv,,pinn,p1,1,,,') },
+    { what: 'A position in CSV that is none', files: csv('tv,,pin,p1,first,,,') },
+    { what: 'A misspelt column in CSV', files: { [CSV]: 'query,action,taget,value\ntv,pin,p1,1\n' } },
+    { what: 'A comma in CSV without quotes', files: csv('tv,,hide,p1,,,,sold out, until May') },
+    { what: 'A quote in CSV that is not closed', files: csv('tv,,hide,p1,,,,"sold out') },
+    {
+      what: 'Rules for an unknown list over the API',
+      request: { path: '/api/v1/curation/put', body: '{"list":"campaigns","rules":[]}' },
+    },
+  ],
+};

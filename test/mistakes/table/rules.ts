@@ -1,0 +1,54 @@
+import type { Mistake, Surface } from '../mistake.js';
+
+const FILE = 'pipelines/search.yaml';
+const LAST = '    with: { where: product.number_in_stock <= 0 }\n';
+
+/** A rule that is used wrongly, as the last step. */
+function rule(what: string, use: string, options: string, more: Omit<Mistake, 'what'> = {}): Mistake {
+  return { what, edit: [FILE, LAST, `${LAST}  - use: ${use}\n    with: ${options}\n`], ...more };
+}
+
+export const RULES: Surface = {
+  title: 'Rules',
+  mistakes: [
+    rule('A limit by a list', 'limit', '{ by: product.categories, most: 2 }'),
+    rule('A limit that never acts', 'limit', '{ by: product.brand, most: 3, within: 3 }'),
+    rule('A limit on the wrong page', 'limit', '{ by: product.brand, most: 3, within: pages }'),
+    rule('A limit by a misspelt attribute', 'limit', '{ by: product.brnd, most: 2 }'),
+    rule('Diversity by a number', 'diversify', '{ by: product.price }'),
+    rule('A weight of relevance above 1', 'diversify', '{ by: product.brand, relevance: 70 }'),
+    rule('Duplicates by a list', 'dedupe', '{ by: product.categories }'),
+    rule('A group that shows a text', 'group', '{ by: product.brand, show: product.title }'),
+    rule('A slot at position 0', 'slot', '{ positions: [0], where: product.rating > 4 }'),
+    rule('A slot that is on no first page', 'slot', '{ positions: [120], where: product.rating > 4 }'),
+    rule('A slot whose condition is a number', 'slot', '{ positions: [3], where: product.rating }'),
+    rule('Pins without pins', 'pin', '{}'),
+    rule(
+      'Two ways of pinning',
+      'pin',
+      '{ positions: { 1: p1 }, table: { by: query.query, file: pins.csv } }',
+      {
+        files: { 'pins.csv': 'key,position,id\n' },
+      },
+    ),
+    rule('A table of pins with a wrong position', 'pin', '{ table: { by: query.query, file: pins.csv } }', {
+      files: { 'pins.csv': 'key,position,id\ntv,first,p1\n' },
+    }),
+    rule(
+      'A table of boosts without the column of a key',
+      'boost',
+      '{ table: { keys: { brand: product.brand, user: user }, file: boosts.csv } }',
+      { files: { 'boosts.csv': 'brand,amount\nlumen,2\n' } },
+    ),
+    rule(
+      'Bounds of boosts in the wrong order',
+      'boost_bounds',
+      '{ base: relevance:score, multiply: [2, 0.5] }',
+    ),
+    rule(
+      'Bounds that exclude a score without boosts',
+      'boost_bounds',
+      '{ base: relevance:score, add: [1, 2] }',
+    ),
+  ],
+};

@@ -1,0 +1,232 @@
+import { Random } from '../../runtime/core/random.js';
+import { alwaysFactor, effectOf } from '../../runtime/evaluation/effect.js';
+import { REWARDS } from '../../runtime/off-policy/estimate.js';
+import { UnitMoments } from '../../runtime/evaluation/unit-moments.js';
+import { drawContexts, examinationError, offPolicyCoverage } from './experiments/drawn-logs.js';
+import { costOf, type Cost } from './experiments/interleaving.js';
+import { clicksPerRequest, revenue, type Population } from './experiments/populations.js';
+import type { Proof, ProofOptions, ProofResult } from './proof.js';
+
+/** The seeds are fixed, so that nobody can choose the runs that look best. */
+const SEEDS = {
+  equal: 20261201,
+  known: 20261202,
+  peeks: 20261203,
+  bootstrap: 20261204,
+  interleaving: 20261205,
+  contexts: 20261206,
+  logs: 20261207,
+  swaps: 20261208,
+};
+/** The units of an arm. */
+const UNITS = 1000;
+/** The units of both arms at the horizon of an experiment that is looked at again and again. */
+const HORIZON = 4000;
+const BETWEEN_PEEKS = 100;
+const LIFT = 0.1;
+const DATA_SETS = 50;
+const RESAMPLES = 2000;
+const EFFECTS = [0.01, 0.02, 0.05];
+const PAGES_OF_LOG = 2000;
+const SWAPPED_PAGES = 2_000_000;
+const POPULATIONS: readonly Population[] = [revenue, clicksPerRequest];
+
+/** The bounds of a share among so many simulations. With fewer simulations the shares vary more. */
+const BOUNDS = {
+  full: {
+    simulations: 10_000,
+    rejected: [0.043, 0.057],
+    covered: [0.943, 0.957],
+    always: 0.945,
+    logs: 1000,
+    valued: [0.93, 0.97],
+  },
+  short: {
+    simulations: 2000,
+    rejected: [0.034, 0.066],
+    covered: [0.934, 0.966],
+    always: 0.94,
+    logs: 300,
+    valued: [0.91, 0.985],
+  },
+} as const;
+
+/** Simulates experiments whose truth is known, and counts how often the report's statistics are right. */
+export const experiments: Proof = {
+  name: 'experiments',
+  summary: 'intervals of experiments hold the truth as often as they say; interleaving against a split',
+  page: 'experiment-reports.md',
+  run: prove,
+};
+
+function prove({ short }: ProofOptions): Promise<ProofResult> {
+  const bounds = BOUNDS[short ? 'short' : 'full'];
+  const missed: string[] = [];
+  const within = (what: string, value: number, low: number, high: number): void => {
+    if (!(value >= low && value <= high)) missed.push(`${what}: ${value}, expected ${low} to ${high}`);
+  };
+  const rows = POPULATIONS.map((population) => {
+    const rejected = 1 - coverage(population, 0, SEEDS.equal, bounds.simulations);
+    within(`A/A rejections, ${population.name}`, rejected, bounds.rejected[0], bounds.rejected[1]);
+    const covered = coverage(population, LIFT, SEEDS.known, bounds.simulations);
+    within(`coverage, ${population.name}`, covered, bounds.covered[0], bounds.covered[1]);
+    const always = coverageOfPeeks(population, LIFT, SEEDS.peeks, bounds.simulations);
+    within(`coverage at every peek, ${population.name}`, always.always, bounds.always, 1);
+    return `| ${population.name} | ${[rejected, covered, always.always, always.fixed].map(percent).join(' | ')} |`;
+  });
+  const widths = [500, HORIZON, 100_000, 1_000_000].map((units) => ({
+    units,
+    ratio: alwaysFactor(units) / 1.96,
+  }));
+  for (const { units, ratio } of widths) within(`width at ${units} units`, ratio, 1, 2);
+  const { mean, most } = deltaAgainstBootstrap();
+  within('mean ratio of the delta method to the bootstrap', mean, 0.98, 1.02);
+  within('largest difference of the delta method to the bootstrap', most, 0, 0.08);
+  const costs = EFFECTS.map((effect) => {
+    const cost = costOf(effect, {
+      seed: SEEDS.interleaving,
+      pool: short ? 100_000 : 400_000,
+      experiments: short ? 300 : 1000,
+    });
+    const slack = short ? 0.09 : 0.05;
+    within(`power of the split, effect ${effect}`, cost.split.power, 0.8 - slack, 0.8 + slack);
+    within(`power of interleaving, effect ${effect}`, cost.interleaving.power, 0.8 - slack, 0.8 + slack);
+    within(`requests of interleaving, effect ${effect}`, cost.interleaving.requests, 0, cost.split.requests);
+    return cost;
+  });
+  const contexts = drawContexts(new Random(SEEDS.contexts));
+  const logs = REWARDS.map((reward) => {
+    const random = new Random(SEEDS.logs);
+    const covered = offPolicyCoverage(contexts, bounds.logs, PAGES_OF_LOG, 'snips', reward, random);
+    within(`coverage of SNIPS, ${reward}`, covered, bounds.valued[0], bounds.valued[1]);
+    return `| ${reward} | ${percent(covered)} |`;
+  });
+  const error = examinationError(SWAPPED_PAGES, new Random(SEEDS.swaps));
+  within('largest relative error of the examination of a place', error, 0, 0.05);
+  const markdown = [
+    markdownOf(bounds.simulations, rows, widths, mean, most, costs),
+    '',
+    `${number(bounds.logs)} simulated logs of ${number(PAGES_OF_LOG)} pages that were drawn by Plackett-Luce; the value of another ranking by SNIPS:`,
+    '',
+    '| reward | covered |',
+    '| ------ | ------: |',
+    ...logs,
+    '',
+    `Examination of ten places from ${number(SWAPPED_PAGES)} pages with swapped neighbours: the largest error is ${percent(error)}.`,
+  ].join('\n');
+  return Promise.resolve({ markdown, missed });
+}
+
+/** The share of experiments whose fixed interval contains the true difference. */
+function coverage(population: Population, lift: number, seed: number, simulations: number): number {
+  const random = new Random(seed);
+  const truth = population.truth(lift) - population.truth(0);
+  let covered = 0;
+  for (let i = 0; i < simulations; i++) {
+    const [control, arm] = [new UnitMoments(), new UnitMoments()];
+    for (let unit = 0; unit < UNITS; unit++) {
+      population.draw(random, 0, control);
+      population.draw(random, lift, arm);
+    }
+    const { fixed } = effectOf(arm, control);
+    if (fixed.lower <= truth && truth <= fixed.upper) covered += 1;
+  }
+  return covered / simulations;
+}
+
+/** The share of experiments whose intervals contain the true difference at every peek: the always-valid and the fixed. */
+function coverageOfPeeks(
+  population: Population,
+  lift: number,
+  seed: number,
+  simulations: number,
+): { readonly always: number; readonly fixed: number } {
+  const random = new Random(seed);
+  const truth = population.truth(lift) - population.truth(0);
+  let [always, fixed] = [0, 0];
+  for (let i = 0; i < simulations; i++) {
+    const [control, arm] = [new UnitMoments(), new UnitMoments()];
+    let [alwaysHolds, fixedHolds] = [true, true];
+    for (let units = 2; units <= HORIZON; units += 2) {
+      population.draw(random, 0, control);
+      population.draw(random, lift, arm);
+      if (units % BETWEEN_PEEKS !== 0) continue;
+      const effect = effectOf(arm, control);
+      // An interval without a variance says nothing, so it does not exclude the truth.
+      if (!(effect.standardError > 0)) continue;
+      alwaysHolds &&= effect.always.lower <= truth && truth <= effect.always.upper;
+      fixedHolds &&= effect.fixed.lower <= truth && truth <= effect.fixed.upper;
+    }
+    if (alwaysHolds) always += 1;
+    if (fixedHolds) fixed += 1;
+  }
+  return { always: always / simulations, fixed: fixed / simulations };
+}
+
+/** The ratio of the standard errors by the delta method and by the bootstrap over units, on several data sets. */
+function deltaAgainstBootstrap(): { readonly mean: number; readonly most: number } {
+  const random = new Random(SEEDS.bootstrap);
+  const ratios = Array.from({ length: DATA_SETS }, () => {
+    const units: (readonly [number, number])[] = [];
+    const keep = { add: (outcome: number, base = 1) => units.push([outcome, base]) };
+    for (let unit = 0; unit < UNITS; unit++) clicksPerRequest.draw(random, 0, keep);
+    const delta = new UnitMoments();
+    for (const [outcome, base] of units) delta.add(outcome, base);
+    const resampled = new UnitMoments();
+    for (let sample = 0; sample < RESAMPLES; sample++) {
+      let [outcomes, bases] = [0, 0];
+      for (let i = 0; i < UNITS; i++) {
+        const [outcome, base] = units[Math.floor(random.next() * UNITS)] ?? [0, 0];
+        outcomes += outcome;
+        bases += base;
+      }
+      resampled.add(outcomes / bases);
+    }
+    return Math.sqrt(delta.variance / (resampled.variance * RESAMPLES));
+  });
+  return {
+    mean: ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length,
+    most: Math.max(...ratios.map((ratio) => Math.abs(ratio - 1))),
+  };
+}
+
+function markdownOf(
+  simulations: number,
+  rows: readonly string[],
+  widths: readonly { readonly units: number; readonly ratio: number }[],
+  mean: number,
+  most: number,
+  costs: readonly Cost[],
+): string {
+  return [
+    `${number(simulations)} simulated experiments each; a fixed interval is looked at once, except in the last column:`,
+    '',
+    `| metric | A/A: rejected | true effect: covered | always-valid: covered at all ${HORIZON / BETWEEN_PEEKS} peeks | fixed: covered at all peeks |`,
+    '| ------ | ------------: | -------------------: | -------------------------------------: | --------------------------: |',
+    ...rows,
+    '',
+    `Width of an always-valid interval, in widths of a fixed one: ${widths
+      .map(({ units, ratio }) => `${ratio.toFixed(2)} at ${number(units)} units`)
+      .join(', ')}.`,
+    '',
+    `Standard error by the delta method, in those of the bootstrap, on ${DATA_SETS} data sets: ${mean.toFixed(3)} on`,
+    `average; the largest difference is ${(100 * most).toFixed(1)} %.`,
+    '',
+    'Requests that find an effect with a probability of 0.8 at 5 %; the effect is the share of requests with a click:',
+    '',
+    '| effect | requests of a split | power | requests of interleaving | power |',
+    '| -----: | ------------------: | ----: | -----------------------: | ----: |',
+    ...costs.map(
+      ({ effect, split, interleaving }) =>
+        `| ${effect} | ${number(split.requests)} | ${split.power.toFixed(2)} | ${number(interleaving.requests)} | ${interleaving.power.toFixed(2)} |`,
+    ),
+  ].join('\n');
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(2)} %`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,32 @@
+import type { Source, SourceContext, SourcePlugin } from '../../runtime/api/source.js';
+import { bindOptions } from '../../runtime/compile/bind-options.js';
+import { packageFinder } from '../../runtime/compile/find-package.js';
+import { OptionFiles } from '../../runtime/compile/option-files.js';
+import { checkOptions } from '../../runtime/config/project/check-options.js';
+import { Diagnostics } from '../../runtime/config/diagnostics/diagnostics.js';
+import { SourceFile } from '../../runtime/config/yaml/source.js';
+import { parseYaml } from '../../runtime/config/yaml/yaml-document.js';
+import { FakeServices } from '../../runtime/testing/fake-services.js';
+import { repositoryPath } from './repository.js';
+
+/** Makes a source as the runtime does, from options as a file has them. */
+export async function createSource(
+  plugin: SourcePlugin,
+  options: object,
+  context: Partial<SourceContext> = {},
+): Promise<Source> {
+  const file = new SourceFile('sources/test.yaml', JSON.stringify(options).replaceAll(/\$\{\w+\}/g, 'any'));
+  const diagnostics = new Diagnostics();
+  const node = parseYaml(file, {}, diagnostics);
+  const checked = checkOptions(node, plugin.options, diagnostics, { file, start: 0, end: 0 });
+  const files = new OptionFiles(repositoryPath());
+  const bound = checked && (await bindOptions(checked, files, () => undefined, diagnostics));
+  if (bound === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
+  const { logger, metrics, now, cache } = new FakeServices();
+  return plugin.create(bound as never, {
+    ...{ logger, metrics, now, cache },
+    ...{ name: 'test', rejected: undefined, consumer: 'test' },
+    findPackage: packageFinder(repositoryPath()),
+    ...context,
+  });
+}

@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { compileProject } from '../../../runtime/app/project/compile-project.js';
+import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
+import { withFiles } from '../../support/temporary-files.js';
+
+const BASE = {
+  'millrace.yaml': 'project: shop\nevents: { click: {}, order: { revenue: float } }\n',
+  'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes:\n  title: string\n',
+  'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures:\n  orders: int\n',
+  'pipelines/ranking.yaml':
+    'pipeline: ranking\nrank: product\ncomponents:\n  - use: score\n    with: { value: 1 }\n',
+};
+const WITH = 'with: { url: "redis://streams:6379", stream: web }\n';
+
+/** The diagnostics of a project with one source. */
+async function told(yaml: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+  const files = { ...BASE, 'sources/web.yaml': `source: web\n${yaml}`, ...more };
+  return withFiles(files, async (root) => {
+    const compiled = await compileProject(root);
+    await compiled.close();
+    return renderDiagnostics(compiled.diagnostics, { color: false, width: 200 }).replace(
+      /\n\n\d+ errors?$/,
+      '',
+    );
+  });
+}
+
+describe('the file of a source', () => {
+  it('is compiled with its options and their defaults', async () => {
+    const yaml = `use: redis_stream\ninto: feedback\nmap: { type: name, user: uid, product: item.id }\n${WITH}`;
+    await withFiles({ ...BASE, 'sources/web.yaml': `source: web\n${yaml}` }, async (root) => {
+      const compiled = await compileProject(root);
+      expect(compiled.diagnostics).to.deep.equal([]);
+      const [{ definition, source } = expect.fail('there is no source')] = compiled.sources;
+      expect(definition).to.deep.include({
+        name: 'web',
+        into: { kind: 'feedback', name: undefined },
+        map: { type: 'name', user: 'uid', product: 'item.id' },
+        about: 'product',
+      });
+      expect(source.probe?.server).to.equal('redis://streams:6379');
+      await compiled.close();
+    });
+  });
+
+  const cases: readonly (readonly [what: string, yaml: string, expected: string])[] = [
+    [
+      'a plugin that does not exist',
+      `use: kafak\ninto: feedback\n${WITH}`,
+      `sources/web.yaml:2:6: error[unknown_plugin]: there is no source \`kafak\`
+ 2 | use: kafak
+   |      ^^^^^
+   help: did you mean \`kafka\`?`,
+    ],
+    [
+      'a sink that is no source',
+      `use: file\ninto: feedback\n${WITH}`,
+      `sources/web.yaml:2:6: error[unknown_plugin]: \`file\` is a sink for records, not a source
+ 2 | use: file
+   |      ^^^^
+   help: the sources are kafka, redis_stream`,
+    ],
+    [
+      'a ready map that does not exist',
+      `use: redis_stream\ninto: feedback\nmap: segmnt\n${WITH}`,
+      `sources/web.yaml:4:6: error[wrong_type]: \`map\`: there is no ready map \`segmnt\`
+ 4 | map: segmnt
+   |      ^^^^^^
+   help: did you mean \`segment\`?`,
+    ],
+    [
+      'an entity type that does not exist',
+      `use: redis_stream\ninto: { entities: prodct }\n${WITH}`,
+      `sources/web.yaml:3:19: error[unknown_entity]: there is no entity type \`prodct\`
+ 3 | into: { entities: prodct }
+   |                   ^^^^^^
+   help: did you mean \`product\`?`,
+    ],
+    [
+      'a view that does not exist',
+      `use: redis_stream\ninto: { features: stat }\n${WITH}`,
+      `sources/web.yaml:3:19: error[unknown_view]: there is no feature view \`stat\`
+ 3 | into: { features: stat }
+   |                   ^^^^
+   help: did you mean \`stats\`?`,
+    ],
+    [
+      'a column that is neither one of feedback nor an entity type',
+      `use: redis_stream\ninto: feedback\nmap: { type: name, usr: uid, product: item.id }\n${WITH}`,
+      `sources/web.yaml:4:20: error[unknown_entity]: \`map\`: \`usr\` is no column of feedback, and there is no entity type of this name
+ 4 | map: { type: name, usr: uid, product: item.id }
+   |                    ^^^
+   help: did you mean \`user\`?`,
+    ],
+    [
+      'a kind of feedback that does not exist',
+      `use: redis_stream\ninto: feedback\nmap: { type: name, user: uid, product: id }\nevent: { bought: oder }\n${WITH}`,
+      `sources/web.yaml:5:18: error[unknown_event]: there is no kind of feedback \`oder\`
+ 5 | event: { bought: oder }
+   |                  ^^^^
+   help: did you mean \`order\`?`,
+    ],
+    [
+      'a value that no kind of feedback has',
+      `use: redis_stream\ninto: feedback\nmap: { type: name, user: uid, product: id }\nvalues: { revenu: total }\n${WITH}`,
+      `sources/web.yaml:5:11: error[unknown_name]: \`values\`: no kind of feedback has a value \`revenu\`
+ 5 | values: { revenu: total }
+   |           ^^^^^^
+   help: did you mean \`revenue\`?`,
+    ],
+    [
+      'a map that names nobody',
+      `use: redis_stream\ninto: feedback\nmap: { type: name, product: id }\n${WITH}`,
+      `sources/web.yaml:4:1: error[missing_key]: \`map\` names nobody that the events belong to
+ 4 | map: { type: name, product: id }
+   | ^^^
+   help: add the column of the user, for example \`user: user_id\``,
+    ],
+    [
+      'a map of feature rows',
+      `use: redis_stream\ninto: { features: stats }\nmap: ga4\n${WITH}`,
+      `sources/web.yaml:4:1: error[unknown_key]: \`map\` has no meaning with \`into: features\`
+ 4 | map: ga4
+   | ^^^
+   help: rows have the form of a push: the keys of the view, its features and event_time (docs/sources.md)`,
+    ],
+    [
+      'a start that is no time',
+      'use: redis_stream\ninto: feedback\nwith: { url: "redis://streams:6379", stream: web, start: newest }\n',
+      `sources/web.yaml:4:58: error[invalid_option]: \`start\`: expected earliest, latest or a time, found \`newest\`
+ 4 | with: { url: "redis://streams:6379", stream: web, start: newest }
+   |                                                          ^^^^^^
+   help: a time is written e.g. 2026-11-01T00:00Z`,
+    ],
+    [
+      'a password in the file',
+      'use: redis_stream\ninto: feedback\nwith: { url: "redis://streams:6379", stream: web, password: hunter22 }\n',
+      `sources/web.yaml:4:61: error[literal_secret]: \`password\`: a secret must come from an environment variable
+ 4 | with: { url: "redis://streams:6379", stream: web, password: **********
+   |                                                             ^^^^^^^^
+   help: write \`password: "\${WEB_PASSWORD}"\` and set that variable`,
+    ],
+  ];
+  for (const [what, yaml, expected] of cases)
+    it(`is reported at its place: ${what}`, async () => {
+      expect(await told(yaml)).to.equal(expected);
+    });
+
+  it('needs to say what events are about if pipelines rank several types', async () => {
+    const brands = 'pipeline: brands\nrank: brand\ncomponents:\n  - use: score\n    with: { value: 1 }\n';
+    const files = { 'pipelines/brands.yaml': brands, 'schemas/entities/brand.yaml': 'entity: brand\n' };
+    const yaml = `use: redis_stream\ninto: feedback\nmap: segment\n${WITH}`;
+    expect(await told(yaml, files))
+      .to.include('error[missing_key]')
+      .and.include('add the key `about`');
+    expect(await told(`${yaml}about: product\n`, files)).to.equal('');
+  });
+});

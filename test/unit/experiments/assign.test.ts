@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { armOf, type Assignment } from '../../../runtime/experiments/assign.js';
+import { unitPoint } from '../../../runtime/experiments/unit-point.js';
+import { repositoryPath } from '../../support/repository.js';
+
+const EXPERIMENT: Assignment = {
+  name: 'popularity',
+  layer: 'search_page',
+  share: 0.4,
+  offset: 0.1,
+  arms: [
+    { name: 'control', weight: 50 },
+    { name: 'popular', weight: 30 },
+    { name: 'fresh', weight: 20 },
+  ],
+};
+const UNITS = Array.from({ length: 20_000 }, (_, i) => `u${i}`);
+
+/** Pearson's statistic. Every expected count is at least 20. */
+function chiSquare(seen: readonly number[], expected: readonly number[]): number {
+  expect(Math.min(...expected)).to.be.at.least(20);
+  return seen.reduce((sum, count, i) => sum + (count - (expected[i] ?? 0)) ** 2 / (expected[i] ?? 0), 0);
+}
+
+describe('the assignment of units to arms', () => {
+  it('gives the arms that clients/python gives', () => {
+    const file = repositoryPath('clients/python/tests/arms.tsv');
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    expect(lines).to.have.length(1000);
+    for (const line of lines) {
+      const [unit = '', arm = ''] = line.split('\t');
+      const index = armOf(EXPERIMENT, unit);
+      expect(index === undefined ? '-' : EXPERIMENT.arms[index]?.name, unit).to.equal(arm);
+    }
+  });
+
+  it('is uniform', () => {
+    // 100 bins; 99 degrees of freedom; the statistic is above 148.23 with probability 0.001.
+    const bins = new Array<number>(100).fill(0);
+    for (const unit of UNITS) {
+      const bin = Math.floor(unitPoint('arm', 'popularity', unit) * 100);
+      bins[bin] = (bins[bin] ?? 0) + 1;
+    }
+    expect(chiSquare(bins, new Array<number>(100).fill(UNITS.length / 100))).to.be.below(148.23);
+  });
+
+  it('is independent between layers, between experiments, and of the place in the layer', () => {
+    const pairs = [
+      ['layer', 'one', 'layer', 'other'],
+      ['arm', 'one', 'arm', 'other'],
+      ['layer', 'one', 'arm', 'one'],
+    ] as const;
+    for (const [purpose, name, otherPurpose, other] of pairs) {
+      const cells = new Array<number>(100).fill(0);
+      for (const unit of UNITS) {
+        const [row, column] = [unitPoint(purpose, name, unit), unitPoint(otherPurpose, other, unit)];
+        const cell = Math.floor(row * 10) * 10 + Math.floor(column * 10);
+        cells[cell] = (cells[cell] ?? 0) + 1;
+      }
+      // The marginals are known, so there are 99 degrees of freedom.
+      const statistic = chiSquare(cells, new Array<number>(100).fill(UNITS.length / 100));
+      expect(statistic, `${name} and ${other}`).to.be.below(148.23);
+    }
+  });
+
+  it('only adds units when the share grows, and changes no arm', () => {
+    for (const unit of UNITS) {
+      const before = armOf(EXPERIMENT, unit);
+      const after = armOf({ ...EXPERIMENT, share: 0.9 }, unit);
+      if (before !== undefined) expect(after, unit).to.equal(before);
+    }
+  });
+
+  it('gives each arm its part of the weights', () => {
+    const seen = [0, 0, 0];
+    let taking = 0;
+    for (const unit of UNITS) {
+      const arm = armOf(EXPERIMENT, unit);
+      if (arm === undefined) continue;
+      taking++;
+      seen[arm] = (seen[arm] ?? 0) + 1;
+    }
+    const expected = EXPERIMENT.arms.map(({ weight }) => (taking * weight) / 100);
+    expect(chiSquare(seen, expected)).to.be.below(13.82); // 2 degrees of freedom, probability 0.001
+  });
+
+  it('keeps experiments of one layer apart', () => {
+    const later = { ...EXPERIMENT, name: 'text', offset: 0.5, share: 0.5 };
+    for (const unit of UNITS)
+      expect([armOf(EXPERIMENT, unit), armOf(later, unit)], unit).to.include(undefined);
+  });
+});
