@@ -59,10 +59,10 @@ export class TextScan {
       length++;
       const starts = query.mayStart(token.units[0] ?? 0);
       const term = starts ? query.find(token) : -1;
-      const matchesBefore = this.#matches;
       let next = 0;
       if (term >= 0) {
         this.#count(base, term, length);
+        covered++;
         next = advance(run, term, query);
       } else {
         const compound = starts ? query.findCompound(token) : undefined;
@@ -71,10 +71,11 @@ export class TextScan {
           const [first, second] = compound;
           this.#count(base, first, length);
           this.#count(base, second, length);
+          covered++;
           next = advance(advance(run, first, query), second, query);
         } else if (joined >= 0) {
           this.#count(base, joined, length);
-          covered++; // the word before belongs to it
+          covered += 2; // the word before belongs to it
           next = advance(runBefore, joined, query);
         }
       }
@@ -82,10 +83,11 @@ export class TextScan {
         synonyms = starts ? query.advanceSynonyms(synonyms, token) : 0;
         if (synonyms !== 0) {
           const place = length;
+          const matches = this.#matches;
           query.endedSynonyms(synonyms, (other) => this.#count(base, other, place));
+          if (term < 0 && next === 0 && this.#matches > matches) covered++;
         }
       }
-      if (this.#matches > matchesBefore) covered++;
       if ((next & complete) !== 0) this.phrases[row] = 1;
       runBefore = run;
       run = next;
