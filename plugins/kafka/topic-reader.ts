@@ -134,10 +134,9 @@ export class TopicReader implements Source {
     const clients = this.#clients;
     if (clients === undefined) return { lag: null };
     const { topic } = this.#server;
-    const [ends, committed] = await Promise.all([
-      clients.admin.fetchTopicOffsets(topic),
-      clients.admin.fetchOffsets({ groupId: this.#group.group, topics: [topic] }),
-    ]);
+    // The client learns the brokers from the first call.
+    const ends = await clients.admin.fetchTopicOffsets(topic);
+    const committed = await clients.admin.fetchOffsets({ groupId: this.#group.group, topics: [topic] });
     const offsets = new Map(
       committed.flatMap(({ partitions }) => partitions.map((one) => [one.partition, Number(one.offset)])),
     );
@@ -207,13 +206,14 @@ export class TopicReader implements Source {
     const { group, start } = this.#group;
     const { topic } = this.#server;
     if (typeof start !== 'number') return [];
+    // The client learns the brokers from this call, and asks them for the group in the next one.
+    const places = await admin.fetchTopicOffsetsByTimestamp(topic, start);
     const known = await admin.fetchOffsets({ groupId: group, topics: [topic] });
     const placed = new Set(
       known.flatMap(({ partitions }) =>
         partitions.filter(({ offset }) => Number(offset) >= 0).map(({ partition }) => partition),
       ),
     );
-    const places = await admin.fetchTopicOffsetsByTimestamp(topic, start);
     return places.filter(({ partition }) => !placed.has(partition));
   }
 
