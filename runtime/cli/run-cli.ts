@@ -76,7 +76,6 @@ function makeProgram(context: CliContext, version: string): Command {
     textStatsCommand(context),
     rankCommand(context),
     evaluateCommand(context),
-    experimentsCommand(context),
     tuneCommand(context),
     ledgerCommand(context),
     trainCommand(context),

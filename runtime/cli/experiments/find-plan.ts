@@ -37,11 +37,6 @@ export async function findPlan(
       `experiments/${name}.yaml has no metrics, so there is nothing to report`,
       'add for example metrics: { primary: { event: click, within: 1d } }',
     );
-  if (mode === 'interleave' && metrics.primary.over !== undefined)
-    throw new CommandFailure(
-      `experiments/${name}.yaml divides its metric by ${metrics.primary.over}, but interleaving compares credits and has no ratio`,
-      'leave out over:, or use mode: split',
-    );
   const pipeline = config.pipelines.find((one) => one.name === definition.pipeline.value);
   const field = pipeline?.request.fields.get(unit.value);
   return {
