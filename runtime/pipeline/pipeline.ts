@@ -19,9 +19,9 @@ export type MountServices = Omit<PipelineServices, 'experiments'> & {
 /** What a pipeline with experiments needs. */
 export interface ExperimentServices {
   readonly live: LiveExperiments;
-  isStopped(experiment: string): boolean;
+  readonly isStopped: (experiment: string) => boolean;
   /** The plan of another pipeline, which an arm names. */
-  planOf(pipeline: string): Plan;
+  readonly planOf: (pipeline: string) => Plan;
 }
 
 /** Combines a plan with the services that run it; the result is mounted at a route. */

@@ -191,9 +191,9 @@ describe('experiments on requests', () => {
     const user = Array.from({ length: 40 }, (_, i) => `u${i}`);
     const seen = new Map<string, string>();
     for (const one of user) seen.set(one, (await rank(one)).taken);
-    let done = false;
+    const state = { done: false };
     const load = (async () => {
-      while (!done)
+      while (!state.done)
         for (const one of user) {
           const { taken } = await rank(one);
           const was = seen.get(one) ?? '';
@@ -206,7 +206,7 @@ describe('experiments on requests', () => {
       FILES['experiments/text.yaml'].replace('share: 20%', 'share: 50%'),
     );
     await project.app.reload();
-    done = true;
+    state.done = true;
     await load;
     const after = await Promise.all(user.map(async (one) => (await rank(one)).taken));
     expect(after.filter((taken) => taken === '')).to.have.length(0);
