@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-misused-spread -- the letters are ASCII */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Bound } from '../../../runtime/api/ranking-edit.js';
