@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input, type JsonObject } from 'millrace/api';
+import { definePlugin, type JsonObject } from 'millrace/api';
 import { Curation } from './curation.js';
 import type { Options } from './options.generated.js';
 

@@ -91,8 +91,7 @@ export class CurationLists {
       checkConflicts({ rules: [...all.file, ...all.api] }, diagnostics);
     if (!diagnostics.hasErrors) await this.#use(list, all, diagnostics);
     if (diagnostics.hasErrors) return diagnostics.all;
-    const refused = { ...state.refused };
-    delete refused[source];
+    const refused = Object.fromEntries(Object.entries(state.refused).filter(([of]) => of !== source));
     this.#states.set(list, { ...state, rules: all, refused });
     return [];
   }

@@ -27,6 +27,7 @@ const TAGS = [
   { name: 'Features', description: 'Batch features, kept beside the index.' },
   { name: 'Feedback', description: 'What users did with what they were shown.' },
   { name: 'Privacy', description: 'Remove what is known about an entity.' },
+  { name: 'Curation', description: 'Dated rules of merchandisers.' },
   { name: 'Service', description: 'For those who run it.' },
 ];
 
