@@ -53,9 +53,11 @@ export function winningPins({ curation, pipeline }: Pins): ReadonlyMap<number, n
 export function checkRule(rule: OrderRule, count: number): void {
   switch (rule.kind) {
     case 'reorder':
-      return checkRows(rule.rows, count);
+      checkRows(rule.rows, count);
+      return;
     case 'group':
-      return checkGroups(rule.grouping.groups, count);
+      checkGroups(rule.grouping.groups, count);
+      return;
     case 'limit':
       checkGroups(rule.bound.groups, count);
       if (!isCount(rule.bound.most) || !(rule.bound.within === 'page' || isCount(rule.bound.within)))
