@@ -40,6 +40,10 @@ export interface HttpServices {
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */
   readonly views: ReadonlyMap<string, FeatureView>;
+  /** The names of the lists of curation/. */
+  readonly curationLists: readonly string[];
+  /** The names of the experiments. */
+  readonly experimentNames: readonly string[];
   /** The kinds of feedback. */
   readonly eventKinds: ReadonlyMap<string, EventKind>;
   readonly logger: Logger;

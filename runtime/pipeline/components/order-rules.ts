@@ -49,6 +49,20 @@ export function winningPins({ curation, pipeline }: Pins): ReadonlyMap<number, n
   return new Map(Array.from(rows, ([position, row]) => [row, position]));
 }
 
+/** A ranking after all steps. */
+export interface RankingState {
+  /** The remaining rows, best first by tier, score and input order. */
+  readonly base: Int32Array;
+  /** By row. */
+  readonly scores: Float64Array;
+  /** By row. */
+  readonly tiers: Int32Array;
+  /** The pins that hold, from row to position. */
+  readonly pins: ReadonlyMap<number, number>;
+  readonly rules: readonly OrderRule[];
+  readonly page: PageGrid;
+}
+
 /** @throws RangeError if a rule names a row or a position that cannot be */
 export function checkRule(rule: OrderRule, count: number): void {
   switch (rule.kind) {
