@@ -301,7 +301,7 @@ describe('canaries', function () {
       ['types'],
       ['test'],
       ['experiments', 'list'],
-      ['counters', 'rebuild', 'emailcanary'],
+      ['counters', 'rebuild', 'clicks'],
       ['shadow', 'search', '--against', 'search'],
       ['ledger', 'propensities'],
       ['schemas', '--write', '--out', join(root, 'schemas')],
