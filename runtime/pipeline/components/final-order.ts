@@ -10,13 +10,7 @@
  */
 import type { Grouping } from '../../api/ranking-edit.js';
 import { fillPlaces } from './fill-places.js';
-import {
-  type DroppedRow,
-  type OrderRule,
-  type OrderRuleOf,
-  type RankingState,
-  rulesOf,
-} from './order-rules.js';
+import { type DroppedRow, type OrderRuleOf, type RankingState, rulesOf } from './order-rules.js';
 
 /** What is decided before places are filled. */
 export interface SettledRules {
