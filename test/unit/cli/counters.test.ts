@@ -113,5 +113,5 @@ describe('millrace new counter, and counters rebuild', () => {
     await serve();
     expect(await scores()).to.deep.equal({ a: 0, b: 4, c: 4 });
     await stop();
-  });
+  }).timeout(60_000);
 });
