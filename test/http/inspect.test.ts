@@ -85,7 +85,7 @@ describe('millrace dev and its page /inspect', () => {
       .allInnerTexts();
 
   it('explains a ranking, and shows the moves when a file changes', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const url = await dev();
     expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+\/inspect$/);
     await upload(url);
@@ -120,7 +120,7 @@ describe('millrace dev and its page /inspect', () => {
   });
 
   it('shows why a request is refused', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     await page.goto(await dev());
     await page.getByText('POST /api/v1/plain').waitFor();
     await page.locator('#body').fill('{"candidates": 7}');
@@ -129,7 +129,7 @@ describe('millrace dev and its page /inspect', () => {
   });
 
   it('asks for a key, and shows nothing of the project without one', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const { id, text } = createKey();
     const key = {
       id,
