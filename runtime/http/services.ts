@@ -69,7 +69,7 @@ export interface HttpServices {
   readonly projectVersion?: string;
   /** The name of the project, for /inspect. */
   readonly projectName?: string;
-  /** Whether changes of the project's files are taken up, for /inspect. */
+  /** Whether the service applies changes of the project's files, for /inspect. */
   readonly watches?: boolean;
 }
 

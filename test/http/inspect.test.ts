@@ -106,7 +106,7 @@ describe('millrace dev and its page /inspect', () => {
     const diagnostics = await page.locator('#diagnostics').innerText();
     expect(diagnostics).to.contain('pipelines/plain.yaml:5:').and.contain('^').and.contain('product.price');
     expect(await column(3)).to.deep.equal(['dear', HOSTILE, 'cheap']);
-    expect(output.err).to.contain('not taken up; the version before goes on serving').and.contain('^');
+    expect(output.err).to.contain('not reloaded; the previous version continues to serve').and.contain('^');
 
     await writeFile(join(root, PIPELINE), scoring('0 - product.price'));
     await page.getByText('▲ 2').waitFor();
