@@ -16,9 +16,12 @@ const cleanups = new Set<() => void>();
 function cleanAndEnd(signal: NodeJS.Signals): void {
   // A service or a command that runs until it is stopped listens too, and ends by itself.
   if (process.listenerCount(signal) > 1) return;
-  for (const clean of cleanups) clean();
-  process.off(signal, cleanAndEnd);
-  process.kill(process.pid, signal);
+  try {
+    for (const clean of cleanups) clean();
+  } finally {
+    process.off(signal, cleanAndEnd);
+    process.kill(process.pid, signal);
+  }
 }
 
 // Sets the exit code instead of exiting, so that all output is written.

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { CliContext } from './context.js';
 
@@ -29,5 +29,31 @@ export function scratchFolder(context: CliContext, prefix: string): ScratchFolde
  * @returns a function that leaves the folder alone again
  */
 export function removeOnSignal(context: CliContext, path: string): () => void {
-  return context.beforeSignal?.(() => rmSync(path, { recursive: true, force: true })) ?? (() => undefined);
+  const remove = (): void => {
+    if (!removeNow(path)) context.stderr.write(`could not remove ${path}\n`);
+  };
+  return context.beforeSignal?.(remove) ?? (() => undefined);
+}
+
+/** A removal is tried for half a second. A write that has begun takes less. */
+const TRIES = 50;
+const PAUSE_MS = 10;
+
+/**
+ * Removes a folder without returning to the event loop. The file operations that have begun go on in other threads, and can
+ * write into the folder or make it again, so it is removed until it stays away.
+ * @returns whether the folder is gone
+ */
+export function removeNow(path: string): boolean {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Something was written between the listing and the removal.
+    }
+    Atomics.wait(sleeper, 0, 0, PAUSE_MS);
+    if (!existsSync(path)) return true;
+  }
+  return false;
 }

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { removeNow } from '../../../runtime/cli/scratch-folder.js';
 import { repositoryPath } from '../../support/repository.js';
 import { withFiles } from '../../support/temporary-files.js';
 
@@ -25,7 +27,34 @@ async function endedBy(
   return endedWith ?? code;
 }
 
+/** Writes 300 files into a folder, and makes the folder again if it is gone. */
+const WRITER = `
+  const { mkdirSync, writeFileSync } = require('node:fs');
+  const { parentPort, workerData } = require('node:worker_threads');
+  for (let i = 0; i < 300; i += 1) {
+    try {
+      mkdirSync(workerData, { recursive: true });
+      writeFileSync(workerData + '/' + i, '');
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error;
+    }
+    if (i === 20) parentPort.postMessage('writing');
+  }
+`;
+
 describe('a command that a signal ends', () => {
+  it('removes a folder into which another thread is writing', () =>
+    withFiles({ 'tmp/.keep': '' }, async (root) => {
+      const folder = join(root, 'scratch');
+      const writer = new Worker(WRITER, { eval: true, workerData: folder });
+      const exit = once(writer, 'exit');
+      await once(writer, 'message');
+      const isGone = removeNow(folder);
+      expect(await exit).to.deep.equal([0]);
+      expect(isGone).to.equal(true);
+      expect(existsSync(folder)).to.equal(false);
+    }));
+
   it('dataset build leaves the folder of the data set as it was', () =>
     withFiles({ 'data/keep': '' }, async (root) => {
       const out = join(root, 'new');
