@@ -6,7 +6,7 @@ import { container as rootContainer } from 'tsyringe';
 import type { ServedKeys } from '../access/served-keys.js';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 import { packageFinder } from '../compile/find-package.js';
-import type { ProjectConfig } from '../config/project/model.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { ExperimentStates } from '../experiments/experiment-states.js';

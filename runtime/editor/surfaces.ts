@@ -3,7 +3,7 @@ import type { SinkPlugin } from '../api/ledger.js';
 import type { SourcePlugin } from '../api/source.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { isObject } from '../config/project/marks.js';
-import type { ProjectConfig } from '../config/project/model.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { viewsOfCounters } from '../config/project/load-counters.js';
 import { FEEDBACK_COLUMNS, READY_MAPS } from '../config/project/ready-maps.js';
 import { yamlSchema, type SchemaName } from '../config/project/schemas.js';

@@ -11,7 +11,8 @@ import { nameOf } from '../compile/step-order.js';
 import type { PluginRegistry, StepTools } from '../compile/step-tools.js';
 import { checkOptions } from '../config/project/check-options.js';
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { PipelineDefinition, ProjectConfig, StepDefinition } from '../config/project/model.js';
+import type { PipelineDefinition, StepDefinition } from '../config/model/pipelines.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import type { Environment } from '../expression/environment.js';
 import type { LinkedFolders } from '../settings/linked-folders.js';
 

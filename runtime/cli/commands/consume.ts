@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { pino, type Logger } from 'pino';
-import type { SourceDefinition } from '../../config/project/model.js';
+import type { SourceDefinition } from '../../config/model/sources.js';
 import { nearest } from '../../core/nearest.js';
 import { describeError } from '../../core/describe-error.js';
 import { compileProject, createApp, ProjectInvalidError } from '../../app/app.js';

@@ -6,7 +6,7 @@ import { compileProject } from '../../app/app.js';
 import { checkConnections } from '../../app/connect/check-connections.js';
 import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { distinct, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
 import { sarifLog } from '../../config/diagnostics/sarif.js';

@@ -7,7 +7,7 @@ import { parseFile } from '../yaml/yaml-file.js';
 import { checkConflicts } from './check-conflicts.js';
 import { readCurationCsv } from './read-csv.js';
 import { readCurationYaml } from './read-yaml.js';
-import type { CurationList } from './model.js';
+import type { CurationList } from '../model/curation.js';
 
 export const CURATION_FOLDER = 'curation';
 

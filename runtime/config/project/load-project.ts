@@ -16,7 +16,7 @@ import { loadSinks } from './load-sinks.js';
 import { loadSources } from './load-sources.js';
 import { checkViewKeys, loadViews } from './load-views.js';
 import { warnOfMisnamedFolders } from './misnamed-folders.js';
-import type { ProjectConfig } from './model.js';
+import type { ProjectConfig } from '../model/project.js';
 import { nearest } from '../../core/nearest.js';
 import type { EntityReference, TypeContext } from './parse-type.js';
 import { hasFolder, placeOf, readYamlFiles } from './project-files.js';

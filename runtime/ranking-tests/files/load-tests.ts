@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
 import { readYamlFiles } from '../../config/project/project-files.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import type { Environment } from '../../config/yaml/interpolate.js';
 import type { Located, Span } from '../../config/yaml/source.js';
 import { parseFile } from '../../config/yaml/yaml-file.js';
