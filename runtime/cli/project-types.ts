@@ -1,4 +1,4 @@
-import { ProjectInvalidError } from '../app/app.js';
+import { ProjectInvalidError } from '../app/project/compile-project.js';
 import { nearest } from '../core/nearest.js';
 import { loadProject, loadSchemas } from '../config/project/load-project.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';

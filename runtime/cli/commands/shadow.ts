@@ -2,7 +2,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../api/duration.js';
-import { ProjectInvalidError } from '../../app/app.js';
+import { ProjectInvalidError } from '../../app/project/compile-project.js';
 import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { PipelineDefinition } from '../../config/model/pipelines.js';

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { parseDuration } from '../../api/duration.js';
-import { compileProject } from '../../app/app.js';
+import { compileProject } from '../../app/project/compile-project.js';
 import { checkConnections } from '../../app/connect/check-connections.js';
 import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
