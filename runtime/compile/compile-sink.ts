@@ -1,5 +1,5 @@
 import type { Sink, SinkContext, SinkPlugin } from '../api/ledger.js';
-import { OptionError } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
 import type { PluginServices } from '../api/services.js';
 import { checkOptions, type CheckedOptions } from '../config/project/check-options.js';
 import type { SinkDefinition } from '../config/model/sinks.js';

@@ -1,4 +1,4 @@
-import type { Component, FeatureComponent, ModelComponent } from '../api/plugin.js';
+import type { Component, FeatureComponent, ModelComponent } from '../api/component.js';
 import type { StepDefinition } from '../config/model/pipelines.js';
 import { bindStep } from './bind-step.js';
 import { createComponent } from './create-component.js';

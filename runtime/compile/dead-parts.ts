@@ -1,4 +1,4 @@
-import type { RuleComponent } from '../api/plugin.js';
+import type { RuleComponent } from '../api/component.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';
 import { keyBefore } from '../config/yaml/source.js';

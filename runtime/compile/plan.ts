@@ -1,4 +1,5 @@
-import type { Component, ComponentKind } from '../api/plugin.js';
+import type { Component } from '../api/component.js';
+import type { ComponentKind } from '../api/plugin.js';
 import type { ValueType } from '../api/types.js';
 import type { EntityType } from '../config/model/entities.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';

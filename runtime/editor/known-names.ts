@@ -1,4 +1,4 @@
-import type { OutputKind } from '../api/plugin.js';
+import type { OutputKind } from '../api/component.js';
 import { typeText, type ValueType } from '../api/types.js';
 import { viewsOfCounters } from '../config/project/load-counters.js';
 import type { EntityType } from '../config/model/entities.js';

@@ -1,4 +1,4 @@
-import type { Component } from '../api/plugin.js';
+import type { Component } from '../api/component.js';
 import { closeComponents } from '../compile/component-life.js';
 import type { Plan, PlannedStep } from '../compile/plan.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Component, ModelComponent, Plugin } from '../api/plugin.js';
+import type { Component, ModelComponent } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
 import type { JsonObject } from '../api/types.js';
 import { closeComponents } from '../compile/component-life.js';
 import { compileSteps } from '../compile/compile-steps.js';

@@ -1,4 +1,4 @@
-import type { FeatureComponent } from '../../api/plugin.js';
+import type { FeatureComponent } from '../../api/component.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
 import type { ProjectConfig } from '../../config/model/project.js';

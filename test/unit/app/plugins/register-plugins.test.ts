@@ -221,7 +221,7 @@ ${exported} = definePlugin({ name: 'broken', kind: 'rule', summary: 'A test.', o
   it('recognises the errors of another copy of Millrace', async () => {
     // A URL with a query is another module, as a copy in another folder is.
     const copy = `file://${repositoryPath('dist/runtime/sdk/index.js')}?copy`;
-    const plain = `file://${repositoryPath('dist/runtime/api/plugin.js')}?copy`;
+    const plain = `file://${repositoryPath('dist/runtime/api/option-error.js')}?copy`;
     const output = await told({
       'plugins/broken/index.js': throwing(
         `import { definePlugin } from ${JSON.stringify(copy)};\nimport { OptionError } from ${JSON.stringify(plain)};`,
