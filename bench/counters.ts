@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createApp } from '../runtime/app/app.js';
 import { loadSchemas } from '../runtime/config/project/load-project.js';
-import type { CounterDefinition } from '../runtime/config/project/model.js';
+import type { CounterDefinition } from '../runtime/config/model/counters.js';
 import { addEvents } from '../runtime/counters/apply-touches.js';
 import { additionsOf, kindsOf } from '../runtime/counters/counted-kinds.js';
 import { CounterDecoder } from '../runtime/counters/counter-decoder.js';

@@ -1,7 +1,8 @@
-import { ProjectInvalidError } from '../app/app.js';
+import { ProjectInvalidError } from '../app/project/compile-project.js';
 import { nearest } from '../core/nearest.js';
 import { loadProject, loadSchemas } from '../config/project/load-project.js';
-import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { RESERVED_ROUTES } from '../http/routes.js';
 import type { SettingFlags } from '../settings/settings.js';
 import { settingsOf, type CliContext } from './context.js';

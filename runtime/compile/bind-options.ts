@@ -1,4 +1,4 @@
-import type { ProjectFile } from '../api/plugin.js';
+import type { ProjectFile } from '../api/build-context.js';
 import type { Input } from '../api/input.js';
 import type { CheckedOptions, MarkedText, OptionPath } from '../config/project/check-options.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';

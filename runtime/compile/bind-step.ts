@@ -2,7 +2,7 @@ import type { Input } from '../api/input.js';
 import type { Plugin } from '../api/plugin.js';
 import { checkOptions, type CheckedOptions, type OptionPath } from '../config/project/check-options.js';
 import type { ExpressionMarkScope, ExpressionMarkType } from '../config/project/marks.js';
-import type { PipelineDefinition, StepDefinition } from '../config/project/model.js';
+import type { PipelineDefinition, StepDefinition } from '../config/model/pipelines.js';
 import type { Located } from '../config/yaml/source.js';
 import type { Kernel } from '../expression/environment.js';
 import { bindOptions } from './bind-options.js';

@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { FeatureRequirement, FeatureView } from '../config/project/model.js';
+import type { FeatureRequirement } from '../config/model/pipelines.js';
+import type { FeatureView } from '../config/model/views.js';
 import type { Located } from '../config/yaml/source.js';
 import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import { expressionType } from './value-types.js';

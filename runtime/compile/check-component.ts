@@ -1,4 +1,5 @@
-import type { ComponentKind, OutputKind } from '../api/plugin.js';
+import type { ComponentKind } from '../api/plugin.js';
+import type { OutputKind } from '../api/component.js';
 import { NAME_PATTERN } from '../api/types.js';
 import { nameHelp } from '../config/project/marks.js';
 import { nearest } from '../core/nearest.js';

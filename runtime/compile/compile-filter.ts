@@ -1,6 +1,6 @@
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { loadPipelines } from '../config/project/load-pipelines.js';
-import type { ProjectConfig } from '../config/project/model.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { SourceFile } from '../config/yaml/source.js';
 import { parseFile } from '../config/yaml/yaml-file.js';
 import { compilePipeline, type CompileSettings } from './compile-pipeline.js';

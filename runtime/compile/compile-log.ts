@@ -1,4 +1,4 @@
-import type { RuleComponent } from '../api/plugin.js';
+import type { RuleComponent } from '../api/component.js';
 import { nearest } from '../core/nearest.js';
 import type { Located } from '../config/yaml/source.js';
 import type { Environment } from '../expression/environment.js';

@@ -1,5 +1,6 @@
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { FramePool } from '../frame/pool.js';
 import { compileAnswer } from './compile-answer.js';
 import { compileLog } from './compile-log.js';

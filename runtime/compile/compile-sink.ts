@@ -1,8 +1,8 @@
 import type { Sink, SinkContext, SinkPlugin } from '../api/ledger.js';
-import { OptionError } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
 import type { PluginServices } from '../api/services.js';
 import { checkOptions, type CheckedOptions } from '../config/project/check-options.js';
-import type { SinkDefinition } from '../config/project/model.js';
+import type { SinkDefinition } from '../config/model/sinks.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { nearest } from '../core/nearest.js';
 import { bindOptions } from './bind-options.js';

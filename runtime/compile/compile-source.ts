@@ -1,8 +1,8 @@
 import type { Source, SourceContext, SourcePlugin } from '../api/source.js';
-import { OptionError } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
 import type { PluginServices } from '../api/services.js';
 import { checkOptions } from '../config/project/check-options.js';
-import type { SourceDefinition } from '../config/project/model.js';
+import type { SourceDefinition } from '../config/model/sources.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { nearest } from '../core/nearest.js';
 import { bindOptions } from './bind-options.js';

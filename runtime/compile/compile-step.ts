@@ -1,5 +1,5 @@
-import type { Component, FeatureComponent, ModelComponent } from '../api/plugin.js';
-import type { StepDefinition } from '../config/project/model.js';
+import type { Component, FeatureComponent, ModelComponent } from '../api/component.js';
+import type { StepDefinition } from '../config/model/pipelines.js';
 import { bindStep } from './bind-step.js';
 import { createComponent } from './create-component.js';
 import { rebuildOf } from './rebuild-step.js';

@@ -1,6 +1,7 @@
-import type { FeatureComponent, Plugin } from '../api/plugin.js';
+import type { FeatureComponent } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { StepDefinition } from '../config/project/model.js';
+import type { StepDefinition } from '../config/model/pipelines.js';
 import { bindCondition, bindStep } from './bind-step.js';
 import { closeComponents } from './component-life.js';
 import { createComponent } from './create-component.js';

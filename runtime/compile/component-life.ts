@@ -1,4 +1,4 @@
-import type { Component, WarmNotices } from '../api/plugin.js';
+import type { Component, WarmNotices } from '../api/component.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { Plan } from './plan.js';
 

@@ -1,9 +1,11 @@
 import type { Input } from '../api/input.js';
 import type { CurationBinding } from '../curation/curation-binding.js';
-import { OptionError, type Component, type Plugin } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
+import type { Component } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
 import type { CheckedOptions, OptionPath } from '../config/project/check-options.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { StepDefinition } from '../config/project/model.js';
+import type { StepDefinition } from '../config/model/pipelines.js';
 import type { Kernel } from '../expression/environment.js';
 import { treeEngine } from '../trees/tree-engine.js';
 import type { BoundOptions } from './bind-step.js';

@@ -1,6 +1,6 @@
-import type { RuleComponent } from '../api/plugin.js';
+import type { RuleComponent } from '../api/component.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { PipelineDefinition } from '../config/project/model.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
 import { keyBefore } from '../config/yaml/source.js';
 import { warnOfMeaning } from './meaning/warn-of-meaning.js';
 import type { OpenPipeline } from './open-pipeline.js';

@@ -1,5 +1,5 @@
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { PipelineDefinition } from '../config/project/model.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
 import {
   FAILED_ELSEWHERE,
   type CompiledExpression,

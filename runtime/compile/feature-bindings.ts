@@ -1,10 +1,6 @@
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type {
-  FeatureDefinition,
-  FeatureRequirement,
-  FeatureView,
-  PipelineDefinition,
-} from '../config/project/model.js';
+import type { FeatureDefinition, FeatureView } from '../config/model/views.js';
+import type { FeatureRequirement, PipelineDefinition } from '../config/model/pipelines.js';
 import { nearest } from '../core/nearest.js';
 import { sourceKey } from '../index/feature-source.js';
 import { CounterDecoder } from '../counters/counter-decoder.js';

@@ -1,5 +1,5 @@
 import type { Plugin } from '../api/plugin.js';
-import type { StepDefinition } from '../config/project/model.js';
+import type { StepDefinition } from '../config/model/pipelines.js';
 import { nearest } from '../core/nearest.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { PluginRegistry } from './step-tools.js';

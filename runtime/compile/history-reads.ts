@@ -1,5 +1,5 @@
 import type { InteractionsInput, InteractionsWanted } from '../api/interactions.js';
-import { OptionError } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
 import type { Input } from '../api/input.js';
 import type { TrackedFacet } from './tracked-facet.js';
 import { historyKey } from '../store/keys.js';

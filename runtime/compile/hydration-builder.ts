@@ -1,5 +1,6 @@
 import type { ValueType } from '../api/types.js';
-import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/project/model.js';
+import type { AttributeDefinition, EntityType } from '../config/model/entities.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
 import { nearest } from '../core/nearest.js';
 import type { FrameLayout, Scope } from '../frame/frame-layout.js';
 import { EntityDecoder } from '../store/codec/entity-decoder.js';

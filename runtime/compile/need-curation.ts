@@ -1,5 +1,5 @@
 import type { CurationWanted } from '../api/curation.js';
-import { OptionError } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { Located } from '../config/yaml/source.js';
 import { nearest } from '../core/nearest.js';

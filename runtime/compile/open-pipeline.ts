@@ -1,6 +1,7 @@
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../config/project/load-events.js';
-import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { FUNCTIONS } from '../expression/functions/registry.js';
 import type { StepExpression } from './meaning/written.js';
 import { PipelineNames } from './pipeline-names.js';

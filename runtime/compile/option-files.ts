@@ -1,7 +1,7 @@
 import { webcrypto } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, resolve } from 'node:path';
-import type { ProjectFile } from '../api/plugin.js';
+import type { ProjectFile } from '../api/build-context.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { nearest } from '../core/nearest.js';
 import { isWithin, LinkedFolders } from '../settings/linked-folders.js';

@@ -1,4 +1,4 @@
-import type { ParamDefinition, PipelineDefinition } from '../config/project/model.js';
+import type { ParamDefinition, PipelineDefinition } from '../config/model/pipelines.js';
 import type { NamedNumber, Source } from '../expression/environment.js';
 import type { FrameLayout } from '../frame/frame-layout.js';
 import type { NameUse } from './name-use.js';

@@ -1,5 +1,5 @@
 import type { ValueType } from '../api/types.js';
-import type { AttributeDefinition, EntityType } from '../config/project/model.js';
+import type { AttributeDefinition, EntityType } from '../config/model/entities.js';
 import { nearest } from '../core/nearest.js';
 import type { NameProblem } from '../expression/environment.js';
 

@@ -1,7 +1,8 @@
 import type { Input } from '../api/input.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { viewsOfCounters } from '../config/project/load-counters.js';
-import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { FrameLayout } from '../frame/frame-layout.js';
 import { FeatureBindings } from './feature-bindings.js';
 import { HistoryReads } from './history-reads.js';

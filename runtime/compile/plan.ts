@@ -1,6 +1,8 @@
-import type { Component, ComponentKind } from '../api/plugin.js';
+import type { Component } from '../api/component.js';
+import type { ComponentKind } from '../api/plugin.js';
 import type { ValueType } from '../api/types.js';
-import type { EntityType, PipelineDefinition } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
 import type { CounterDecoder } from '../counters/counter-decoder.js';
 import type { EntityDecoder } from '../store/codec/entity-decoder.js';
 import type { FeatureDecoder, WantedFeature } from '../store/codec/feature-decoder.js';

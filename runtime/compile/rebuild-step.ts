@@ -2,7 +2,7 @@ import type { Plugin } from '../api/plugin.js';
 import { checkOptions, type OptionPath } from '../config/project/check-options.js';
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { withParams } from '../config/project/param-values.js';
-import type { StepDefinition } from '../config/project/model.js';
+import type { StepDefinition } from '../config/model/pipelines.js';
 import { bindOptions } from './bind-options.js';
 import type { BoundStep } from './bind-step.js';
 import type { OpenPipeline } from './open-pipeline.js';

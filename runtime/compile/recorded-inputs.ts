@@ -1,7 +1,7 @@
 import type { CurationInput } from '../api/curation.js';
 import type { Input } from '../api/input.js';
 import type { InteractionsInput } from '../api/interactions.js';
-import type { BuildContext } from '../api/plugin.js';
+import type { BuildContext } from '../api/build-context.js';
 import type { OptionPath } from '../config/project/check-options.js';
 
 /** The columns that one step reads, by what asked for them, so that its component can be created again. */

@@ -1,5 +1,5 @@
 import type { ComponentKind } from '../api/plugin.js';
-import type { StepDefinition } from '../config/project/model.js';
+import type { StepDefinition } from '../config/model/pipelines.js';
 import type { NameProblem } from '../expression/environment.js';
 
 /**

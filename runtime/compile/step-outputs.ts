@@ -1,4 +1,4 @@
-import type { OutputKind } from '../api/plugin.js';
+import type { OutputKind } from '../api/component.js';
 import { nearest } from '../core/nearest.js';
 import { FAILED_ELSEWHERE, type NameProblem, type Source } from '../expression/environment.js';
 import type { FrameLayout } from '../frame/frame-layout.js';

@@ -1,6 +1,8 @@
 import type { SinkPlugin } from '../api/ledger.js';
 import type { SourcePlugin } from '../api/source.js';
-import type { BuildContext, FeatureComponent, Plugin } from '../api/plugin.js';
+import type { BuildContext } from '../api/build-context.js';
+import type { FeatureComponent } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
 import type { PluginServices } from '../api/services.js';
 import type { Span } from '../config/yaml/source.js';
 import type { CurationLists } from '../curation/curation-lists.js';

@@ -1,4 +1,4 @@
-import type { CounterDefinition } from '../config/project/model.js';
+import type { CounterDefinition } from '../config/model/counters.js';
 import type { JsonValue } from '../api/types.js';
 import { SeriesKind } from '../store/codec/counter-record.js';
 import type { Addition } from './apply-touches.js';

@@ -1,6 +1,6 @@
 import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { CounterDefinition, CounterFeature } from '../config/project/model.js';
+import type { CounterDefinition, CounterFeature } from '../config/model/counters.js';
 import { writeMissing } from '../frame/cells.js';
 import { SeriesKind } from '../store/codec/counter-record.js';
 import { distinctSeries, seriesOf, type FeatureSeries } from './series.js';

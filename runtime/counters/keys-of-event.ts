@@ -1,4 +1,4 @@
-import type { CounterDefinition } from '../config/project/model.js';
+import type { CounterDefinition } from '../config/model/counters.js';
 import { counterKey } from '../store/keys.js';
 import type { CountedEvent } from './counted-kinds.js';
 

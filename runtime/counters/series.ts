@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CounterDefinition, CounterFeature, CounterValue } from '../config/project/model.js';
+import type { CounterDefinition, CounterFeature, CounterValue } from '../config/model/counters.js';
 import { SeriesKind } from '../store/codec/counter-record.js';
 
 /**

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ColumnOf } from '../api/columns.js';
 import type { CuratedRule, CurationInput } from '../api/curation.js';
 import { isKnown } from '../api/status.js';
-import type { CurationRule } from '../config/curation/model.js';
+import type { CurationRule } from '../config/model/curation.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { Located } from '../config/yaml/source.js';
 import { normalizeQuery } from '../core/normalize-query.js';

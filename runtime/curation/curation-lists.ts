@@ -1,4 +1,4 @@
-import type { CurationList, CurationRule } from '../config/curation/model.js';
+import type { CurationList, CurationRule } from '../config/model/curation.js';
 import { checkConflicts } from '../config/curation/check-conflicts.js';
 import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
 import type { CurationBinding } from './curation-binding.js';

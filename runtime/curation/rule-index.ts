@@ -1,4 +1,4 @@
-import type { QueryMatch } from '../config/curation/model.js';
+import type { QueryMatch } from '../config/model/curation.js';
 import { normalizeQuery } from '../core/normalize-query.js';
 
 /** What a rule says of the query; see `QueryMatch`. */

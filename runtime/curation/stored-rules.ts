@@ -1,5 +1,5 @@
 import { SourceFile } from '../config/yaml/source.js';
-import type { CurationRule } from '../config/curation/model.js';
+import type { CurationRule } from '../config/model/curation.js';
 import { readCuration } from '../config/curation/load-curation.js';
 import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
 import type { JsonValue } from '../api/types.js';

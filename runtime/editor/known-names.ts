@@ -1,7 +1,8 @@
-import type { OutputKind } from '../api/plugin.js';
+import type { OutputKind } from '../api/component.js';
 import { typeText, type ValueType } from '../api/types.js';
 import { viewsOfCounters } from '../config/project/load-counters.js';
-import type { EntityType, ProjectConfig } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { ProjectConfig } from '../config/model/project.js';
 
 /** A name that expressions can use, with what it is, for hover. */
 export interface KnownName {

@@ -3,10 +3,11 @@ import type { SinkPlugin } from '../api/ledger.js';
 import type { SourcePlugin } from '../api/source.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { isObject } from '../config/project/marks.js';
-import type { ProjectConfig } from '../config/project/model.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { viewsOfCounters } from '../config/project/load-counters.js';
 import { FEEDBACK_COLUMNS, READY_MAPS } from '../config/project/ready-maps.js';
 import { yamlSchema, type SchemaName } from '../config/project/schemas.js';
+import { FILE_KINDS, type FileKind } from '../config/yaml/file-kinds.js';
 import { knownNames, type KnownName, type StepOutputs } from './known-names.js';
 import { expressionDefinitions, optionSchema } from './option-schema.js';
 import { projectSchema } from './project-schema.js';
@@ -20,7 +21,7 @@ export interface Registry {
   readonly outputs: readonly StepOutputs[];
 }
 
-/** A kind of YAML file of a project. To add one, add it to SURFACES. */
+/** A kind of YAML file of a project. To add one, add it to FILE_KINDS. */
 export interface Surface {
   /** The schema is `<name>.schema.json`. */
   readonly name: string;
@@ -31,17 +32,24 @@ export interface Surface {
   readonly schema: (registry: Registry) => JsonObject;
 }
 
+const SCHEMA_OF: Readonly<Record<FileKind, Surface['schema']>> = {
+  pipeline: pipelineSchema,
+  entity: ({ config }) => withTypes('entity', config),
+  view: viewSchema,
+  counter: counterSchema,
+  sink: sinkSchema,
+  source: sourceSchema,
+  experiment: experimentSchema,
+  curation: () => edited('curation', []),
+  test: testSchema,
+};
+
 export const SURFACES: readonly Surface[] = [
   { name: 'project', folder: '', file: 'millrace.yaml', schema: projectSchema },
-  { name: 'pipeline', folder: 'pipelines', schema: pipelineSchema },
-  { name: 'entity', folder: 'schemas/entities', schema: ({ config }) => withTypes('entity', config) },
-  { name: 'feature-view', folder: 'schemas/features', schema: viewSchema },
-  { name: 'counter', folder: 'schemas/counters', schema: counterSchema },
-  { name: 'sink', folder: 'sinks', schema: sinkSchema },
-  { name: 'source', folder: 'sources', schema: sourceSchema },
-  { name: 'experiment', folder: 'experiments', schema: experimentSchema },
-  { name: 'curation', folder: 'curation', schema: () => edited('curation', []) },
-  { name: 'test', folder: 'tests', schema: testSchema },
+  ...(Object.keys(FILE_KINDS) as FileKind[]).map((kind) => {
+    const { folder, schema: name } = FILE_KINDS[kind];
+    return { name, folder, schema: SCHEMA_OF[kind] };
+  }),
 ];
 
 /** Replaces parts of a shipped schema; a path that the schema does not have is a mistake in this file. */

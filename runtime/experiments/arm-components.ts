@@ -1,8 +1,8 @@
-import type { Component } from '../api/plugin.js';
+import type { Component } from '../api/component.js';
 import { closeComponents } from '../compile/component-life.js';
 import type { Plan, PlannedStep } from '../compile/plan.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { ExperimentDefinition } from '../config/project/model.js';
+import type { ExperimentDefinition } from '../config/model/experiments.js';
 
 /** Values by param. */
 export type ParamValues = ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
 import { MillraceError } from '../api/errors.js';
 import type { JsonObject } from '../api/types.js';
-import type { ExperimentDefinition } from '../config/project/model.js';
+import type { ExperimentDefinition } from '../config/model/experiments.js';
 import { nearest } from '../core/nearest.js';
 import type { Stops } from './stops.js';
 

@@ -3,7 +3,7 @@ import { nearest } from '../core/nearest.js';
 import { setOf } from '../compile/compile-pipeline.js';
 import type { Plan } from '../compile/plan.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { ArmDefinition, ExperimentDefinition } from '../config/project/model.js';
+import type { ArmDefinition, ExperimentDefinition } from '../config/model/experiments.js';
 import { withParams } from '../config/project/param-values.js';
 import type { Exclusion } from '../ledger/experiment-columns.js';
 import type { JsonObject } from '../ledger/record-schema.js';

@@ -1,4 +1,4 @@
-import type { JoinKeyType } from '../config/project/model.js';
+import type { JoinKeyType } from '../config/model/feast.js';
 import { isWellFormed } from '../core/ids.js';
 
 export interface JoinKey {

@@ -1,6 +1,7 @@
 import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { FeatureView, FeastSource } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
+import type { FeastSource } from '../config/model/feast.js';
 import { DefaultCells } from '../store/codec/default-cells.js';
 import type { WantedFeature } from '../store/codec/feature-decoder.js';
 import { decodeTime } from './feast-value.js';

@@ -1,6 +1,6 @@
 import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import type { FeatureSources, SourceReader, SourceRows } from '../index/feature-source.js';
 import type { WantedFeature } from '../store/codec/feature-decoder.js';
 import type { RedisSettings } from '../settings/redis-target.js';

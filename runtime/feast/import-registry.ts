@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { NAME_PATTERN } from '../api/types.js';
 import { PREDEFINED_TYPES } from '../config/project/load-entities.js';
-import type { JoinKeyType } from '../config/project/model.js';
+import type { JoinKeyType } from '../config/model/feast.js';
 import { TYPE_KINDS } from '../config/project/parse-type.js';
 import { ROW_FIELDS } from '../config/project/reserved-names.js';
 import { collidingFeatures } from '../config/project/feast-fields.js';

@@ -1,4 +1,4 @@
-import type { JoinKeyType } from '../config/project/model.js';
+import type { JoinKeyType } from '../config/model/feast.js';
 
 /** Feast's value types that a feature can have, and the type to declare. Vectors also need a length. */
 export const FEATURE_TYPES = {

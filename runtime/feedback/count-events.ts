@@ -1,5 +1,6 @@
 import { MillraceError } from '../api/errors.js';
-import type { CounterDefinition, EntityType } from '../config/project/model.js';
+import type { CounterDefinition } from '../config/model/counters.js';
+import type { EntityType } from '../config/model/entities.js';
 import type { Touch } from '../counters/apply-touches.js';
 import { additionsOf, CountedKinds, type CountedEvent } from '../counters/counted-kinds.js';
 import { CounterWriter, type TouchOutcome } from '../counters/counter-writer.js';

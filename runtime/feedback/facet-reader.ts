@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/types.js';
 import { isKnown, Status } from '../api/status.js';
 import { HydrationBuilder } from '../compile/hydration-builder.js';
 import { levelsOf } from '../compile/levels.js';
-import type { EntityType } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
 import { FrameLayout } from '../frame/frame-layout.js';
 import { FramePool } from '../frame/pool.js';
 import { hydrate, type HydrationPlan } from '../pipeline/hydrate/hydrate.js';

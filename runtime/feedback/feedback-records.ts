@@ -1,4 +1,4 @@
-import type { EventKind, EventValueType } from '../config/project/model.js';
+import type { EventKind, EventValueType } from '../config/model/events.js';
 import { inBackground } from '../core/background.js';
 import type { IdHasher } from '../core/id-hasher.js';
 import type { Pieces } from '../core/pieces.js';

@@ -3,7 +3,7 @@ import { MillraceError } from '../api/errors.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { Deadline } from '../core/deadline.js';
 import { soon } from '../core/pieces.js';
-import type { EventKind } from '../config/project/model.js';
+import type { EventKind } from '../config/model/events.js';
 import type { EventCodes } from '../store/event-codes.js';
 import { eventCodesKey, historyKey } from '../store/keys.js';
 import { StoreWriteError, type Store } from '../store/store.js';

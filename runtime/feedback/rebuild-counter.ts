@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { CounterDefinition, EntityType, EventKind } from '../config/project/model.js';
+import type { CounterDefinition } from '../config/model/counters.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { EventKind } from '../config/model/events.js';
 import type { JsonValue } from '../api/types.js';
 import { addEvents, type Touch } from '../counters/apply-touches.js';
 import { additionsOf, kindsOf, type CountedEvent, type KindOfCounter } from '../counters/counted-kinds.js';

@@ -1,5 +1,5 @@
 import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
-import type { ComponentEvent } from '../api/plugin.js';
+import type { ComponentEvent } from '../api/step-input.js';
 import { Status } from '../api/status.js';
 import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
 

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
-import type { EntityType, EventKind, FeatureView } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { EventKind } from '../config/model/events.js';
+import type { FeatureView } from '../config/model/views.js';
 import type { ExperimentState } from '../experiments/experiment-states.js';
 import type { ValueForms } from '../index/online-answer.js';
 import type { OnlineReport } from '../index/online-features.js';

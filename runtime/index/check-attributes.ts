@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
-import type { AttributeDefinition } from '../config/project/model.js';
+import type { AttributeDefinition } from '../config/model/entities.js';
 import type { RecordLayout, StoredField } from '../store/codec/record-layout.js';
 import { conflict, isConflict, misfit, own, showOf, type Misfit } from '../core/value-fit.js';
 import { jsonProblem } from '../core/check-json.js';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import { nearest } from '../core/nearest.js';
 import { jsonProblem } from '../core/check-json.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';

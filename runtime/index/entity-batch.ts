@@ -1,5 +1,5 @@
 import type { Pieces } from '../core/pieces.js';
-import type { EntityType } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
 import { encodeEntity } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../core/ids.js';

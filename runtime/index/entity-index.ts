@@ -2,7 +2,7 @@ import { MillraceError } from '../api/errors.js';
 import { inBackground } from '../core/background.js';
 import { inTurns, soon, type Pieces } from '../core/pieces.js';
 import type { JsonObject } from '../api/types.js';
-import type { EntityType } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
 import { nearest } from '../core/nearest.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../core/ids.js';

@@ -1,6 +1,7 @@
 import { MillraceError, type Violation } from '../api/errors.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
-import type { EntityType, FeatureView } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { FeatureView } from '../config/model/views.js';
 import { inBackground } from '../core/background.js';
 import type { Pieces } from '../core/pieces.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';

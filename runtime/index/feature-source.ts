@@ -1,5 +1,5 @@
 import type { Column } from '../api/columns.js';
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import type { WantedFeature } from '../store/codec/feature-decoder.js';
 
 /**

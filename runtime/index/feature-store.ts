@@ -2,7 +2,7 @@ import { MillraceError } from '../api/errors.js';
 import { isBodyList, type BodyList } from '../core/json-list.js';
 import { inBackground } from '../core/background.js';
 import { type Pieces } from '../core/pieces.js';
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import { pointerTo, Violations } from '../core/violations.js';
 import type { EventTimes } from '../core/event-time.js';
 import { encodeSegment, encodeTombstone } from '../store/codec/feature-record.js';

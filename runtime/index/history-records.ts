@@ -1,6 +1,6 @@
 import type { JsonValue, ValueType } from '../api/types.js';
 import { Status } from '../api/status.js';
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import { inBackground } from '../core/background.js';
 import type { IdHasher } from '../core/id-hasher.js';
 import type { Pieces } from '../core/pieces.js';

@@ -1,7 +1,7 @@
 import type { Column } from '../api/columns.js';
 import { DEFAULTED, feastStatus, isKnown, statusAt, type FeastStatus } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import { JsonWriter, type JsonText } from '../core/json-writer.js';
 import type { Pieces } from '../core/pieces.js';
 import type { AskedFeature, OnlineRequest } from './online-request.js';

@@ -3,7 +3,7 @@ import { inTurns, soon, type Pieces } from '../core/pieces.js';
 import type { ValueType } from '../api/types.js';
 import { columnKindOf } from '../frame/cells.js';
 import { looseColumn } from '../frame/frame.js';
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import type { JsonText } from '../core/json-writer.js';
 import { Deadline } from '../core/deadline.js';
 import { FeatureDecoder, type WantedFeature } from '../store/codec/feature-decoder.js';

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
-import type { EntityType, FeatureDefinition, FeatureView } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { FeatureDefinition, FeatureView } from '../config/model/views.js';
 import type { Pieces } from '../core/pieces.js';
 import { nearest } from '../core/nearest.js';
 import { idProblem, idText } from '../core/ids.js';

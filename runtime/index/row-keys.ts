@@ -1,4 +1,5 @@
-import type { EntityType, FeatureView } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { FeatureView } from '../config/model/views.js';
 
 /**
  * The fields of a row that hold the ids of its view's entities, in the order of the view: the key of each entity type,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { typeText } from '../api/types.js';
-import type { EntityType, FeatureView } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { FeatureView } from '../config/model/views.js';
 import { newVersioned, VERSIONED_HEAD } from '../store/codec/versioned-record.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 import { servicesKey } from '../store/keys.js';

@@ -1,7 +1,7 @@
 import { typeText } from '../api/types.js';
 import { inTurns, type Pieces } from '../core/pieces.js';
 import { fits, own } from '../core/value-fit.js';
-import type { EntityType } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
 import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';

@@ -1,5 +1,5 @@
 import { MillraceError } from '../api/errors.js';
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { nearest } from '../core/nearest.js';
 import type { Usage } from '../core/usage.js';

@@ -1,4 +1,4 @@
-import type { FeatureDefinition, FeatureView } from '../config/project/model.js';
+import type { FeatureDefinition, FeatureView } from '../config/model/views.js';
 import { MillraceError } from '../api/errors.js';
 import { nearest } from '../core/nearest.js';
 import { shownName } from '../core/violations.js';

@@ -1,4 +1,4 @@
-import type { ExperimentGuard, Guard } from '../config/project/model.js';
+import type { ExperimentGuard, Guard } from '../config/model/experiments.js';
 import { alwaysFactor, effectOf } from '../evaluation/effect.js';
 import type { Interval } from '../evaluation/statistics.js';
 import type { Latencies } from './latency.js';

@@ -1,4 +1,4 @@
-import type { ExperimentGuard, ExperimentMetric } from '../config/project/model.js';
+import type { ExperimentGuard, ExperimentMetric } from '../config/model/experiments.js';
 
 /** What a report measures, as the files of the project say it. */
 export interface ReportPlan {

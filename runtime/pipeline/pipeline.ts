@@ -1,4 +1,4 @@
-import type { EntityType } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
 import type { Plan } from '../compile/plan.js';
 import type { LiveExperiments } from '../experiments/live-experiments.js';
 import type { FeatureSources } from '../index/feature-source.js';

@@ -1,5 +1,5 @@
 import type { ValueType } from '../api/types.js';
-import type { EntityType } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
 import { decodeHistory, encodeHistory, isOfOtherFormat } from '../store/codec/history-record.js';
 import type { History } from '../store/codec/history.js';
 import { expiryOf } from '../store/codec/versioned-record.js';

@@ -1,6 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EntityType } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
 import { IdHasher } from '../core/id-hasher.js';
 import type { Cells } from '../ledger/cells.js';
 import type { DecodedRecord } from '../ledger/record-decoder.js';

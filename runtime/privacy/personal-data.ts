@@ -1,4 +1,5 @@
-import type { EntityType, FeatureView } from '../config/project/model.js';
+import type { EntityType } from '../config/model/entities.js';
+import type { FeatureView } from '../config/model/views.js';
 import type { KeyParts } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 

@@ -1,4 +1,4 @@
-import type { FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/model/views.js';
 import { recordsOf } from '../store/backup.js';
 import { encodeTombstone, segmentsOf, viewId } from '../store/codec/feature-record.js';
 import { decodeHistory, encodeHistory } from '../store/codec/history-record.js';

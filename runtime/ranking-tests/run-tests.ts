@@ -2,7 +2,7 @@ import { ProjectInvalidError, storedHere } from '../app/project/compile-project.
 import type { Plan } from '../compile/plan.js';
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { loadProject } from '../config/project/load-project.js';
-import type { ProjectConfig } from '../config/project/model.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import { RESERVED_ROUTES } from '../http/routes.js';
 import type { Settings } from '../settings/settings.js';
 import { checkError, reportBadRequest } from './check/check-error.js';

@@ -1,5 +1,5 @@
 import type { Input } from '../api/input.js';
-import type { StepInput } from '../api/plugin.js';
+import type { StepInput } from '../api/step-input.js';
 import { isKnown } from '../api/status.js';
 
 /** Candidates by the value of an expression. */

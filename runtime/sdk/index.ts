@@ -1,5 +1,7 @@
 /** The module `millrace/api`: everything that a plugin may import. */
+export * from '../api/build-context.js';
 export * from '../api/columns.js';
+export * from '../api/component.js';
 export * from '../api/curation.js';
 export * from './distribution.js';
 export * from '../api/duration.js';
@@ -14,11 +16,13 @@ export * from './model-format.js';
 export * from './model-inputs.js';
 export { nearest } from '../core/nearest.js';
 export * from '../core/pieces.js';
+export * from '../api/option-error.js';
 export * from '../api/plugin.js';
 export * from '../api/ranking-edit.js';
 export * from '../api/server-probe.js';
 export * from '../api/source.js';
 export * from '../api/status.js';
+export * from '../api/step-input.js';
 export * from '../api/trace-context.js';
 export * from './group-rows.js';
 export * from './outbound-client.js';

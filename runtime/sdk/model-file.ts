@@ -1,4 +1,5 @@
-import { OptionError, type ProjectFile } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
+import type { ProjectFile } from '../api/build-context.js';
 
 /** A fault in a model file. The plugin reports it at the option that names the file. */
 export class ModelFileError extends Error {

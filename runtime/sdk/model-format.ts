@@ -1,4 +1,5 @@
-import { definePlugin, type Plugin, type ProjectFile } from '../api/plugin.js';
+import { definePlugin, type Plugin } from '../api/plugin.js';
+import type { ProjectFile } from '../api/build-context.js';
 import type { FeatureColumn, TreeEnsemble } from '../api/tree-ensemble.js';
 import type { JsonObject } from '../api/types.js';
 import { modelFileError, type FileNotice } from './model-file.js';

@@ -1,6 +1,9 @@
 import type { ColumnOf } from '../api/columns.js';
 import { nearest } from '../core/nearest.js';
-import { OptionError, tryEach, type BuildContext, type ModelBinding, type StepInput } from '../api/plugin.js';
+import { OptionError, tryEach } from '../api/option-error.js';
+import type { BuildContext } from '../api/build-context.js';
+import type { ModelBinding } from '../api/component.js';
+import type { StepInput } from '../api/step-input.js';
 import type { Input } from '../api/input.js';
 import { isKnown } from '../api/status.js';
 import type { FeatureColumn } from '../api/tree-ensemble.js';

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { OutboundClient, OutboundHttp } from '../api/http-client.js';
-import { OptionError } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
 
 /** Headers that the connection or the body sets. */
 const RESERVED: ReadonlySet<string> = new Set([

@@ -1,5 +1,8 @@
 import { nearest } from '../core/nearest.js';
-import { OptionError, tryEach, type BuildContext, type ModelBinding, type StepInput } from '../api/plugin.js';
+import { OptionError, tryEach } from '../api/option-error.js';
+import type { BuildContext } from '../api/build-context.js';
+import type { ModelBinding } from '../api/component.js';
+import type { StepInput } from '../api/step-input.js';
 import type { Input } from '../api/input.js';
 import { Status, statusAt } from '../api/status.js';
 import { TensorPart, type Missing } from './tensor-part.js';

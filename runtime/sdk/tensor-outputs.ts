@@ -1,5 +1,6 @@
 import { nearest } from '../core/nearest.js';
-import { OptionError, tryEach, type StepOutput } from '../api/plugin.js';
+import { OptionError, tryEach } from '../api/option-error.js';
+import type { StepOutput } from '../api/component.js';
 import { Status } from '../api/status.js';
 import type { GatheredTensors, TensorBatch } from './tensor-inputs.js';
 import { describeShape, type Tensor } from './tensor.js';

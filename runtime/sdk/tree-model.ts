@@ -1,13 +1,8 @@
 import type { FileNotice } from './model-file.js';
 import type { ModelInputs } from './model-inputs.js';
-import type {
-  ModelBinding,
-  ModelComponent,
-  ProjectFile,
-  StepInput,
-  StepOutput,
-  WarmNotices,
-} from '../api/plugin.js';
+import type { ModelBinding, ModelComponent, StepOutput, WarmNotices } from '../api/component.js';
+import type { ProjectFile } from '../api/build-context.js';
+import type { StepInput } from '../api/step-input.js';
 import { Status } from '../api/status.js';
 import type { TreeScorer } from '../api/tree-ensemble.js';
 

@@ -1,4 +1,5 @@
-import { OptionError, type StepInput } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
+import type { StepInput } from '../api/step-input.js';
 import type { Input } from '../api/input.js';
 import type { FeatureColumn } from '../api/tree-ensemble.js';
 

@@ -1,6 +1,6 @@
 import type { SourceMessage } from '../api/source.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
-import type { EventKind } from '../config/project/model.js';
+import type { EventKind } from '../config/model/events.js';
 import { isReadyMap } from '../config/project/ready-maps.js';
 import { feedbackReader } from '../dataset/import/feedback-reader.js';
 import type {

@@ -1,6 +1,7 @@
 import type { RejectedMessage, SourceMessage } from '../api/source.js';
 import type { JsonObject } from '../api/types.js';
-import type { ProjectConfig, SourceDefinition } from '../config/project/model.js';
+import type { ProjectConfig } from '../config/model/project.js';
+import type { SourceDefinition } from '../config/model/sources.js';
 import type { FeedbackAnswer } from '../feedback/feedback.js';
 import type { Sent } from '../index/send-batch.js';
 

@@ -1,7 +1,9 @@
 import type { OutboundHttp } from '../api/http-client.js';
 import type { Input } from '../api/input.js';
 import { INTERACTION_TYPES } from '../api/interactions.js';
-import type { BuildContext, Component, Plugin } from '../api/plugin.js';
+import type { BuildContext } from '../api/build-context.js';
+import type { Component } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
 import type { PluginServices } from '../api/services.js';
 import type { JsonObject } from '../api/types.js';
 import { bindOptions, type BindExpression } from '../compile/bind-options.js';

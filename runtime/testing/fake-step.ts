@@ -10,7 +10,8 @@ import type {
 import type { CuratedRule } from '../api/curation.js';
 import type { EntityIdentifier, Identifier } from '../api/identifiers.js';
 import type { InteractionEvents } from '../api/interactions.js';
-import type { ComponentEvent, FeatureComponent, FeatureValue, StepInput, StepOutput } from '../api/plugin.js';
+import type { ComponentEvent, FeatureValue, StepInput } from '../api/step-input.js';
+import type { FeatureComponent, StepOutput } from '../api/component.js';
 import type { Input } from '../api/input.js';
 import { Status } from '../api/status.js';
 import { noEvents } from '../store/codec/history-record.js';

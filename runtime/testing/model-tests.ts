@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { OptionError, type FeatureComponent, type Plugin } from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
+import type { FeatureComponent } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
 import type { ConformanceTest } from './conformance-test.js';
 import { createBound } from './create-step.js';
 import { absent, compute, FakeStep, type Cell } from './fake-step.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Input } from '../api/input.js';
-import type { Component, FeatureComponent, FilterComponent, Plugin, RuleComponent } from '../api/plugin.js';
+import type { Component, FeatureComponent, FilterComponent, RuleComponent } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
 import { Status } from '../api/status.js';
 import { NAME_PATTERN, type JsonObject, type JsonValue } from '../api/types.js';
 import { schemaFaults } from '../config/project/check-schema.js';

@@ -5,7 +5,7 @@ import { inputOf } from '../compile/compile-input.js';
 import { Definitions } from '../compile/definitions.js';
 import { NameUse } from '../compile/name-use.js';
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { PipelineDefinition } from '../config/project/model.js';
+import type { PipelineDefinition } from '../config/model/pipelines.js';
 import { compileExpression } from '../expression/compile.js';
 import type {
   Environment,

@@ -1,13 +1,10 @@
 import type { Column, ColumnKind, ColumnOf, NumberColumn } from '../api/columns.js';
 import type { Input } from '../api/input.js';
-import {
-  OptionError,
-  type ModelComponent,
-  type Plugin,
-  type ProjectFile,
-  type StepInput,
-  type StepOutput,
-} from '../api/plugin.js';
+import { OptionError } from '../api/option-error.js';
+import type { ModelComponent, StepOutput } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
+import type { ProjectFile } from '../api/build-context.js';
+import type { StepInput } from '../api/step-input.js';
 import { Status } from '../api/status.js';
 import { contentVersion } from '../compile/option-files.js';
 import type { StepTools } from '../compile/step-tools.js';

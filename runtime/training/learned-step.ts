@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Component, ModelComponent, Plugin } from '../api/plugin.js';
+import type { Component, ModelComponent } from '../api/component.js';
+import type { Plugin } from '../api/plugin.js';
 import type { JsonObject } from '../api/types.js';
 import { closeComponents } from '../compile/component-life.js';
 import { compileSteps } from '../compile/compile-steps.js';
@@ -11,7 +12,8 @@ import { nameOf } from '../compile/step-order.js';
 import type { PluginRegistry, StepTools } from '../compile/step-tools.js';
 import { checkOptions } from '../config/project/check-options.js';
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
-import type { PipelineDefinition, ProjectConfig, StepDefinition } from '../config/project/model.js';
+import type { PipelineDefinition, StepDefinition } from '../config/model/pipelines.js';
+import type { ProjectConfig } from '../config/model/project.js';
 import type { Environment } from '../expression/environment.js';
 import type { LinkedFolders } from '../settings/linked-folders.js';
 

@@ -1,4 +1,4 @@
-import type { Component } from '../api/plugin.js';
+import type { Component } from '../api/component.js';
 import type { Plan, PlannedStep } from '../compile/plan.js';
 import { Deadline } from '../core/deadline.js';
 import { atOnce } from '../core/pieces.js';

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import type { JoinKeyType } from '../../runtime/config/project/model.js';
+import type { JoinKeyType } from '../../runtime/config/model/feast.js';
 import { EntityKeyFormat } from '../../runtime/feast/entity-key.js';
 import { decodeTime, decodeValue, type FeastData, type FeastValue } from '../../runtime/feast/feast-value.js';
 import { collidingFeatures, featureField, timeField } from '../../runtime/config/project/feast-fields.js';

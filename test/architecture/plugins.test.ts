@@ -13,9 +13,9 @@ import type {
   Component,
   FeatureComponent,
   FilterComponent,
-  Plugin,
   RuleComponent,
-} from '../../runtime/api/plugin.js';
+} from '../../runtime/api/component.js';
+import type { Plugin } from '../../runtime/api/plugin.js';
 import type { Input } from '../../runtime/api/input.js';
 import { Status } from '../../runtime/api/status.js';
 import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/api/types.js';

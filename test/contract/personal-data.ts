@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { loadSchemas } from '../../runtime/config/project/load-project.js';
-import type { ProjectConfig } from '../../runtime/config/project/model.js';
+import type { ProjectConfig } from '../../runtime/config/model/project.js';
 import { EntityIndex } from '../../runtime/index/entity-index.js';
 import { FeatureStore } from '../../runtime/index/feature-store.js';
 import { Forget, REMOVED_COUNTS, type ForgetAnswer } from '../../runtime/privacy/forget.js';

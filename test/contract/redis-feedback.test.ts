@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { createApp, type App } from '../../runtime/app/app.js';
+import { createApp } from '../../runtime/app/app.js';
+import type { App } from '../../runtime/app/running-app.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { scoresOf, writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { compileProject } from '../../runtime/app/app.js';
+import { compileProject } from '../../runtime/app/project/compile-project.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { createApp } from '../../runtime/app/app.js';
 import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { isKnown, statusName } from '../../runtime/api/status.js';
 import type { ValueType } from '../../runtime/api/types.js';
 import { loadProject } from '../../runtime/config/project/load-project.js';
-import type { FeastSource } from '../../runtime/config/project/model.js';
+import type { FeastSource } from '../../runtime/config/model/feast.js';
 import { FeastDecoder } from '../../runtime/feast/feast-decoder.js';
 import type { FeastType } from '../../runtime/feast/feast-value.js';
 import { importRegistry } from '../../runtime/feast/import-registry.js';

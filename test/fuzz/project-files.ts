@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileProject } from '../../runtime/app/app.js';
+import { compileProject } from '../../runtime/app/project/compile-project.js';
 import { DIAGNOSTIC_CODES } from '../../runtime/config/diagnostics/diagnostic-codes.js';
 import { diagnosticsJson, renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { writeProject } from '../support/project.js';

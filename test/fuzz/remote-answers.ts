@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { plugin } from '../../plugins/open_inference/index.js';
 import type { OutboundHttp } from '../../runtime/api/http-client.js';
-import type { ModelComponent } from '../../runtime/api/plugin.js';
+import type { ModelComponent } from '../../runtime/api/component.js';
 import { createComponent, NO_NOTICES } from '../support/create-component.js';
 import { sumOfRows } from '../support/inference.js';
 import { compute, FakeStep } from '../support/step-input.js';

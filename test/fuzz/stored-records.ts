@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { rm } from 'node:fs/promises';
-import { createApp, type App } from '../../runtime/app/app.js';
+import { createApp } from '../../runtime/app/app.js';
+import type { App } from '../../runtime/app/running-app.js';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { entityKey, featureKey, historyKey } from '../../runtime/store/keys.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createApp, type App } from '../../runtime/app/app.js';
+import { createApp } from '../../runtime/app/app.js';
+import type { App } from '../../runtime/app/running-app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';

@@ -1,7 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc, { type Arbitrary } from 'fast-check';
-import { createApp, type App } from '../../runtime/app/app.js';
+import { createApp } from '../../runtime/app/app.js';
+import type { App } from '../../runtime/app/running-app.js';
 import { timestampOf } from '../../runtime/core/timestamp.js';
 import { listen, type HttpServer } from '../../runtime/http/listen.js';
 import { loadSettings } from '../../runtime/settings/settings.js';

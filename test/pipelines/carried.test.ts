@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { ProjectInvalidError } from '../../runtime/app/app.js';
+import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
 import { exampleOf } from '../../runtime/http/openapi/example.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { createApp, ProjectInvalidError, type App } from '../../runtime/app/app.js';
+import { createApp } from '../../runtime/app/app.js';
+import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
+import type { App } from '../../runtime/app/running-app.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { idsOf, pluginFiles, rankedIn, scoresOf, writeProject } from '../support/project.js';
 

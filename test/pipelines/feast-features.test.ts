@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createApp, type App } from '../../runtime/app/app.js';
+import { createApp } from '../../runtime/app/app.js';
+import type { App } from '../../runtime/app/running-app.js';
 import type { OnlineAnswer } from '../../runtime/index/online-answer.js';
 import type { OnlineFeatures } from '../../runtime/index/online-features.js';
 import { loadSettings } from '../../runtime/settings/settings.js';

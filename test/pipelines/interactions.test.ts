@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ProjectInvalidError } from '../../runtime/app/app.js';
+import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
 import type { FeedbackAnswer } from '../../runtime/feedback/feedback.js';
 import { historyKey } from '../../runtime/store/keys.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';

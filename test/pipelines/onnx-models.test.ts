@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileProject } from '../../runtime/app/app.js';
+import { compileProject } from '../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { denseModel } from '../support/onnx-writer.js';
 import { findOnnxRuntime, onnxRuntimeFolder, withOnnxRuntime } from '../support/onnx-runtime.js';

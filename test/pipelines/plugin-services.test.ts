@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startProject, writeProject, type TestProject } from '../support/project.js';
-import { compileProject } from '../../runtime/app/app.js';
+import { compileProject } from '../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 
 const packageOf = (code: string): Record<string, string> => ({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { ProjectInvalidError } from '../../runtime/app/app.js';
+import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { FAULTS, startInferenceServer, sum, type InferenceServer } from '../support/inference-server.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
 import type { JsonObject } from '../../runtime/api/types.js';
-import { compileProject } from '../../runtime/app/app.js';
+import { compileProject } from '../../runtime/app/project/compile-project.js';
 import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
 import type { RunReport } from '../../runtime/pipeline/types.js';
 import type { PipelineAnswer } from '../../runtime/pipeline/answer-types.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { compileProject } from '../../runtime/app/app.js';
+import { compileProject } from '../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { pluginFiles, scoresOf, startProject, writeProject, type TestProject } from '../support/project.js';
 

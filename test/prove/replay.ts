@@ -1,4 +1,4 @@
-import { compileProject } from '../../runtime/app/app.js';
+import { compileProject } from '../../runtime/app/project/compile-project.js';
 import { Random } from '../../runtime/core/random.js';
 import { pipelineOf } from '../../runtime/pipeline/log/replay-needs.js';
 import { Replay } from '../../runtime/pipeline/log/replay.js';

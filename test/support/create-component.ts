@@ -1,5 +1,7 @@
 import type { OutboundHttp } from '../../runtime/api/http-client.js';
-import type { BuildContext, Component, Plugin, WarmNotices } from '../../runtime/api/plugin.js';
+import type { BuildContext } from '../../runtime/api/build-context.js';
+import type { Component, WarmNotices } from '../../runtime/api/component.js';
+import type { Plugin } from '../../runtime/api/plugin.js';
 import type { Input } from '../../runtime/api/input.js';
 import { DEFAULT_EVENTS, eventNumbers } from '../../runtime/config/project/load-events.js';
 import { FakeServices } from '../../runtime/testing/fake-services.js';

@@ -1,5 +1,6 @@
 import type { JsonValue, ValueType } from '../../runtime/api/types.js';
-import type { EntityType, FeatureView } from '../../runtime/config/project/model.js';
+import type { EntityType } from '../../runtime/config/model/entities.js';
+import type { FeatureView } from '../../runtime/config/model/views.js';
 import { SourceFile, type Span } from '../../runtime/config/yaml/source.js';
 
 const at: Span = { file: new SourceFile('test.yaml', ''), start: 0, end: 0 };

@@ -1,5 +1,5 @@
 import { atOnce } from '../../runtime/core/pieces.js';
-import { compileProject } from '../../runtime/app/app.js';
+import { compileProject } from '../../runtime/app/project/compile-project.js';
 import type { Plan } from '../../runtime/compile/plan.js';
 import type { Frame } from '../../runtime/frame/frame.js';
 import { BatchRead } from '../../runtime/pipeline/hydrate/batch-read.js';

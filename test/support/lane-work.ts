@@ -1,4 +1,4 @@
-import type { FeatureView } from '../../runtime/config/project/model.js';
+import type { FeatureView } from '../../runtime/config/model/views.js';
 import { EntityIndex } from '../../runtime/index/entity-index.js';
 import { FeatureStore } from '../../runtime/index/feature-store.js';
 import { KnownLayouts } from '../../runtime/store/codec/known-layouts.js';

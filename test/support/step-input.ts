@@ -1,4 +1,4 @@
-import type { ProjectFile } from '../../runtime/api/plugin.js';
+import type { ProjectFile } from '../../runtime/api/build-context.js';
 
 export * from '../../runtime/testing/fake-ranking.js';
 export * from '../../runtime/testing/fake-step.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { pino } from 'pino';
 import { MillraceError } from '../../api/errors.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { ServiceSchemas } from '../../index/service-schemas.js';
 import { checkStoredFit } from '../../index/stored-fit.js';
 import type { Settings } from '../../settings/settings.js';

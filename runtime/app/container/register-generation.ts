@@ -1,6 +1,6 @@
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { Plan } from '../../compile/plan.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { IdHasher } from '../../core/id-hasher.js';
 import { describeError } from '../../core/describe-error.js';
 import { followGenerations } from '../../counters/generation-record.js';

@@ -1,7 +1,7 @@
 import type { DependencyContainer } from 'tsyringe';
 import { MillraceError } from '../../api/errors.js';
 import type { Plan } from '../../compile/plan.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { nearest } from '../../core/nearest.js';
 import { ResidentTables } from '../../resident/resident-tables.js';
 import { nameOf, type Settings } from '../../settings/settings.js';

@@ -1,7 +1,7 @@
 import type { EntityIdentifier } from '../../api/identifiers.js';
 import type { StoredFeature, StoreReader } from '../../api/services.js';
 import type { JsonObject } from '../../api/types.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { abortable } from '../../core/abortable.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { OnlineFeatures } from '../../index/online-features.js';

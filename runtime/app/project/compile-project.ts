@@ -22,7 +22,7 @@ import { LinkedFolders } from '../../settings/linked-folders.js';
 import { DEFAULT_EVENTS } from '../../config/project/load-events.js';
 import { loadProject } from '../../config/project/load-project.js';
 import { placeOf } from '../../config/project/project-files.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { withParams, type PipelineParams } from '../../config/project/param-values.js';
 import type { StepTools } from '../../compile/step-tools.js';
 import { LateReader } from '../plugins/late-reader.js';

@@ -1,5 +1,5 @@
 import type { Plan } from '../../compile/plan.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import type { Settings } from '../../settings/settings.js';
 import { unknownPipeline } from './unknown-pipeline.js';
 import { compileProject, projectVersion, ProjectInvalidError } from './compile-project.js';

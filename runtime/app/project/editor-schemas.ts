@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { FeatureComponent } from '../../api/plugin.js';
+import type { FeatureComponent } from '../../api/component.js';
 import { writeWhole } from '../../core/write-whole.js';
 import type { StepOutputs } from '../../editor/known-names.js';
 import { editorSchemas, SCHEMA_FOLDER } from '../../editor/write-schemas.js';

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../../config/project/load-events.js';
 import type { Plan } from '../../compile/plan.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import { CurationService, type CurationServiceParts } from '../../curation/curation-service.js';

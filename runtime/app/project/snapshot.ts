@@ -2,17 +2,10 @@ import { createReadStream } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FILE_KINDS, LOADED_KINDS } from '../../config/yaml/file-kinds.js';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
 
-const YAML_FOLDERS = [
-  'pipelines',
-  'schemas/entities',
-  'schemas/features',
-  'schemas/counters',
-  'sinks',
-  'sources',
-  'experiments',
-];
+const YAML_FOLDERS = LOADED_KINDS.map((kind) => FILE_KINDS[kind].folder);
 const PLUGINS = 'plugins';
 
 /** Stamps by path, relative to the project. The stamp of a file changes when the file changes. */

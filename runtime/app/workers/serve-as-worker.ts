@@ -5,7 +5,7 @@ import type { ConnectionSource } from '../../http/connection-source.js';
 import type { Audience } from '../../http/edge/audience.js';
 import { Instance } from '../../http/instance.js';
 import type { Settings } from '../../settings/settings.js';
-import type { App } from '../app.js';
+import type { App } from '../running-app.js';
 import { longestClose } from '../process/end-on-signal.js';
 import { logPrints } from '../process/log-prints.js';
 import { ProcessGuard } from '../process/process-guard.js';

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { pino, type Logger } from 'pino';
-import type { SourceDefinition } from '../../config/project/model.js';
+import type { SourceDefinition } from '../../config/model/sources.js';
 import { nearest } from '../../core/nearest.js';
 import { describeError } from '../../core/describe-error.js';
-import { compileProject, createApp, ProjectInvalidError } from '../../app/app.js';
+import { compileProject, ProjectInvalidError } from '../../app/project/compile-project.js';
+import { createApp } from '../../app/app.js';
 import type { Settings } from '../../settings/settings.js';
 import { intakeOf } from '../../sources/intake-of.js';
 import { RunningSource } from '../../sources/running-source.js';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { pino } from 'pino';
 import { MillraceError } from '../../api/errors.js';
 import { openEngine } from '../../app/container/store-engines.js';
-import { ProjectInvalidError } from '../../app/app.js';
+import { ProjectInvalidError } from '../../app/project/compile-project.js';
 import { loadSchemas } from '../../config/project/load-project.js';
 import { nearest } from '../../core/nearest.js';
 import { rebuildCounter } from '../../feedback/rebuild-counter.js';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { compileProject, ProjectInvalidError } from '../../app/app.js';
+import { compileProject, ProjectInvalidError } from '../../app/project/compile-project.js';
 import type { Plan } from '../../compile/plan.js';
 import { nearest } from '../../core/nearest.js';
 import { readRecords } from '../../ledger/record-reader.js';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
-import { compileProject, ProjectInvalidError } from '../../app/app.js';
+import { compileProject, ProjectInvalidError } from '../../app/project/compile-project.js';
 import { renderDiagnostics } from '../../config/diagnostics/render.js';
 import type { BindingDescription, PlanDescription } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings/settings.js';

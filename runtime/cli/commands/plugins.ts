@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ProjectInvalidError } from '../../app/app.js';
+import { ProjectInvalidError } from '../../app/project/compile-project.js';
 import { listPlugins, type ListedPlugin } from '../../app/plugins/list-plugins.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { API_VERSION } from '../../api/version.js';

@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import { pino } from 'pino';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../../api/errors.js';
-import { ProjectInvalidError } from '../../app/app.js';
+import { ProjectInvalidError } from '../../app/project/compile-project.js';
 import { openEngine } from '../../app/container/store-engines.js';
 import { loadSchemas } from '../../config/project/load-project.js';
 import { printable } from '../../core/display-width.js';
 import { trimStore } from '../../privacy/trim.js';
-import type { Settings } from '../../settings/settings.js';
+import type { SettingFlags, Settings } from '../../settings/settings.js';
 import { BackupFileError, isEmpty, recordsOf, restoreBackup, writeBackup } from '../../store/backup.js';
 import { checkRecord, layoutAtKey } from '../../store/check-records.js';
 import type { RecordLayout } from '../../store/codec/record-layout.js';
@@ -19,7 +19,6 @@ import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { forgetCommand } from './store-forget.js';
-import type { SettingFlags } from '../../settings/settings.js';
 
 type Flags = SettingFlags & { readonly json?: boolean; readonly force?: boolean };
 

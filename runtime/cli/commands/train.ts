@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import type { JsonObject } from '../../api/types.js';
 import { openLearned, type OpenLearned } from '../../app/project/open-learned.js';
-import { ProjectInvalidError } from '../../app/app.js';
+import { ProjectInvalidError } from '../../app/project/compile-project.js';
 import { PYTHON, type SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';

@@ -1,6 +1,6 @@
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
-import { compileProject, ProjectInvalidError } from '../../app/app.js';
+import { compileProject, ProjectInvalidError } from '../../app/project/compile-project.js';
 import { TYPES_FILE } from '../../app/project/keep-types.js';
 import { renderDiagnostics } from '../../config/diagnostics/render.js';
 import { writeWhole } from '../../core/write-whole.js';

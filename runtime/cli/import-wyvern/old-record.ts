@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/types.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { idProblem, idText } from '../../core/ids.js';
 import { isJsonObject, own } from '../../core/value-fit.js';
 import { isLz4Frame, Lz4Error, readLz4 } from './lz4-frame.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { compileProject } from '../../app/app.js';
+import { compileProject } from '../../app/project/compile-project.js';
 import { writeEditorSchemas } from '../../app/project/editor-schemas.js';
 import { SCHEMA_FOLDER } from '../../editor/write-schemas.js';
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { UsageError } from '../failure.js';
 import { lookUp } from '../project-types.js';
 

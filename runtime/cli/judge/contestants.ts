@@ -4,7 +4,7 @@ import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import { NAME_PATTERN } from '../../api/types.js';
 import { OneProjectInvalidError, openProjects } from '../../app/project/open-projects.js';
 import type { Generation } from '../../app/project/generation.js';
-import type { PipelineDefinition } from '../../config/project/model.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
 import type { PipelineParams } from '../../config/project/param-values.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings/settings.js';

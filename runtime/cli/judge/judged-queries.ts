@@ -1,4 +1,5 @@
-import type { ProjectConfig, PipelineDefinition } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
 import type { JudgedQuery } from '../../evaluation/judgments.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';

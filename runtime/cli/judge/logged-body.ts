@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/types.js';
-import type { PipelineDefinition, ProjectConfig } from '../../config/project/model.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { readReport } from '../../ledger/frame-splitter.js';
 import { newestRecords } from '../../ledger/newest-records.js';
 import { loggedPipeline, loggedRequest, type LoggedRequest } from '../../pipeline/log/logged-request.js';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
 import { nearest } from '../../core/nearest.js';
 import type { JudgedCandidate, JudgedQuery } from '../../evaluation/judgments.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { cellValue } from '../../core/cell-value.js';
 import { CommandFailure } from '../failure.js';
 import type { Contestant } from './contestants.js';

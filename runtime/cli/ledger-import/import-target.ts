@@ -1,4 +1,4 @@
-import { ProjectInvalidError } from '../../app/app.js';
+import { ProjectInvalidError } from '../../app/project/compile-project.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { GuessTarget } from '../../dataset/import/file-guess.js';
 import { UsageError } from '../failure.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/types.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import type { ForeignEntity } from '../../dataset/import/foreign-event.js';
 import { fittedEntity } from '../../dataset/import/fitted-entity.js';
 import type { EntityIndex } from '../../index/entity-index.js';

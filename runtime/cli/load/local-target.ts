@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createApp, type App } from '../../app/app.js';
+import { createApp } from '../../app/app.js';
+import type { App } from '../../app/running-app.js';
 import { createDataApp, type DataApp } from '../../app/data-app.js';
 import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import type { ForgetAnswer } from '../../privacy/forget.js';

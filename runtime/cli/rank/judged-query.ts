@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { nearest } from '../../core/nearest.js';
-import type { PipelineDefinition, ProjectConfig } from '../../config/project/model.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import type { JudgedQuery } from '../../evaluation/judgments.js';
 import type { ExplainedCandidate } from '../../pipeline/explain/explanation.js';
 import { settingsOf, type CliContext } from '../context.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { OptionError } from '../../api/plugin.js';
+import { OptionError } from '../../api/option-error.js';
 import type { StepTools } from '../../compile/step-tools.js';
 import { openDataScorer } from '../../training/data-scorer.js';
 import type { LearnedStep } from '../../training/learned-step.js';

@@ -1,5 +1,6 @@
 import type { Plan } from '../../compile/plan.js';
-import type { PipelineDefinition, ProjectConfig } from '../../config/project/model.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { shuffled } from '../../core/shuffle.js';
 import type { Metric } from '../../evaluation/metric-names.js';
 import { LoggedValues, type NotLogged } from '../../tuning/logged-values.js';

@@ -1,4 +1,4 @@
-import type { ParamDefinition, PipelineDefinition } from '../../config/project/model.js';
+import type { ParamDefinition, PipelineDefinition } from '../../config/model/pipelines.js';
 import { CommandFailure } from '../failure.js';
 
 /** A param that tuning may change. */

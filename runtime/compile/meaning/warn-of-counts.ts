@@ -1,5 +1,5 @@
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
-import type { PipelineDefinition } from '../../config/project/model.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
 
 /** What a filter did in requests that were run, for example in tests. */
 export interface FilterCount {

@@ -1,4 +1,4 @@
-import type { FilterComponent, RuleComponent } from '../../api/plugin.js';
+import type { FilterComponent, RuleComponent } from '../../api/component.js';
 import { spanWithin, type Span } from '../../config/yaml/source.js';
 import { ANY, exactly, NEVER, type Values } from '../../expression/values/values.js';
 import type { OpenPipeline } from '../open-pipeline.js';

@@ -1,7 +1,7 @@
 import { normalizeQuery } from '../../core/normalize-query.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located } from '../yaml/source.js';
-import type { CurationList, CurationRule } from './model.js';
+import type { CurationList, CurationRule } from '../model/curation.js';
 
 /** Something that a rule says of one position or one candidate. */
 interface Claim {

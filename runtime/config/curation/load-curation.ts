@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { readText, readYamlFiles } from '../project/project-files.js';
 import type { SourceFile } from '../yaml/source.js';
+import { FILE_KINDS } from '../yaml/file-kinds.js';
 import { parseFile } from '../yaml/yaml-file.js';
 import { checkConflicts } from './check-conflicts.js';
 import { readCurationCsv } from './read-csv.js';
 import { readCurationYaml } from './read-yaml.js';
-import type { CurationList } from './model.js';
+import type { CurationList } from '../model/curation.js';
 
-export const CURATION_FOLDER = 'curation';
+export const CURATION_FOLDER = FILE_KINDS.curation.folder;
 
 /** Reads and checks the files of `curation/`. A list whose file has errors is returned with the rules that were read. */
 export async function loadCuration(root: string, diagnostics: Diagnostics): Promise<CurationList[]> {

@@ -1,7 +1,7 @@
 import { timestampOf } from '../../core/timestamp.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, Span } from '../yaml/source.js';
-import type { CurationRule } from './model.js';
+import type { CurationRule } from '../model/curation.js';
 
 /** The parts of a rule that both file formats write in the same way. */
 export interface WrittenActivity {

@@ -4,7 +4,7 @@ import type { Located, SourceFile } from '../yaml/source.js';
 import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import { checkActs, readActivity } from './read-rule.js';
-import type { CuratedBoost, CurationList, CurationRule, QueryMatch } from './model.js';
+import type { CuratedBoost, CurationList, CurationRule, QueryMatch } from '../model/curation.js';
 
 /** Reads the rules of a YAML file whose shape is checked. Errors go to `diagnostics`. */
 export function readCurationYaml({ file, root, name }: ParsedFile, diagnostics: Diagnostics): CurationList {

@@ -1,7 +1,9 @@
 import { nearest } from '../../core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, Span } from '../yaml/source.js';
-import type { ArmDefinition, EventKind, ExperimentDefinition, PipelineDefinition } from './model.js';
+import type { ArmDefinition, ExperimentDefinition } from '../model/experiments.js';
+import type { EventKind } from '../model/events.js';
+import type { PipelineDefinition } from '../model/pipelines.js';
 import { checkLayers } from './check-layers.js';
 import { paramProblem } from './param-values.js';
 

@@ -1,5 +1,5 @@
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { ExperimentDefinition } from './model.js';
+import type { ExperimentDefinition } from '../model/experiments.js';
 
 /** Checks that experiments of one layer do not overlap, and that others do not meet in what they change. */
 export function checkLayers(experiments: readonly ExperimentDefinition[], diagnostics: Diagnostics): void {

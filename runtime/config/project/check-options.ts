@@ -4,7 +4,7 @@ import { checkShape } from './check-shape.js';
 import { Diagnostics } from '../diagnostics/diagnostics.js';
 import { deepFreeze } from '../../core/freeze.js';
 import { markedTexts, type MarkedText, type OptionPath } from './materialise.js';
-import type { ParamDefinition } from './model.js';
+import type { ParamDefinition } from '../model/pipelines.js';
 import { ParamOptions } from './param-options.js';
 import type { Span } from '../yaml/source.js';
 

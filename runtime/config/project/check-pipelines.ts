@@ -1,5 +1,5 @@
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { PipelineDefinition } from './model.js';
+import type { PipelineDefinition } from '../model/pipelines.js';
 import { EXPRESSION_NAMES, KEYWORDS } from './reserved-names.js';
 import { keyBefore, type Located, type Span } from '../yaml/source.js';
 

@@ -1,6 +1,6 @@
 import type { Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { EntityType } from './model.js';
+import type { EntityType } from '../model/entities.js';
 import type { SourceFile } from '../yaml/source.js';
 import { entriesOf, entryOf, itemsOf, memberOf } from '../yaml/tree.js';
 

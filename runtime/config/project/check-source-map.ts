@@ -1,7 +1,7 @@
 import { isMap, type Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { entriesOf, itemsOf, locatedText, memberOf, spanOf } from '../yaml/tree.js';
-import type { SourceDefinition } from './model.js';
+import type { SourceDefinition } from '../model/sources.js';
 import { FEEDBACK_COLUMNS, isReadyMap, READY_MAPS } from './ready-maps.js';
 import { help, keyPlace, type SourceNames } from './source-names.js';
 

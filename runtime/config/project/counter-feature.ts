@@ -4,7 +4,8 @@ import { nearest } from '../../core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 import { entryOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
-import type { CounterFeature, CounterValue, EventKind } from './model.js';
+import type { CounterFeature, CounterValue } from '../model/counters.js';
+import type { EventKind } from '../model/events.js';
 
 /** With 24 buckets, clocks that differ by five minutes still fit into a shorter window. */
 const SHORTEST = 60_000;

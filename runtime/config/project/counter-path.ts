@@ -1,7 +1,7 @@
 import { nearest } from '../../core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { spanWithin, type Located } from '../yaml/source.js';
-import type { EntityType } from './model.js';
+import type { EntityType } from '../model/entities.js';
 
 interface Known {
   readonly entities: ReadonlyMap<string, EntityType>;

@@ -6,7 +6,10 @@ import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } fr
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import { CounterFeatureReader } from './counter-feature.js';
 import { checkPath } from './counter-path.js';
-import type { CounterDefinition, CounterFeature, EntityType, EventKind, FeatureView } from './model.js';
+import type { CounterDefinition, CounterFeature } from '../model/counters.js';
+import type { EntityType } from '../model/entities.js';
+import type { EventKind } from '../model/events.js';
+import type { FeatureView } from '../model/views.js';
 import type { TypeContext } from './parse-type.js';
 
 /** A day more than a year, as for histories. */

@@ -1,7 +1,7 @@
 import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN } from '../../api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { AttributeDefinition, EntityType } from './model.js';
+import type { AttributeDefinition, EntityType } from '../model/entities.js';
 import { checkSpellings, readType, TYPE_KINDS, type TypeContext } from './parse-type.js';
 import { readTypedEntry, type TypedEntry } from './typed-entry.js';
 import type { SourceFile, Span } from '../yaml/source.js';

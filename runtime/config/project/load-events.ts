@@ -8,7 +8,7 @@ import type { SourceFile, Span } from '../yaml/source.js';
 import { entriesOf, entryOf, isEmpty, spanOf, textOf, type Entry } from '../yaml/tree.js';
 import { EVENTS_KEY, readProjectFile } from './load-project-file.js';
 import { nameHelp } from './marks.js';
-import type { EventKind, EventValueType } from './model.js';
+import type { EventKind, EventValueType } from '../model/events.js';
 import { ourType } from './parse-type.js';
 import { EVENT_FIELDS } from './reserved-names.js';
 import { foundWords } from './shape-words.js';

@@ -13,7 +13,7 @@ import {
   type ExperimentDefinition,
   type ExperimentGuard,
   type ExperimentMetrics,
-} from './model.js';
+} from '../model/experiments.js';
 
 const DAY = 86_400_000;
 

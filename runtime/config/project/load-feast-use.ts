@@ -1,7 +1,9 @@
 import type { Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { nearest } from '../../core/nearest.js';
-import type { EntityType, FeastUse, FeatureView } from './model.js';
+import type { EntityType } from '../model/entities.js';
+import type { FeastUse } from '../model/feast.js';
+import type { FeatureView } from '../model/views.js';
 import { readFields } from './load-feast-source.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 import { entriesOf, entryOf, itemsOf, locatedText, memberOf, textOf } from '../yaml/tree.js';

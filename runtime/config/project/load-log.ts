@@ -4,7 +4,7 @@ import { parseShare } from '../../core/share.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 import { entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
-import type { LogDefinition, RequestDefinition } from './model.js';
+import type { LogDefinition, RequestDefinition } from '../model/pipelines.js';
 
 /** The unit of a request that stands for itself. */
 export const REQUEST_UNIT = 'request';

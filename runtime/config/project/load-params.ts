@@ -3,7 +3,7 @@ import { NAME_PATTERN } from '../../api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { SourceFile } from '../yaml/source.js';
 import { entriesOf, memberOf, spanOf } from '../yaml/tree.js';
-import type { ParamDefinition } from './model.js';
+import type { ParamDefinition } from '../model/pipelines.js';
 
 /** Reads `params:`. Wrong shapes are already reported; a param without a number is left out. */
 export function loadParams(

@@ -7,13 +7,13 @@ import { checkScored } from './check-scored.js';
 import { loadLog } from './load-log.js';
 import { loadParams } from './load-params.js';
 import { loadRequest } from './load-request.js';
+import type { EntityType } from '../model/entities.js';
 import type {
-  EntityType,
   FeatureRequirement,
   PipelineDefinition,
   PipelineLimits,
   StepDefinition,
-} from './model.js';
+} from '../model/pipelines.js';
 import { nearest } from '../../core/nearest.js';
 import { parseRequirement } from './parse-requirement.js';
 import type { TypeContext } from './parse-type.js';

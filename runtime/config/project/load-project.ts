@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Diagnostics, type Diagnostic } from '../diagnostics/diagnostics.js';
 import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
+import { FILE_KINDS, LOADED_KINDS, type LoadedKind } from '../yaml/file-kinds.js';
 import type { Environment } from '../yaml/interpolate.js';
 import { loadCuration } from '../curation/load-curation.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
@@ -16,12 +17,12 @@ import { loadSinks } from './load-sinks.js';
 import { loadSources } from './load-sources.js';
 import { checkViewKeys, loadViews } from './load-views.js';
 import { warnOfMisnamedFolders } from './misnamed-folders.js';
-import type { ProjectConfig } from './model.js';
+import type { ProjectConfig } from '../model/project.js';
 import { nearest } from '../../core/nearest.js';
 import type { EntityReference, TypeContext } from './parse-type.js';
 import { hasFolder, placeOf, readYamlFiles } from './project-files.js';
 import type { SourceFile } from '../yaml/source.js';
-import { parseFile, stemOf, type FileKind, type ParsedFile } from '../yaml/yaml-file.js';
+import { parseFile, stemOf, type ParsedFile } from '../yaml/yaml-file.js';
 
 export interface LoadedProject {
   /** Undefined if any diagnostic is an error. */
@@ -36,8 +37,8 @@ export interface LoadedProject {
 }
 
 /**
- * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `schemas/counters`, `pipelines`,
- * `sinks`, `sources` and `experiments`, and the kinds of feedback in millrace.yaml. The content of the files never makes it
+ * Reads and checks the YAML files in a project's folder: those of `LOADED_KINDS`, the lists of `curation`, and the kinds of
+ * feedback in millrace.yaml. The content of the files never makes it
  * reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
@@ -49,51 +50,38 @@ export async function loadProject(
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
-  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles, sourceFiles, experimentFiles] =
-    await Promise.all([
-      readYamlFiles(root, 'schemas/entities', diagnostics),
-      readYamlFiles(root, 'schemas/features', diagnostics),
-      readYamlFiles(root, 'schemas/counters', diagnostics),
-      readYamlFiles(root, 'pipelines', diagnostics),
-      readYamlFiles(root, 'sinks', diagnostics),
-      readYamlFiles(root, 'sources', diagnostics),
-      readYamlFiles(root, 'experiments', diagnostics),
-    ]);
-  const parse = (files: readonly SourceFile[], kind: FileKind): ParsedFile[] =>
-    files.flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
+  const files = await readFiles(root, diagnostics);
+  const parse = (kind: LoadedKind): ParsedFile[] =>
+    files[kind].flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
 
-  const parsedEntities = parse(entityFiles, 'entity');
-  const parsedViews = parse(viewFiles, 'view');
-  const parsedCounters = parse(counterFiles, 'counter');
+  const parsedEntities = parse('entity');
+  const parsedViews = parse('view');
+  const parsedCounters = parse('counter');
   const entities = loadEntities(parsedEntities, context);
   const views = loadViews(parsedViews, context, entities);
-  const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
+  const entityNames = new Set([...entities.keys(), ...declaredNames(files.entity, parsedEntities)]);
   const viewNames = new Set([
-    ...declaredNames(viewFiles, parsedViews),
-    ...declaredNames(counterFiles, parsedCounters),
+    ...declaredNames(files.view, parsedViews),
+    ...declaredNames(files.counter, parsedCounters),
   ]);
   const events = await loadEvents(root, environment, entityNames, diagnostics);
   const counters = loadCounters(parsedCounters, { entities, entityNames, events, views }, context);
   const packages = await loadPackages(root, environment, diagnostics);
   const known = { entities, entityNames, viewNames, reservedRoutes };
-  const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
-  for (const file of [...sinkFiles, ...sourceFiles]) hideSecrets(file);
-  const sinks = loadSinks(parse(sinkFiles, 'sink'), diagnostics);
-  const sources = loadSources(
-    parse(sourceFiles, 'source'),
-    { ...known, views, events, pipelines },
-    diagnostics,
-  );
-  const experiments = loadExperiments(parse(experimentFiles, 'experiment'), diagnostics);
-  const pipelineNames = new Set(pipelineFiles.map(stemOf));
+  const pipelines = loadPipelines(parse('pipeline'), known, context);
+  for (const file of [...files.sink, ...files.source]) hideSecrets(file);
+  const sinks = loadSinks(parse('sink'), diagnostics);
+  const sources = loadSources(parse('source'), { ...known, views, events, pipelines }, diagnostics);
+  const experiments = loadExperiments(parse('experiment'), diagnostics);
+  const pipelineNames = new Set(files.pipeline.map(stemOf));
   checkExperiments(experiments, { pipelines, pipelineNames, events }, diagnostics);
   const curation = await loadCuration(root, diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
   await warnOfMisnamedFolders(root, diagnostics);
-  if (pipelineFiles.length === 0 && !diagnostics.hasErrors)
-    await reportNoPipelines(root, entityFiles.length + viewFiles.length > 0, diagnostics);
+  if (files.pipeline.length === 0 && !diagnostics.hasErrors)
+    await reportNoPipelines(root, files.entity.length + files.view.length > 0, diagnostics);
 
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
@@ -152,6 +140,14 @@ export async function loadSchemas(
   const { checkable, diagnostics: all } = await loadProject(root, environment);
   diagnostics.addAll(all.filter(({ at }) => at.file.path.startsWith('schemas/')));
   return { config: diagnostics.hasErrors ? undefined : checkable, diagnostics: diagnostics.all };
+}
+
+/** Reads the files of all kinds that `loadProject` checks. */
+async function readFiles(root: string, diagnostics: Diagnostics): Promise<Record<LoadedKind, SourceFile[]>> {
+  const read = LOADED_KINDS.map(
+    async (kind) => [kind, await readYamlFiles(root, FILE_KINDS[kind].folder, diagnostics)] as const,
+  );
+  return Object.fromEntries(await Promise.all(read)) as Record<LoadedKind, SourceFile[]>;
 }
 
 /** A type or view whose file has errors still counts as declared, so that its uses are not reported too. */

@@ -2,13 +2,8 @@ import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN, typeText, type ValueType } from '../../api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { readAttributes } from './load-entities.js';
-import type {
-  AttributeDefinition,
-  EntityType,
-  PipelineDefinition,
-  RequestDefinition,
-  RequestField,
-} from './model.js';
+import type { AttributeDefinition, EntityType } from '../model/entities.js';
+import type { PipelineDefinition, RequestDefinition, RequestField } from '../model/pipelines.js';
 import { nearest } from '../../core/nearest.js';
 import {
   checkSpellings,

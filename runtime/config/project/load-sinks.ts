@@ -3,7 +3,7 @@ import { parseSize } from '../../core/size.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
-import type { SinkDefinition } from './model.js';
+import type { SinkDefinition } from '../model/sinks.js';
 
 const QUEUE_BYTES = 64 * 2 ** 20;
 /** A smaller queue does not hold one record of a long ranking. */

@@ -4,7 +4,7 @@ import type { Located, SourceFile } from '../yaml/source.js';
 import { entriesOf, itemsOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import { checkSourceMap } from './check-source-map.js';
-import type { SourceDefinition, SourceInto } from './model.js';
+import type { SourceDefinition, SourceInto } from '../model/sources.js';
 import { help, type SourceNames } from './source-names.js';
 
 /** Loads the sources of a project. Their plugins and options are checked when the project is compiled. */

@@ -2,12 +2,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nearest } from '../../core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import { FILE_KINDS } from '../yaml/file-kinds.js';
 import { placeOf } from './project-files.js';
+
+const PATHS = [...Object.values(FILE_KINDS).map(({ folder }) => folder.split('/')), ['plugins']];
 
 /** The folders of a project that are read, by the folder that contains them. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  '': ['pipelines', 'schemas', 'sinks', 'sources', 'experiments', 'curation', 'plugins', 'tests'],
-  schemas: ['entities', 'features', 'counters'],
+  '': [...new Set(PATHS.flatMap(([top = '']) => top))],
+  schemas: PATHS.flatMap(([, inner]) => inner ?? []),
 };
 
 /** Warns of folders whose names are nearly those of folders that are read: what they contain has no effect. */

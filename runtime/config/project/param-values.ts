@@ -1,5 +1,5 @@
 import { nearest } from '../../core/nearest.js';
-import type { PipelineDefinition } from './model.js';
+import type { PipelineDefinition } from '../model/pipelines.js';
 
 /** Values that replace those of the YAML file, by the name of the param. */
 export type PipelineParams = ReadonlyMap<string, number>;

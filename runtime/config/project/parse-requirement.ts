@@ -2,7 +2,7 @@ import { isMap, isScalar, type Node } from 'yaml';
 import { NAME_PATTERN } from '../../api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { nameHelp } from './marks.js';
-import type { FeatureRequirement } from './model.js';
+import type { FeatureRequirement } from '../model/pipelines.js';
 import { foundWords } from './shape-words.js';
 import { spanWithin, type Located, type SourceFile } from '../yaml/source.js';
 import { entriesOf, locatedText, spanOf } from '../yaml/tree.js';

@@ -2,7 +2,10 @@ import type { Node } from 'yaml';
 import { nearest } from '../../core/nearest.js';
 import type { SourceFile, Span } from '../yaml/source.js';
 import { entryOf, spanOf } from '../yaml/tree.js';
-import type { EntityType, EventKind, FeatureView, PipelineDefinition } from './model.js';
+import type { EntityType } from '../model/entities.js';
+import type { EventKind } from '../model/events.js';
+import type { FeatureView } from '../model/views.js';
+import type { PipelineDefinition } from '../model/pipelines.js';
 
 /** What the files of sources can name. */
 export interface SourceNames {

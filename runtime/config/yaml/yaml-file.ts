@@ -2,9 +2,10 @@ import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN } from '../../api/types.js';
 import { checkShape } from '../project/check-shape.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import { FILE_KINDS, type FileKind } from './file-kinds.js';
 import type { Environment } from './interpolate.js';
 import type { Located, SourceFile } from './source.js';
-import { yamlSchema, type SchemaName } from '../project/schemas.js';
+import { yamlSchema } from '../project/schemas.js';
 import { foundWords } from '../project/shape-words.js';
 import { locatedText, memberOf, spanOf, textOf } from './tree.js';
 import { parseYaml } from './yaml-document.js';
@@ -18,22 +19,6 @@ export interface ParsedFile {
   /** The declared name, if it differs from the file's name. Uses of it are not reported again. */
   readonly alias: string | undefined;
 }
-
-/** The kinds of project files, by the key that declares the name. */
-export type FileKind =
-  'entity' | 'view' | 'counter' | 'pipeline' | 'sink' | 'source' | 'experiment' | 'curation' | 'test';
-
-const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
-  entity: 'entity',
-  view: 'feature-view',
-  counter: 'counter',
-  pipeline: 'pipeline',
-  sink: 'sink',
-  source: 'source',
-  experiment: 'experiment',
-  curation: 'curation',
-  test: 'test',
-};
 
 /** Returns the name that the file should declare: `pipelines/search.yaml` → `search`. */
 export function stemOf(file: SourceFile): string {
@@ -59,7 +44,7 @@ export function parseFile(
     );
     return undefined;
   }
-  checkShape(root, yamlSchema(SCHEMAS[declares]), diagnostics, { file, start: 0, end: 0 });
+  checkShape(root, yamlSchema(FILE_KINDS[declares].schema), diagnostics, { file, start: 0, end: 0 });
   const name = nameOf(file, root, declares, diagnostics);
   const declared = textOf(memberOf(file, root, declares));
   return { file, root, name, alias: declared === name.value ? undefined : declared };

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { cellValue } from '../../core/cell-value.js';
 import type { ForeignEntity } from './foreign-event.js';
 import { isMissing } from './read-values.js';

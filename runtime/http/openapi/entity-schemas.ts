@@ -1,4 +1,4 @@
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
 import { ID, type Schema } from './types.js';
 import { exampleFields, fieldSchemas } from './value-schema.js';

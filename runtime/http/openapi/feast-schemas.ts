@@ -1,4 +1,5 @@
-import type { EntityType, FeatureDefinition, FeatureView } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
+import type { FeatureDefinition, FeatureView } from '../../config/model/views.js';
 import { ID_SCHEMA, WELL_FORMED } from '../../core/ids.js';
 import { MAX_TIME_LENGTH, TIME_PATTERN } from '../../core/timestamp.js';
 import { MAX_WRITTEN_ROWS } from '../../index/feast-writes.js';

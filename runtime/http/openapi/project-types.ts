@@ -1,4 +1,4 @@
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { TIME_SCHEMA } from '../../core/value-schema.js';
 import type { Pipeline } from '../../pipeline/types.js';

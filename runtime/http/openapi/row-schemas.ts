@@ -1,5 +1,6 @@
 import { STORE_WRITE_FAILURES, type ErrorCode } from '../../api/error-codes.js';
-import type { EntityType, FeatureView } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
+import type { FeatureView } from '../../config/model/views.js';
 import { MAX_ROWS } from '../../index/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { exampleId } from './entity-schemas.js';

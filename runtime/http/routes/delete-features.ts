@@ -1,4 +1,5 @@
-import type { EntityType, FeatureView } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
+import type { FeatureView } from '../../config/model/views.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { answerWrite } from '../handle-body.js';
 import { typesOfView } from '../entity-types-of.js';

@@ -1,4 +1,4 @@
-import type { FeatureView } from '../../config/project/model.js';
+import type { FeatureView } from '../../config/model/views.js';
 import { feastViewName } from '../../index/view-names.js';
 import { noteWritten } from '../edge/audit.js';
 import { typesOfFeastPush, typesOfFeastWrite } from '../entity-types-of.js';

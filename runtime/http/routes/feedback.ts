@@ -1,5 +1,6 @@
 import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
-import type { EntityType, EventKind, EventValueType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
+import type { EventKind, EventValueType } from '../../config/model/events.js';
 import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedback.js';
 import { exampleId } from '../openapi/entity-schemas.js';
 import { ID_SCHEMA, WELL_FORMED } from '../../core/ids.js';

@@ -1,6 +1,7 @@
 import { STORE_READ_FAILURES } from '../../api/error-codes.js';
 import { FEAST_STATUSES } from '../../api/status.js';
-import type { EntityType, FeatureView } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
+import type { FeatureView } from '../../config/model/views.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../index/online-request.js';
 import { rowKeys } from '../../index/row-keys.js';

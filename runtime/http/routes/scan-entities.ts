@@ -1,4 +1,4 @@
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { withBody } from '../handle-body.js';
 import { exampleEntity, examplesOf } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';

@@ -1,4 +1,5 @@
-import type { EntityType, FeatureView } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
+import type { FeatureView } from '../../config/model/views.js';
 import { withBody } from '../handle-body.js';
 import { typesOfView } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';

@@ -1,5 +1,5 @@
 import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
 import { answerWrite } from '../handle-body.js';
 import {

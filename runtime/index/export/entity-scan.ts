@@ -3,7 +3,7 @@ import { MillraceError } from '../../api/errors.js';
 import { idText } from '../../core/ids.js';
 import { inTurns, type Pieces } from '../../core/pieces.js';
 import { own } from '../../core/value-fit.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { entityKey } from '../../store/keys.js';
 import { tracedStore } from '../../store/traced-store.js';
 import type { TraceSpan } from '../../tracing/trace-span.js';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { inTurns, type Pieces } from '../../core/pieces.js';
 import { fits } from '../../core/value-fit.js';
-import type { FeatureView } from '../../config/project/model.js';
+import type { FeatureView } from '../../config/model/views.js';
 import {
   decodeSegment,
   findSegment,

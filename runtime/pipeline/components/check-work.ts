@@ -1,6 +1,6 @@
 /** Checks the result and the columns of a component for a request. An error here is a fault of the component. */
 import type { Column } from '../../api/columns.js';
-import type { FeatureComponent, OutputKind, RuleReport, Selection } from '../../api/plugin.js';
+import type { FeatureComponent, OutputKind, RuleReport, Selection } from '../../api/component.js';
 import { DEFAULTED, isKnown, Status, statusAt } from '../../api/status.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';

@@ -5,7 +5,7 @@ import type {
   RuleComponent,
   RuleReport,
   StepOutput,
-} from '../../api/plugin.js';
+} from '../../api/component.js';
 import { MillraceError } from '../../api/errors.js';
 import { Status } from '../../api/status.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';

@@ -1,4 +1,4 @@
-import type { EffectComponent, ServedPage } from '../../api/plugin.js';
+import type { EffectComponent, ServedPage } from '../../api/component.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Deadline } from '../../core/deadline.js';
 import type { Frame } from '../../frame/frame.js';

@@ -3,7 +3,7 @@ import { CurationBinding } from '../../curation/curation-binding.js';
 import type { Column, ColumnKind, ColumnOf } from '../../api/columns.js';
 import type { EntityIdentifier, Identifier } from '../../api/identifiers.js';
 import type { InteractionEvents, InteractionsInput } from '../../api/interactions.js';
-import type { ComponentEvent, FeatureValue, StepInput } from '../../api/plugin.js';
+import type { ComponentEvent, FeatureValue, StepInput } from '../../api/step-input.js';
 import type { JsonObject } from '../../api/types.js';
 import type { Input } from '../../api/input.js';
 import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../api/status.js';

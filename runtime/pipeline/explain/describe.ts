@@ -1,4 +1,4 @@
-import type { ModelComponent } from '../../api/plugin.js';
+import type { ModelComponent } from '../../api/component.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
 import type { BindingDescription, PlanDescription } from '../types.js';
 

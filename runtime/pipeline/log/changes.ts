@@ -1,5 +1,5 @@
 import { Status } from '../../api/status.js';
-import type { RuleComponent } from '../../api/plugin.js';
+import type { RuleComponent } from '../../api/component.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { RecordWriter } from '../../ledger/record-writer.js';
 import { pinsOf, type Ranking, type RankingSnapshot } from '../components/ranking.js';

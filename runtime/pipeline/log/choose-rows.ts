@@ -1,4 +1,4 @@
-import type { LogDefinition } from '../../config/project/model.js';
+import type { LogDefinition } from '../../config/model/pipelines.js';
 import { murmur3 } from '../../core/murmur3.js';
 import { Random } from '../../core/random.js';
 

@@ -1,4 +1,4 @@
-import type { PipelineDefinition } from '../../config/project/model.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
 import { MillraceError } from '../../api/errors.js';
 import { IdHasher } from '../../core/id-hasher.js';
 import { nameOf, type Settings } from '../../settings/settings.js';

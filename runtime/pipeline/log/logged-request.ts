@@ -1,6 +1,7 @@
 import { isKnown } from '../../api/status.js';
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import type { EntityType, PipelineDefinition } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
 import type { Cells } from '../../ledger/cells.js';
 import type { DecodedRecord } from '../../ledger/record-decoder.js';
 

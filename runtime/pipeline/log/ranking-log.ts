@@ -1,6 +1,6 @@
 import { Status } from '../../api/status.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
-import type { LogDefinition, PipelineDefinition } from '../../config/project/model.js';
+import type { LogDefinition, PipelineDefinition } from '../../config/model/pipelines.js';
 import { customEventText } from '../../core/event-types.js';
 import type { IdHasher } from '../../core/id-hasher.js';
 import type { Frame } from '../../frame/frame.js';

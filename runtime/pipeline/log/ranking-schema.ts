@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ColumnKind } from '../../api/columns.js';
-import type { RuleComponent } from '../../api/plugin.js';
+import type { RuleComponent } from '../../api/component.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
-import type { LogDefinition } from '../../config/project/model.js';
+import type { LogDefinition } from '../../config/model/pipelines.js';
 import { EXPERIMENT_FIELDS } from '../../ledger/experiment-columns.js';
 import {
   recordSchema,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
 import { idText } from '../../core/ids.js';
 import { isJsonList, isJsonObject, own } from '../../core/value-fit.js';
 

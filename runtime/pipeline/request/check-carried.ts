@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, ListElementType, ValueType } from '../../api/types.js';
 import { pointerTo, type Violations } from '../../core/violations.js';
-import type { AttributeDefinition, EntityType } from '../../config/project/model.js';
+import type { AttributeDefinition, EntityType } from '../../config/model/entities.js';
 import { idProblem, idText } from '../../core/ids.js';
 import {
   conflict,

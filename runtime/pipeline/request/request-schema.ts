@@ -1,5 +1,6 @@
 import type { ValueType } from '../../api/types.js';
-import type { AttributeDefinition, EntityType, PipelineDefinition } from '../../config/project/model.js';
+import type { AttributeDefinition, EntityType } from '../../config/model/entities.js';
+import type { PipelineDefinition } from '../../config/model/pipelines.js';
 import { LONGEST_WHERE } from '../../compile/compile-filter.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { plainSchema, TIME_SCHEMA } from '../../core/value-schema.js';

@@ -1,4 +1,4 @@
-import type { FeatureValue } from '../../api/plugin.js';
+import type { FeatureValue } from '../../api/step-input.js';
 import type { JsonValue } from '../../api/types.js';
 import { isStep } from '../files/check-expectations.js';
 import type { Expectations, LocatedList, OfValue } from '../files/expectations.js';

@@ -1,7 +1,7 @@
-import type { FeatureComponent } from '../../api/plugin.js';
+import type { FeatureComponent } from '../../api/component.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import type { Located } from '../../config/yaml/source.js';
 import { PROPERTIES } from '../properties/properties.js';
 import type { CompiledCase } from '../run/compile-cases.js';

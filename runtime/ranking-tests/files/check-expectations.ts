@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../../api/error-codes.js';
-import type { RuleComponent } from '../../api/plugin.js';
+import type { RuleComponent } from '../../api/component.js';
 import { STATUS_NAMES } from '../../api/status.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';

@@ -1,4 +1,5 @@
-import type { EntityType, ProjectConfig } from '../../config/project/model.js';
+import type { EntityType } from '../../config/model/entities.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
 import type { Span } from '../../config/yaml/source.js';
 import { nearest } from '../../core/nearest.js';

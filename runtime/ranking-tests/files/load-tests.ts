@@ -1,8 +1,9 @@
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
 import { readYamlFiles } from '../../config/project/project-files.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import type { Environment } from '../../config/yaml/interpolate.js';
 import type { Located, Span } from '../../config/yaml/source.js';
+import { FILE_KINDS } from '../../config/yaml/file-kinds.js';
 import { parseFile } from '../../config/yaml/yaml-file.js';
 import { TIME_FORMS, timestampOf } from '../../core/timestamp.js';
 import { rowKeys } from '../../index/row-keys.js';
@@ -10,7 +11,7 @@ import { isNull, mergeExpect, mergeGiven, mergeOver } from './merge.js';
 import { entriesIn, itemsIn, member, placed, textIn, type Placed } from './placed.js';
 import type { TestCase, TestFile } from './test-case.js';
 
-export const TESTS_FOLDER = 'tests';
+export const TESTS_FOLDER = FILE_KINDS.test.folder;
 
 /** The time of a test that states none: 2026-01-01T00:00:00Z. */
 export const DEFAULT_TIME = Date.UTC(2026, 0, 1);

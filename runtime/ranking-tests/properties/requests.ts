@@ -1,7 +1,8 @@
 import type * as FastCheck from 'fast-check';
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
 import type { Plan } from '../../compile/plan.js';
-import type { AttributeDefinition, RequestField } from '../../config/project/model.js';
+import type { AttributeDefinition } from '../../config/model/entities.js';
+import type { RequestField } from '../../config/model/pipelines.js';
 import { idText } from '../../core/ids.js';
 import { itemsIn, member, plain } from '../files/placed.js';
 import type { TestCase } from '../files/test-case.js';

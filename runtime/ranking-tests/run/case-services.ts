@@ -1,4 +1,4 @@
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { ProjectConfig } from '../../config/model/project.js';
 import { EntityIndex } from '../../index/entity-index.js';
 import { FeatureStore } from '../../index/feature-store.js';
 import { LayoutRegistry } from '../../store/layout-registry.js';

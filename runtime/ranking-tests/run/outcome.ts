@@ -1,4 +1,4 @@
-import type { FeatureValue } from '../../api/plugin.js';
+import type { FeatureValue } from '../../api/step-input.js';
 import type { MillraceError } from '../../api/errors.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
 import type { FinishedRun } from '../../pipeline/explain/explain.js';

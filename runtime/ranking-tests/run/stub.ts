@@ -1,4 +1,5 @@
-import type { FeatureComponent, OutputKind, StepInput, StepOutput } from '../../api/plugin.js';
+import type { FeatureComponent, OutputKind, StepOutput } from '../../api/component.js';
+import type { StepInput } from '../../api/step-input.js';
 import { Status } from '../../api/status.js';
 import type { StubOf } from '../../compile/step-tools.js';
 

@@ -1,7 +1,7 @@
 import type { Column } from '../../api/columns.js';
 import { DEFAULTED, Status } from '../../api/status.js';
 import type { JsonValue } from '../../api/types.js';
-import type { FeatureDefinition } from '../../config/project/model.js';
+import type { FeatureDefinition } from '../../config/model/views.js';
 import { writeMissing } from '../../frame/cells.js';
 import { writeFromJson, type WantedColumn } from './wanted-column.js';
 

@@ -1,6 +1,6 @@
 import type { Column } from '../../api/columns.js';
 import { Status } from '../../api/status.js';
-import type { FeatureDefinition, FeatureView } from '../../config/project/model.js';
+import type { FeatureDefinition, FeatureView } from '../../config/model/views.js';
 import { RecordReader } from './record-reader.js';
 import { DefaultCells } from './default-cells.js';
 import { eventTimeAt, findSegment, layoutAt, SEGMENT_BODY, segmentEnd, viewId } from './feature-record.js';

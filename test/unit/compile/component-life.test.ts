@@ -3,7 +3,7 @@ import { closeComponents, warmComponents } from '../../../runtime/compile/compon
 import type { Plan } from '../../../runtime/compile/plan.js';
 import { Diagnostics } from '../../../runtime/config/diagnostics/diagnostics.js';
 import { SourceFile } from '../../../runtime/config/yaml/source.js';
-import type { Component } from '../../../runtime/api/plugin.js';
+import type { Component } from '../../../runtime/api/component.js';
 
 const at = { file: new SourceFile('pipelines/a.yaml', '- use: deep\n'), start: 7, end: 11 };
 

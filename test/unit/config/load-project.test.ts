@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { typeText } from '../../../runtime/api/types.js';
-import type { ProjectConfig } from '../../../runtime/config/project/model.js';
+import type { ProjectConfig } from '../../../runtime/config/model/project.js';
 import { RESERVED_ROUTES, SERVICE_ROUTES } from '../../../runtime/http/routes.js';
 import { loadProject } from '../../../runtime/config/project/load-project.js';
 import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { CounterDefinition, CounterFeature } from '../../../runtime/config/project/model.js';
+import type { CounterDefinition, CounterFeature } from '../../../runtime/config/model/counters.js';
 import type { Touch } from '../../../runtime/counters/apply-touches.js';
 import { additionsOf, CountedKinds } from '../../../runtime/counters/counted-kinds.js';
 import { CounterDecoder } from '../../../runtime/counters/counter-decoder.js';

@@ -1,4 +1,4 @@
-import type { CounterFeature } from '../../../runtime/config/project/model.js';
+import type { CounterFeature } from '../../../runtime/config/model/counters.js';
 import { bucketWidth, epochOf, oldestEpoch } from '../../../runtime/counters/buckets.js';
 import type { CountedEvent } from '../../../runtime/counters/counted-kinds.js';
 import { positionClass, POSITION_CLASSES } from '../../../runtime/counters/series.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { QueryMatch } from '../../../runtime/config/curation/model.js';
+import type { QueryMatch } from '../../../runtime/config/model/curation.js';
 import { normalizeQuery } from '../../../runtime/core/normalize-query.js';
 import { RuleIndex } from '../../../runtime/curation/rule-index.js';
 

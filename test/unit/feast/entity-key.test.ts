@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { JoinKeyType } from '../../../runtime/config/project/model.js';
+import type { JoinKeyType } from '../../../runtime/config/model/feast.js';
 import { EntityKeyFormat } from '../../../runtime/feast/entity-key.js';
 
 type Key = readonly [name: string, type: JoinKeyType, id: string];

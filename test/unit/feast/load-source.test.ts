@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { loadProject } from '../../../runtime/config/project/load-project.js';
-import type { FeatureView } from '../../../runtime/config/project/model.js';
+import type { FeatureView } from '../../../runtime/config/model/views.js';
 import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
 import { repositoryPath } from '../../support/repository.js';
 import { withFiles } from '../../support/temporary-files.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { CounterDefinition } from '../../../runtime/config/project/model.js';
+import type { CounterDefinition } from '../../../runtime/config/model/counters.js';
 import { DEFAULT_EVENTS } from '../../../runtime/config/project/load-events.js';
 import { addEvents } from '../../../runtime/counters/apply-touches.js';
 import { additionsOf, kindsOf } from '../../../runtime/counters/counted-kinds.js';

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { OptionError, type ModelComponent, type ProjectFile } from '../../../runtime/api/plugin.js';
+import { OptionError } from '../../../runtime/api/option-error.js';
+import type { ModelComponent } from '../../../runtime/api/component.js';
+import type { ProjectFile } from '../../../runtime/api/build-context.js';
 import { Status } from '../../../runtime/api/status.js';
 import { FlatScorer } from '../../../runtime/trees/flat-scorer.js';
 import { NodeRule } from '../../../runtime/api/tree-ensemble.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ModelComponent } from '../../../runtime/api/plugin.js';
+import type { ModelComponent } from '../../../runtime/api/component.js';
 import type { Input } from '../../../runtime/api/input.js';
 import { Status } from '../../../runtime/api/status.js';
 import { AllowedHosts } from '../../../runtime/settings/allowed-hosts.js';

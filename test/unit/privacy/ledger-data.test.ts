@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { appendFile, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EntityType } from '../../../runtime/config/project/model.js';
+import type { EntityType } from '../../../runtime/config/model/entities.js';
 import { loadSchemas } from '../../../runtime/config/project/load-project.js';
 import { IdHasher } from '../../../runtime/core/id-hasher.js';
 import type { RunningLedger } from '../../../runtime/ledger/ledger.js';

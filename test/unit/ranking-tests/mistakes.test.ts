@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { ProjectInvalidError } from '../../../runtime/app/app.js';
+import { ProjectInvalidError } from '../../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
 import { repositoryPath } from '../../support/repository.js';
 import { runIn, SHOP } from '../../support/ranking-tests.js';

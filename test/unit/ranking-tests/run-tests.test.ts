@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { ProjectInvalidError } from '../../../runtime/app/app.js';
+import { ProjectInvalidError } from '../../../runtime/app/project/compile-project.js';
 import { failuresOf, runIn, SHOP } from '../../support/ranking-tests.js';
 import { pluginFiles } from '../../support/project.js';
 

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import 'reflect-metadata';
 import type { Plan } from '../../../runtime/compile/plan.js';
 import { loadProject } from '../../../runtime/config/project/load-project.js';
-import type { ProjectConfig } from '../../../runtime/config/project/model.js';
+import type { ProjectConfig } from '../../../runtime/config/model/project.js';
 import { EntityIndex } from '../../../runtime/index/entity-index.js';
 import { FeatureStore } from '../../../runtime/index/feature-store.js';
 import { OWN_WRITES_ONLY } from '../../../runtime/store/coherence.js';

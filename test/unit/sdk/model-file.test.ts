@@ -4,7 +4,8 @@ import { plugin as categoryIndex } from '../../../plugins/category_index/index.j
 import { plugin as lightgbm } from '../../../plugins/lightgbm/index.js';
 import { plugin as linear } from '../../../plugins/linear/index.js';
 import { plugin as xgboost } from '../../../plugins/xgboost/index.js';
-import { OptionError, type Plugin } from '../../../runtime/api/plugin.js';
+import { OptionError } from '../../../runtime/api/option-error.js';
+import type { Plugin } from '../../../runtime/api/plugin.js';
 import { createComponent } from '../../support/create-component.js';
 import { FakeStep } from '../../support/step-input.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Column } from '../../../runtime/api/columns.js';
 import { defaultedCause, Status, statusName } from '../../../runtime/api/status.js';
 import type { JsonObject, ValueType } from '../../../runtime/api/types.js';
-import type { FeatureView } from '../../../runtime/config/project/model.js';
+import type { FeatureView } from '../../../runtime/config/model/views.js';
 import { viewLayout } from '../../../runtime/index/stored-views.js';
 import { columnKindOf } from '../../../runtime/frame/cells.js';
 import { looseColumn } from '../../../runtime/frame/frame.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { compileProject } from '../../../runtime/app/app.js';
+import { compileProject } from '../../../runtime/app/project/compile-project.js';
 import { openTunable, type OpenTunable } from '../../../runtime/app/project/open-tunable.js';
 import { Random } from '../../../runtime/core/random.js';
 import { rankedIn, startProject, writeProject } from '../../support/project.js';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { compileProject } from '../../../../runtime/app/app.js';
+import { compileProject } from '../../../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../../../runtime/config/diagnostics/render.js';
 import { repositoryPath } from '../../../support/repository.js';
 

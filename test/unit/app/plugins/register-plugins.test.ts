@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { compileProject } from '../../../../runtime/app/app.js';
+import { compileProject } from '../../../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../../../runtime/config/diagnostics/render.js';
 import { repositoryPath } from '../../../support/repository.js';
 import { writeProject } from '../../../support/project.js';
@@ -221,7 +221,7 @@ ${exported} = definePlugin({ name: 'broken', kind: 'rule', summary: 'A test.', o
   it('recognises the errors of another copy of Millrace', async () => {
     // A URL with a query is another module, as a copy in another folder is.
     const copy = `file://${repositoryPath('dist/runtime/sdk/index.js')}?copy`;
-    const plain = `file://${repositoryPath('dist/runtime/api/plugin.js')}?copy`;
+    const plain = `file://${repositoryPath('dist/runtime/api/option-error.js')}?copy`;
     const output = await told({
       'plugins/broken/index.js': throwing(
         `import { definePlugin } from ${JSON.stringify(copy)};\nimport { OptionError } from ${JSON.stringify(plain)};`,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileProject } from '../../../../runtime/app/app.js';
+import { compileProject } from '../../../../runtime/app/project/compile-project.js';
 import { LinkedFolders } from '../../../../runtime/settings/linked-folders.js';
 import { listFiles, versionOfFile } from '../../../../runtime/app/project/snapshot.js';
 import { ProjectWatcher, versionsOf } from '../../../../runtime/app/project/watcher.js';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { compileProject } from '../../../../runtime/app/app.js';
+import { compileProject } from '../../../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../../../runtime/config/diagnostics/render.js';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
 import { repositoryPath } from '../../../support/repository.js';

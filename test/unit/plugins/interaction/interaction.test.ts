@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { INTERACTION_TYPES, type InteractionEvents } from '../../../../runtime/api/interactions.js';
-import { OptionError, type FeatureComponent } from '../../../../runtime/api/plugin.js';
+import { OptionError } from '../../../../runtime/api/option-error.js';
+import type { FeatureComponent } from '../../../../runtime/api/component.js';
 import type { Input } from '../../../../runtime/api/input.js';
 import { Status } from '../../../../runtime/api/status.js';
 import { noEvents } from '../../../../runtime/store/codec/history-record.js';

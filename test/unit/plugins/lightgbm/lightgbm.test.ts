@@ -5,7 +5,8 @@ import { readBooster, type Booster } from '../../../../plugins/lightgbm/booster.
 import type { Predict } from '../../../../plugins/lightgbm/options.generated.js';
 import { plugin } from '../../../../plugins/lightgbm/index.js';
 import { ModelFileError } from '../../../../runtime/sdk/model-file.js';
-import { OptionError, type ModelComponent } from '../../../../runtime/api/plugin.js';
+import { OptionError } from '../../../../runtime/api/option-error.js';
+import type { ModelComponent } from '../../../../runtime/api/component.js';
 import type { Input } from '../../../../runtime/api/input.js';
 import { interpret } from '../../../../runtime/trees/interpreter.js';
 import { createComponent } from '../../../support/create-component.js';

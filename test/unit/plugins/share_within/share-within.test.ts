@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Among } from '../../../../plugins/share_within/options.generated.js';
 import { plugin } from '../../../../plugins/share_within/index.js';
 import { ShareWithin } from '../../../../plugins/share_within/share-within.js';
-import { OptionError } from '../../../../runtime/api/plugin.js';
+import { OptionError } from '../../../../runtime/api/option-error.js';
 import { Status } from '../../../../runtime/api/status.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';

@@ -6,7 +6,7 @@ import {
   readTextStatistics,
   writeTextStatistics,
 } from '../../../../plugins/text_match/statistics.js';
-import { OptionError } from '../../../../runtime/api/plugin.js';
+import { OptionError } from '../../../../runtime/api/option-error.js';
 import { createComponent } from '../../../support/create-component.js';
 import { FakeStep, projectFile } from '../../../support/step-input.js';
 

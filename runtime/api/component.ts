@@ -1,0 +1,135 @@
+import type { NumberColumn, TextColumn } from './columns.js';
+import type { Input } from './input.js';
+import type { RankingEdit } from './ranking-edit.js';
+import type { ServerProbe } from './server-probe.js';
+import type { StepInput } from './step-input.js';
+
+export type Component = FeatureComponent | FilterComponent | RuleComponent | EffectComponent;
+
+/** Optional methods of every component. */
+export interface ComponentLife {
+  /** For `millrace plan`: what the component decided when it was created, a short line each, such as its data files. */
+  readonly notes?: readonly string[];
+  /** For `millrace validate --connect`: how to ask the server that the component uses. */
+  readonly probe?: ServerProbe;
+  /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */
+  warm?(notices: WarmNotices): void | Promise<void>;
+  /** Called once, when no request uses the component any more. */
+  close?(): void | Promise<void>;
+}
+
+/** Takes what a component reports to the operator while it warms up. */
+export interface WarmNotices {
+  /**
+   * Reports, at the step, a problem that does not stop the service: one line without a full stop.
+   * @param help what to do about it
+   */
+  readonly warn: (message: string, help?: string) => void;
+}
+
+/** Produces columns: `as:<output>`. Cells of rows that it does not write stay absent. */
+export interface FeatureComponent extends ComponentLife {
+  readonly outputs: Readonly<Record<string, OutputKind>>;
+  /** Writes values and statuses into the columns of `output`, in the rows of `input.rows`. */
+  compute(input: StepInput, output: StepOutput): void | Promise<void>;
+}
+
+/** The kind of an output; `bool` is a number column of 0 and 1. */
+export type OutputKind = 'number' | 'bool' | 'text';
+
+export interface StepOutput {
+  /** The column of an output. A cell counts only after its status is set to `Status.present`. */
+  number(output: string): NumberColumn;
+  text(output: string): TextColumn;
+}
+
+/** A feature component whose outputs are predictions. Explain and events show them as such. */
+export interface ModelComponent extends FeatureComponent {
+  /** For `millrace plan`: what each column of the model reads, in the model's order. */
+  readonly bindings?: readonly ModelBinding[];
+  /** The `ProjectFile.version` of the model file. */
+  readonly version?: string;
+}
+
+/** What one column or input of a model reads. */
+export interface ModelBinding {
+  /** The model's name of the column; `features[2]` for a part of an input that takes several values. */
+  readonly column: string;
+  readonly input: Input;
+  /** The type that the model takes, e.g. `float32`; undefined for a number of a tree ensemble. */
+  readonly type?: string;
+  /** The number of categories that the model knows; undefined if the column has none. */
+  readonly categories?: number;
+  /** Replaces a value that is not known, in this model. */
+  readonly missing?: number | string;
+}
+
+/** Removes candidates from the ranking. */
+export interface FilterComponent extends ComponentLife {
+  /**
+   * For warnings: the input by which it decides. It removes every row for which the input is false, and with `drop`
+   * also every row for which the input is absent. Undefined: it decides in another way.
+   */
+  readonly condition?: { readonly input: Input; readonly absent: 'keep' | 'drop' };
+  /** Decides for each of `input.rows` whether it is kept. */
+  select(input: StepInput): Selection | Promise<Selection>;
+}
+
+export interface Selection {
+  /** The rows to remove. */
+  readonly removed: readonly number[];
+  /** The reason, for explain and the metrics. */
+  readonly reason: string;
+  /** The number of candidates that were kept only because the condition was absent. */
+  readonly undecided: number;
+}
+
+/** Changes scores, or the order of the ranking. */
+export interface RuleComponent extends ComponentLife {
+  /**
+   * What the rule does to scores, for warnings and for the header `Millrace-Degraded`. `sets`: it gives each candidate
+   * a new score and reports those that it left without one. `changes`: it changes existing scores. `scales`: it
+   * multiplies them, so a score of 0 stays 0. `keeps`: it changes no score. Undefined: it may do anything.
+   */
+  readonly scoring?: 'sets' | 'changes' | 'scales' | 'keeps';
+  /** Whether it may remove candidates, with `hide` or `keepOne`. Tests of rankings can then expect it. */
+  readonly removes?: true;
+  apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
+}
+
+export interface RuleReport {
+  /** The number of candidates whose score or place the rule set. */
+  readonly applied: number;
+  /** The number of candidates left unchanged because a value was absent or not finite. */
+  readonly skipped: number;
+  /** For a rule whose `scoring` is `sets`: the rows that it left without a score. */
+  readonly left?: readonly number[];
+}
+
+/**
+ * Has effects outside the request. The response does not wait for it. It has one of the two methods, or both: `run` works
+ * at the place of the step, `served` after the page is made.
+ */
+export interface EffectComponent extends ComponentLife {
+  run?(input: StepInput): void | Promise<void>;
+  /**
+   * Sees what is answered. `input.rows` are then the candidates that no filter removed. Events that it emits before it
+   * waits are in the ledger, but not in the answer.
+   */
+  served?(input: StepInput, page: ServedPage): void | Promise<void>;
+}
+
+/** What was answered, for effects. Rows are candidates in input order, as in all columns. */
+export interface ServedPage {
+  readonly requestId: string;
+  /** The rank of the first candidate of the page, from 0. */
+  readonly start: number;
+  /** The rows of the page, best first. */
+  readonly rows: Int32Array;
+  /** The answered scores, in the order of `rows`. */
+  readonly scores: Float64Array;
+  /** The number of candidates that no filter removed. */
+  readonly total: number;
+  /** The rows of all these candidates in their final order, with pins. It sorts at the first call. */
+  order(): Int32Array;
+}

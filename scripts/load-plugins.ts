@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SinkPlugin } from '../runtime/api/ledger.js';
+import type { Plugin } from '../runtime/api/plugin.js';
+import type { SourcePlugin } from '../runtime/api/source.js';
+
+/** The components, the sinks and the sources, without the folders that have only a schema yet. */
+export async function loadPlugins(
+  root: string,
+  names: readonly string[],
+): Promise<{
+  readonly plugins: Plugin[];
+  readonly sinks: SinkPlugin[];
+  readonly sources: SourcePlugin[];
+}> {
+  const plugins: Plugin[] = [];
+  const sinks: SinkPlugin[] = [];
+  const sources: SourcePlugin[] = [];
+  for (const name of names.filter((one) => existsSync(join(root, 'plugins', one, 'index.ts')))) {
+    const module = (await import(join(root, 'dist', 'plugins', name, 'index.js'))) as {
+      readonly plugin?: Plugin;
+      readonly sink?: SinkPlugin;
+      readonly source?: SourcePlugin;
+    };
+    if (module.plugin !== undefined) plugins.push(module.plugin);
+    if (module.sink !== undefined) sinks.push(module.sink);
+    if (module.source !== undefined) sources.push(module.source);
+  }
+  return { plugins, sinks, sources };
+}

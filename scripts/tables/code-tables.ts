@@ -1,0 +1,38 @@
+import { ERROR_CODES } from '../../runtime/api/error-codes.js';
+import { DIAGNOSTIC_CODES } from '../../runtime/config/diagnostics/diagnostic-codes.js';
+import { REJECT_REASONS } from '../../runtime/dataset/import/foreign-event.js';
+import { PROPERTIES } from '../../runtime/ranking-tests/properties/properties.js';
+import { markdownTable } from './markdown-table.js';
+
+export function errorTable(): string {
+  return markdownTable(
+    ['code', 'status', 'title', 'remedy'],
+    Object.entries(ERROR_CODES).map(([code, { status, title, remedy }]) => [
+      `\`${code}\``,
+      String(status),
+      title,
+      remedy,
+    ]),
+  );
+}
+
+export function diagnosticTable(): string {
+  return markdownTable(
+    ['code', 'meaning'],
+    Object.entries(DIAGNOSTIC_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
+  );
+}
+
+export function rejectReasonTable(): string {
+  return markdownTable(
+    ['reason', 'meaning'],
+    Object.entries(REJECT_REASONS).map(([reason, meaning]) => [`\`${reason}\``, meaning]),
+  );
+}
+
+export function propertyTable(): string {
+  return markdownTable(
+    ['property', 'what holds'],
+    Array.from(PROPERTIES, ([name, { summary }]) => [`\`${name}\``, summary]),
+  );
+}

@@ -1,0 +1,43 @@
+import type { SinkPlugin } from '../../runtime/api/ledger.js';
+import type { Plugin } from '../../runtime/api/plugin.js';
+import type { SourcePlugin } from '../../runtime/api/source.js';
+import type { JsonObject, JsonValue } from '../../runtime/api/types.js';
+import { takes } from '../../runtime/app/plugins/option-words.js';
+import { markdownTable } from './markdown-table.js';
+
+export function pluginTable(all: readonly Plugin[]): string {
+  return markdownTable(
+    ['plugin', 'kind', 'what it does'],
+    all.map(({ name, kind, summary }) => [`[${name}](../plugins/${name}/README.md)`, kind, summary]),
+  );
+}
+
+export function outsideTable(what: 'sink' | 'source', all: readonly (SinkPlugin | SourcePlugin)[]): string {
+  return markdownTable(
+    [what, 'what it does'],
+    all.map(({ name, summary }) => [`[${name}](../plugins/${name}/README.md)`, summary]),
+  );
+}
+
+/** Lists the options of a plugin, from its schema. */
+export function optionTable({ options }: Pick<Plugin, 'options'>): string {
+  const properties = (options.properties ?? {}) as JsonObject;
+  const required = new Set((options.required ?? []) as readonly string[]);
+  return markdownTable(
+    ['option', 'takes', 'default', 'meaning'],
+    Object.entries(properties).map(([name, schema]) => {
+      const option = schema as JsonObject;
+      const otherwise =
+        option.default === undefined
+          ? required.has(name)
+            ? 'required'
+            : ''
+          : `\`${JSON.stringify(option.default)}\``;
+      return [`\`${name}\``, takes(option), otherwise, text(option.description)];
+    }),
+  );
+}
+
+function text(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+}

@@ -1,0 +1,17 @@
+import { keyOf, type SettingRow } from '../../runtime/settings/setting-row.js';
+import { SETTINGS } from '../../runtime/settings/settings.js';
+import { markdownTable } from './markdown-table.js';
+
+export function settingTable(): string {
+  const rows: readonly SettingRow<unknown>[] = Object.values(SETTINGS);
+  return markdownTable(
+    ['key in millrace.yaml', 'variable', 'flag', 'default', 'meaning'],
+    rows.map(({ env, flag, default: otherwise, description, inFile }) => [
+      inFile === false ? '' : `\`${keyOf({ env })}\``,
+      `\`${env}\``,
+      flag === undefined ? '' : `\`--${flag}\``,
+      otherwise === '' ? '' : `\`${otherwise}\``,
+      description,
+    ]),
+  );
+}
