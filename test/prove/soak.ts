@@ -100,6 +100,7 @@ async function soakOn(store: (typeof STORES)[number], ms: number, short: boolean
     await running;
     const warm = samples.filter(([at]) => at >= WARM_SHARE * ms);
     const [[, first] = [0, NONE], [, last] = [0, NONE]] = [warm[0], warm.at(-1)];
+    console.log(`${store}: heap in MB, a sample each 5 s:`, samples.map(inMegabytes).join(' '));
     const slope = 3_600_000 * theilSen(warm.map(([at, { heapUsed }]) => [at, heapUsed]));
     return { store, minutes: ms / 60_000, statuses: load.statuses, reloads, slope, first, last };
   } finally {
@@ -108,6 +109,8 @@ async function soakOn(store: (typeof STORES)[number], ms: number, short: boolean
     await rm(root, { recursive: true, force: true });
   }
 }
+
+const inMegabytes = ([, { heapUsed }]: readonly [number, Memory]): string => (heapUsed / 1e6).toFixed(1);
 
 const NONE: Memory = { heapUsed: NaN, external: NaN, rss: NaN };
 
