@@ -2,6 +2,7 @@ import { nearest } from '../../core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, Span } from '../yaml/source.js';
 import type { ArmDefinition, EventKind, ExperimentDefinition, PipelineDefinition } from './model.js';
+import { checkInterleaving } from './check-interleaving.js';
 import { checkLayers } from './check-layers.js';
 import { paramProblem } from './param-values.js';
 
@@ -22,6 +23,8 @@ export function checkExperiments(
   for (const experiment of experiments) {
     checkArms(experiment, names, diagnostics);
     checkMetrics(experiment, names, diagnostics);
+    if (experiment.mode === 'interleave')
+      checkInterleaving(experiment, pipelinesOf(experiment, names), diagnostics);
   }
   checkLayers(experiments, diagnostics);
 }
@@ -143,6 +146,15 @@ function checkMetrics(
       `declare it under \`events:\` of millrace.yaml, as in \`${event}: { ${value.of}: float }\``,
       diagnostics,
     );
+}
+
+/** The pipelines of the arms that exist. */
+function pipelinesOf(
+  { pipeline, arms }: ExperimentDefinition,
+  { pipelines }: ExperimentNames,
+): PipelineDefinition[] {
+  const named = [pipeline.value, ...Array.from(arms.values(), (arm) => arm.pipeline?.value)];
+  return named.flatMap((name) => pipelines.find((one) => one.name === name) ?? []);
 }
 
 /** @returns undefined if there is none, which is reported, or if its file has errors */

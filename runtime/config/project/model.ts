@@ -316,7 +316,7 @@ export interface SourceDefinition {
   readonly at: Span;
 }
 
-export const EXPERIMENT_MODES = ['split', 'shadow'] as const;
+export const EXPERIMENT_MODES = ['split', 'interleave', 'shadow'] as const;
 export type ExperimentMode = (typeof EXPERIMENT_MODES)[number];
 
 /** `experiments/<name>.yaml` */
