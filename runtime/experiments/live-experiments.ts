@@ -5,15 +5,17 @@ import type { Plan } from '../compile/plan.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { ArmDefinition, ExperimentDefinition } from '../config/model/experiments.js';
 import { withParams } from '../config/project/param-values.js';
-import type { Exclusion } from '../ledger/experiment-columns.js';
+import { INTERLEAVED, type Exclusion } from '../ledger/experiment-columns.js';
 import type { JsonObject } from '../ledger/record-schema.js';
 import { ArmComponents } from './arm-components.js';
 import { armOf, type Assignment } from './assign.js';
+import { sharedByParams, type SharedRun } from './shared-run.js';
 import { unitPoint } from './unit-point.js';
 
 /** An experiment that a request takes part in. */
 export interface TakenArm {
   readonly experiment: string;
+  /** INTERLEAVED if the page has candidates of both arms. */
   readonly arm: string;
   /** The entity type of the unit. */
   readonly unitType: string;
@@ -21,6 +23,8 @@ export interface TakenArm {
   readonly unit: string | undefined;
   /** Why the request does not count; undefined if it does. */
   readonly excluded: Exclusion | undefined;
+  /** Of `not_interleaved`: what failed. */
+  readonly problem?: string;
 }
 
 /** A version of a ranking: the plan that runs. */
@@ -34,6 +38,18 @@ export interface Variant {
 export interface Choice {
   readonly taken: readonly TakenArm[];
   readonly variant: Variant;
+  /** The arm that is interleaved with `variant`; undefined if the answer has one arm. */
+  readonly rival?: Rival | undefined;
+}
+
+/** The second arm of an interleaving. */
+export interface Rival {
+  readonly experiment: string;
+  /** The names of both arms. */
+  readonly arms: readonly [control: string, arm: string];
+  readonly variant: Variant;
+  /** What it shares with control; undefined for an arm that is a pipeline. */
+  readonly shared: SharedRun | undefined;
 }
 
 /** The arm that a header asks for, by experiment. */
@@ -44,6 +60,8 @@ interface LiveExperiment {
   readonly assignment: Assignment;
   readonly arms: readonly ArmDefinition[];
   readonly unitType: string;
+  /** Of an interleaving of params: what the second arm shares with control. */
+  readonly shared: SharedRun | undefined;
 }
 
 /** The experiments of one pipeline, compiled: all arms share one plan, or are pipelines of their own. */
@@ -58,13 +76,14 @@ export class LiveExperiments {
     this.#plan = plan;
     this.#components = components;
     this.#experiments = experiments.map((definition) => {
-      const { name, layer, share, offset, arms, unit } = definition;
+      const { name, mode, layer, share, offset, arms, unit } = definition;
       const field = plan.definition.request.fields.get(unit.value);
       return {
         definition,
         arms: [...arms.values()],
         assignment: { name, layer: layer.value, share, offset, arms: [...arms.values()] },
         unitType: field?.kind === 'entity' ? field.entity : unit.value,
+        shared: mode === 'interleave' ? sharedByParams(plan, changedParams([definition])) : undefined,
       };
     });
   }
@@ -111,6 +130,7 @@ export class LiveExperiments {
     let taken: TakenArm[] | undefined;
     let changes: ArmDefinition[] | undefined;
     let places: Map<string, number> | undefined;
+    let second: LiveExperiment | undefined;
     for (const live of this.#experiments) {
       const { definition, assignment, arms, unitType } = live;
       const { name, from, until } = definition;
@@ -131,13 +151,33 @@ export class LiveExperiments {
       }
       const arm = index === undefined ? undefined : arms[index];
       if (arm === undefined) continue;
+      if (definition.mode === 'interleave' && forced === undefined && unit !== undefined) {
+        second = live;
+        (taken ??= []).push({ experiment: name, arm: INTERLEAVED, unitType, unit, excluded: undefined });
+        continue;
+      }
       const excluded = forced !== undefined ? 'override' : unit === undefined ? 'no_unit' : undefined;
       taken ??= [];
       taken.push({ experiment: name, arm: arm.name, unitType, unit, excluded });
       if (arm.params.size > 0 || arm.pipeline !== undefined) (changes ??= []).push(arm);
     }
     if (taken === undefined) return undefined;
-    return { taken, variant: this.#variant(changes ?? []) };
+    const variant = this.#variant(changes ?? []);
+    return second === undefined
+      ? { taken, variant }
+      : { taken, variant, rival: this.#rival(second, changes) };
+  }
+
+  /** @param changes of the other experiments of the request, which both arms have */
+  #rival({ definition, arms, shared }: LiveExperiment, changes: readonly ArmDefinition[] = []): Rival {
+    const [control, arm] = arms;
+    if (control === undefined || arm === undefined) throw new Error('an interleaving has two arms');
+    return {
+      experiment: definition.name,
+      arms: [control.name, arm.name],
+      variant: this.#variant([...changes, arm]),
+      shared: arm.pipeline === undefined ? shared : undefined,
+    };
   }
 
   /** What the schema of records says about the experiments. */

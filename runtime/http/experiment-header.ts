@@ -1,7 +1,9 @@
 import type { Request, Response } from 'express';
 import { refusalOf } from '../access/authorize.js';
 import { MillraceError } from '../api/errors.js';
-import type { ArmOverrides, TakenArm } from '../experiments/live-experiments.js';
+import type { ArmOverrides } from '../experiments/live-experiments.js';
+import type { PageTeams } from '../pipeline/interleave/mixed-run.js';
+import type { RunReport } from '../pipeline/types.js';
 import { requestState } from './request-state.js';
 
 /** In an answer: the experiments of the request, and its arms. In a request: the arms that it asks for. */
@@ -9,9 +11,30 @@ export const EXPERIMENT_HEADER = 'Millrace-Experiment';
 
 const MEMBER = /^([a-z][a-z0-9_]*)=([a-z][a-z0-9_]*)$/;
 
-/** The value of the header of an answer, such as `popularity=popular`. */
-export function takenText(taken: readonly TakenArm[]): string {
-  return taken.map(({ experiment, arm }) => `${experiment}=${arm}`).join(', ');
+/** An interleaved answer says who placed so many candidates. Clients and proxies limit the length of headers. */
+const MOST_TEAMS = 1000;
+
+/**
+ * The value of the header of an answer, such as `popularity=popular`. An interleaved member has the parameter `teams`,
+ * with one character for each candidate of the page: `0` if control placed it, `1` if the other arm did, `-` if both did.
+ */
+export function takenText({
+  experiments,
+  interleaved,
+}: Pick<RunReport, 'experiments' | 'interleaved'>): string {
+  return experiments
+    .map(({ experiment, arm }) => {
+      const member = `${experiment}=${arm}`;
+      return interleaved?.experiment === experiment ? `${member};teams="${teamsText(interleaved)}"` : member;
+    })
+    .join(', ');
+}
+
+function teamsText({ teams }: PageTeams): string {
+  return teams
+    .slice(0, MOST_TEAMS)
+    .map((team) => '-01'[team])
+    .join('');
 }
 
 /**

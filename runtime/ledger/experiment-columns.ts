@@ -19,9 +19,15 @@ export const EXPERIMENT_FIELDS = [
   ['excluded', 'texts'],
 ] as const satisfies readonly Field[];
 
-/** Why a request of an experiment does not count. `no_unit`: it got control. `override`: a header chose the arm. */
-export const EXCLUSIONS = ['no_unit', 'override'] as const;
+/**
+ * Why a request of an experiment does not count. `no_unit`: it got control. `override`: a header chose the arm.
+ * `not_interleaved`: it got control, since a step of one arm failed.
+ */
+export const EXCLUSIONS = ['no_unit', 'override', 'not_interleaved'] as const;
 export type Exclusion = (typeof EXCLUSIONS)[number];
+
+/** The arm of a request whose page has candidates of both arms. No arm of an interleaving has this name. */
+export const INTERLEAVED = 'interleaved';
 
 /**
  * One row for each logged candidate, if an experiment interleaves: the arm that gets the credit for the candidate.

@@ -4,6 +4,7 @@ import type { OnlineReport } from '../index/online-features.js';
 import { StatusCounts } from '../index/status-counts.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import { STAGES } from '../pipeline/stages.js';
+import type { PageTeams } from '../pipeline/interleave/mixed-run.js';
 import type { Pipeline, RunReport } from '../pipeline/types.js';
 import { SeriesHistogram } from './series-histogram.js';
 
@@ -32,6 +33,7 @@ export class HttpMetrics {
   readonly #skippedSteps: Counter<'pipeline' | 'step'>;
   readonly #degraded: Counter<'pipeline' | 'cause'>;
   readonly #experiments: Counter<'experiment' | 'arm' | 'excluded'>;
+  readonly #teams: Counter<'experiment' | 'arm'>;
   readonly #unscored: Counter<'pipeline'>;
   readonly #unknownFields: Counter<'pipeline'>;
 
@@ -131,6 +133,12 @@ export class HttpMetrics {
       name: 'millrace_experiment_requests_total',
       help: 'Requests of experiments by arm. `excluded` says why a request does not count in the result.',
       labelNames: ['experiment', 'arm', 'excluded'],
+      registers,
+    });
+    this.#teams = new Counter({
+      name: 'millrace_experiment_candidates_total',
+      help: 'Answered candidates of interleaved requests, by the arm that placed them; `-` if both arms did.',
+      labelNames: ['experiment', 'arm'],
       registers,
     });
     this.#degraded = new Counter({
@@ -254,6 +262,13 @@ export class HttpMetrics {
     };
   }
 
+  #placed({ experiment, arms, teams }: PageTeams): void {
+    for (const [team, arm] of ['-', ...arms].entries()) {
+      const count = teams.filter((one) => one === team).length;
+      if (count > 0) this.#teams.inc({ experiment, arm }, count);
+    }
+  }
+
   #ranked(pipeline: string, report: RunReport): void {
     const labels = { pipeline };
     this.#statuses.addAll(report.featureStatuses);
@@ -270,6 +285,7 @@ export class HttpMetrics {
     for (const step of report.skippedSteps) this.#skippedSteps.inc({ pipeline, step });
     for (const { experiment, arm, excluded } of report.experiments)
       this.#experiments.inc({ experiment, arm, excluded: excluded ?? 'no' });
+    if (report.interleaved !== undefined) this.#placed(report.interleaved);
     for (const cause of new Set(report.degraded.map((one) => one.cause)))
       this.#degraded.inc({ pipeline, cause });
     if (report.unscored > 0) this.#unscored.inc(labels, report.unscored);

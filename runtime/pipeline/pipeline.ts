@@ -1,6 +1,7 @@
 import type { EntityType } from '../config/model/entities.js';
 import type { Plan } from '../compile/plan.js';
 import type { LiveExperiments } from '../experiments/live-experiments.js';
+import { sharedByPlans } from '../experiments/shared-plans.js';
 import type { FeatureSources } from '../index/feature-source.js';
 import { describePlan } from './explain/describe.js';
 import { answerSchema } from './page/answer-schema.js';
@@ -37,7 +38,7 @@ export function mountPipeline(
     const log = services.records && RankingLog.of(own, services.records, called);
     return { ...services, readers: readersOf(own, services.sources), ...(log && { log }) };
   };
-  const mounted = { ...servicesOf(plan), experiments: live && experimentsOf(live, servicesOf) };
+  const mounted = { ...servicesOf(plan), experiments: live && experimentsOf(plan, live, servicesOf) };
   return Object.freeze({
     name: definition.name,
     route: definition.route.value,
@@ -64,13 +65,14 @@ export function mountPipeline(
 
 /** Mounts the pipelines that arms name, so that their requests are recorded as those of the pipeline that is called. */
 function experimentsOf(
+  called: Plan,
   { live, isStopped, planOf }: ExperimentServices,
   servicesOf: (plan: Plan) => PipelineServices,
 ): PipelineExperiments {
   const arms = new Map(
     Array.from(live.pipelines, (name) => {
       const plan = planOf(name);
-      return [name, { plan, services: servicesOf(plan) }] as const;
+      return [name, { plan, services: servicesOf(plan), shared: sharedByPlans(called, plan) }] as const;
     }),
   );
   return {

@@ -5,14 +5,20 @@ import type { Deadline } from '../core/deadline.js';
 import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { inTurns, soon } from '../core/pieces.js';
 import type { Usage } from '../core/usage.js';
-import type { Choice } from '../experiments/live-experiments.js';
+import type { SharedRun } from '../experiments/shared-run.js';
+import type { Choice, Rival } from '../experiments/live-experiments.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
 import { TracedStore } from '../store/traced-store.js';
 import type { PipelineAnswer } from './answer-types.js';
 import { releaseFrame } from './components/release-frame.js';
-import { runComponents, type EffectErrorHandler } from './components/run-components.js';
+import {
+  runComponents,
+  type EffectErrorHandler,
+  type RankedCandidates,
+  type StepServices,
+} from './components/run-components.js';
 import { runServed } from './components/run-served.js';
 import { traceOf } from './components/trace.js';
 import { explain, type FinishedRun } from './explain/explain.js';
@@ -20,6 +26,10 @@ import type { Explanation } from './explain/explanation.js';
 import { unranked } from './components/unranked.js';
 import { fetchFeatures, unreadFeatures } from './features/fetch-features.js';
 import { BatchRead } from './hydrate/batch-read.js';
+import type { Frame } from '../frame/frame.js';
+import { mixedRun, pageTeams } from './interleave/mixed-run.js';
+import { runInterleaved, type InterleavedCandidates, type SecondArm } from './interleave/run-interleaved.js';
+import { secondArm } from './interleave/second-arm.js';
 import { hydrate } from './hydrate/hydrate.js';
 import type { ReadServices } from './hydrate/read-services.js';
 import { ResidentSession } from './hydrate/resident-session.js';
@@ -66,8 +76,12 @@ export interface PipelineServices {
 /** The experiments of a mounted pipeline. */
 export interface PipelineExperiments {
   choose(ids: ReadonlyMap<string, string>, now: number, context: RequestContext): Choice | undefined;
-  /** The plan and the services of a pipeline that an arm names. */
-  arm(pipeline: string): { readonly plan: Plan; readonly services: PipelineServices };
+  /** The plan and the services of a pipeline that an arm names, and what it shares with the pipeline that is called. */
+  arm(pipeline: string): {
+    readonly plan: Plan;
+    readonly services: PipelineServices;
+    readonly shared: SharedRun;
+  };
 }
 
 export interface PipelineRun {
@@ -98,10 +112,11 @@ export async function runPipeline(
   const check = (): void => deadline.check();
   const loss = new StoreLoss(called, deadline);
   let choice = given;
+  let taken = given?.taken ?? [];
   const reads = readsOf(services, stages, loss, context.span);
   const logged = (runId: string | undefined): Pick<LoggedRun, 'runId' | 'ms' | 'experiments'> => ({
     runId,
-    experiments: choice?.taken ?? [],
+    experiments: taken,
     ms: performance.now() - stages.clock.started,
   });
   try {
@@ -128,6 +143,7 @@ export async function runPipeline(
       ({ plan } = variant);
       setParams(plan, frame);
     }
+    const second = choice?.rival && armOf(choice.rival, services, opened, body, reads);
     const trace = traceOf(request, context.runId, isExplained);
     const pending = await stages.run('hydrate', () =>
       loss.survive(() => hydrate(plan, frame, request, reads)),
@@ -138,7 +154,7 @@ export async function runPipeline(
     });
     const ranked = await stages.run('components', () =>
       loss.code === undefined
-        ? runComponents(plan, frame, request.ids, {
+        ? runArms(plan, frame, request.ids, second, {
             deadline,
             onEffectError,
             observer: trace,
@@ -147,6 +163,9 @@ export async function runPipeline(
           })
         : unranked(plan, frame, request.ids),
     );
+    const { release }: Partial<InterleavedCandidates> = ranked;
+    const { teams, ...mixed } = mixedRun(choice, ranked);
+    ({ taken } = mixed);
     const { page, answer } = await stages.run('page', () =>
       answerPage(plan, frame, request, ranked.ranking, trace, loss.code, services.hasher ?? PLAIN_IDS, check),
     );
@@ -160,22 +179,27 @@ export async function runPipeline(
     const steps = trace?.isRehearsal
       ? ranked.steps
       : runServed(plan, frame, ranked, answered, { deadline, onEffectError, span });
+    const own = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);
     const report: RunReport = {
-      ...reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code),
+      ...own,
+      degraded: [...own.degraded, ...mixed.degraded],
       ...(opened.indexed === undefined ? {} : { indexed: opened.indexed }),
-      experiments: choice?.taken ?? [],
+      experiments: taken,
+      ...(teams === undefined ? {} : { interleaved: pageTeams(teams, page) }),
     };
-    const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, report, answer };
+    const told = { report, answer, teams };
+    const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, ...told };
     const explained = trace?.isRehearsal === true ? { ...finished, trace } : undefined;
     if (explained !== undefined) services.observe?.(explained);
     const explanation =
       explained === undefined || services.observe !== undefined
         ? undefined
         : await inTurns(explain(explained), check);
-    const served = { ...ranked, page, degraded: report.degraded };
-    leaveRecord(log, { ...opened, ...logged(trace?.runId), status: 'ok', served }, usage, () =>
-      releaseFrame(plan, frame, steps),
-    );
+    const served = { ...ranked, page, degraded: report.degraded, teams };
+    leaveRecord(log, { ...opened, ...logged(trace?.runId), status: 'ok', served }, usage, () => {
+      releaseFrame(plan, frame, steps);
+      release?.();
+    });
     return { answer, report, explanation };
   } catch (error) {
     const status = error instanceof MillraceError ? error.code : 'internal';
@@ -193,6 +217,42 @@ export async function runPipeline(
     loss.end();
     stages.close();
   }
+}
+
+/** Runs the steps of the plan, and those of the arm that is interleaved with it. */
+function runArms(
+  plan: Plan,
+  frame: Frame,
+  ids: readonly string[],
+  second: SecondArm | undefined,
+  services: StepServices,
+): Promise<RankedCandidates | InterleavedCandidates> {
+  return second === undefined
+    ? runComponents(plan, frame, ids, services)
+    : runInterleaved(plan, frame, ids, second, services);
+}
+
+function armOf(
+  { experiment, variant, shared }: Rival,
+  { experiments, resident, readers }: PipelineServices,
+  opened: OpenedRequest,
+  body: unknown,
+  reads: ReadServices,
+): SecondArm | undefined {
+  const { plan, pipeline } = variant;
+  if (shared !== undefined)
+    return secondArm(experiment, { plan, shared, resident, readers }, opened, body, reads);
+  const arm = pipeline === undefined ? undefined : experiments?.arm(pipeline);
+  return (
+    arm &&
+    secondArm(
+      experiment,
+      { ...arm.services, resident, readers: arm.services.readers, ...arm },
+      opened,
+      body,
+      reads,
+    )
+  );
 }
 
 /** Checks the body and writes its ids into a frame. If it asks for candidates of the index, they are found first. */
@@ -216,7 +276,7 @@ function readBody(
     return (answer.ranked_candidates ?? []).map(({ candidate_id: id }) => id);
   };
   return findInIndex(plan, body as JsonObject, wanted, { store, keep, ...index }, deadline).then(
-    async ({ body: sent, found }) => ({ ...(await open(sent)), indexed: found }),
+    async ({ body: sent, found }) => ({ ...(await open(sent)), indexed: found, body: sent }),
   );
 }
 

@@ -3,6 +3,7 @@ import type { Deadline } from '../core/deadline.js';
 import type { StatusCounts } from '../index/status-counts.js';
 import type { Degradation } from './page/degraded.js';
 import type { PipelineAnswer } from './answer-types.js';
+import type { PageTeams } from './interleave/mixed-run.js';
 import type { Explanation } from './explain/explanation.js';
 import type { IndexedCandidates } from './request/index-candidates.js';
 import type { StageTimes } from './stages.js';
@@ -44,6 +45,8 @@ export interface RunReport {
   readonly indexed?: IndexedCandidates;
   /** The experiments that the request takes part in. */
   readonly experiments: readonly TakenArm[];
+  /** Of an interleaved request. */
+  readonly interleaved?: PageTeams;
   /** Candidates that were dropped because their id occurred earlier. */
   readonly duplicates: number;
   /** Steps that failed and were skipped because of `on_error: skip`. */

@@ -2,7 +2,7 @@ import type { JsonValue } from '../api/types.js';
 import { Status } from '../api/status.js';
 import type { NamedColumn, Plan, PlannedStep } from '../compile/plan.js';
 import { Frame } from '../frame/frame.js';
-import { dependenceOf } from './dependence.js';
+import { dependenceOf } from '../compile/dependence.js';
 
 /** A feature of a data set. */
 export interface LoggedFeature {

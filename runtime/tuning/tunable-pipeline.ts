@@ -11,7 +11,7 @@ import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { hydrate } from '../pipeline/hydrate/hydrate.js';
 import { openRequest } from '../pipeline/request/open-request.js';
 import type { PipelineServices } from '../pipeline/run-pipeline.js';
-import { dependenceOf, type Dependence } from './dependence.js';
+import { dependenceOf, type Dependence } from '../compile/dependence.js';
 import type { JudgedRequest } from './judged-request.js';
 import type { LoggedRequest, LoggedValues } from './logged-values.js';
 

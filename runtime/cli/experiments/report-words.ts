@@ -87,11 +87,12 @@ export function guardText({ guard, control, arm, worse, bound, state }: GuardRep
 export function leftOutTexts({ scanned, outcomes, plan }: ExperimentReport): readonly string[] {
   const { feedback } = outcomes;
   const count = (name: string): number => scanned.excluded.get(name) ?? 0;
-  const known = count('no_unit') + count('override');
+  const known = count('no_unit') + count('override') + count('not_interleaved');
   const others = [...scanned.excluded.values()].reduce((sum, one) => sum + one, 0) - known;
   const parts: readonly (readonly [number, string])[] = [
     [count('no_unit'), `requests without a ${plan.unit}`],
     [count('override'), 'requests whose arm a header chose'],
+    [count('not_interleaved'), 'requests whose arms could not be interleaved'],
     [others, 'requests excluded for other reasons'],
     [outcomes.severalArms, `${plan.unit}s that were in several arms`],
     [feedback.outsideWindow, 'events outside the window'],

@@ -1,6 +1,6 @@
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
-export const EXPERIMENT_MODES = ['split', 'shadow'] as const;
+export const EXPERIMENT_MODES = ['split', 'interleave', 'shadow'] as const;
 
 export type ExperimentMode = (typeof EXPERIMENT_MODES)[number];
 

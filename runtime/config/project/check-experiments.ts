@@ -4,6 +4,7 @@ import type { Located, Span } from '../yaml/source.js';
 import type { ArmDefinition, ExperimentDefinition } from '../model/experiments.js';
 import type { EventKind } from '../model/events.js';
 import type { PipelineDefinition } from '../model/pipelines.js';
+import { checkInterleaving } from './check-interleaving.js';
 import { checkLayers } from './check-layers.js';
 import { paramProblem } from './param-values.js';
 
@@ -24,6 +25,8 @@ export function checkExperiments(
   for (const experiment of experiments) {
     checkArms(experiment, names, diagnostics);
     checkMetrics(experiment, names, diagnostics);
+    if (experiment.mode === 'interleave')
+      checkInterleaving(experiment, pipelinesOf(experiment, names), diagnostics);
   }
   checkLayers(experiments, diagnostics);
 }
@@ -145,6 +148,15 @@ function checkMetrics(
       `declare it under \`events:\` of millrace.yaml, as in \`${event}: { ${value.of}: float }\``,
       diagnostics,
     );
+}
+
+/** The pipelines of the arms that exist. */
+function pipelinesOf(
+  { pipeline, arms }: ExperimentDefinition,
+  { pipelines }: ExperimentNames,
+): PipelineDefinition[] {
+  const named = [pipeline.value, ...Array.from(arms.values(), (arm) => arm.pipeline?.value)];
+  return named.flatMap((name) => pipelines.find((one) => one.name === name) ?? []);
 }
 
 /** @returns undefined if there is none, which is reported, or if its file has errors */

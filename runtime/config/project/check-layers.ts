@@ -55,6 +55,8 @@ function sharedChange(one: ExperimentDefinition, other: ExperimentDefinition): s
   );
   if (replaces !== undefined)
     return `meet in the pipeline \`${pipeline}\`, which \`${replaces.name}\` replaces`;
+  if (one.mode === 'interleave' && other.mode === 'interleave')
+    return `both interleave the pages of \`${pipeline}\``;
   const own = paramsOf(one);
   const both = [...paramsOf(other)].find((param) => own.has(param));
   return both === undefined ? undefined : `both change the param \`${both}\` of \`${pipeline}\``;

@@ -47,8 +47,10 @@ const HEADERS = {
   },
   'Millrace-Experiment': {
     description:
-      'Only where the request takes part in experiments: members `experiment=arm`, separated by commas.',
-    schema: { type: 'string', examples: ['popularity=popular'] },
+      'Only where the request takes part in experiments: members `experiment=arm`, separated by commas. The arm of a ' +
+      'page with candidates of both arms is `interleaved`, and the parameter `teams` has a character for each of the ' +
+      'first 1,000 candidates: `0` if control placed it, `1` if the other arm did, `-` if both did.',
+    schema: { type: 'string', examples: ['popularity=popular', 'prices=interleaved;teams="-0110"'] },
   },
   'WWW-Authenticate': { description: 'How to send a key (RFC 6750).', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },

@@ -78,6 +78,12 @@ const change: Schema = {
   ],
 };
 
+const interleaved: Schema = {
+  ...record({ team: { type: ['string', 'null'] }, places: byName({ type: ['integer', 'null'] }) }),
+  description:
+    'Of an interleaved request: the arm that placed it, null if both did; and its place in the order of each arm.',
+};
+
 const EXPLANATION: Schema = record(
   {
     request_id: text,
@@ -102,14 +108,17 @@ const EXPLANATION: Schema = record(
     steps: list(step),
     request: values,
     page: list(
-      record({
-        candidate_id: text,
-        place: count,
-        ranked_score: score,
-        score,
-        changes: list(change),
-        values,
-      }),
+      record(
+        {
+          candidate_id: text,
+          place: count,
+          ranked_score: score,
+          score,
+          changes: list(change),
+          values,
+        },
+        { interleaved },
+      ),
     ),
     answer: {
       type: 'object',
@@ -120,7 +129,7 @@ const EXPLANATION: Schema = record(
   {
     answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' },
     experiments: {
-      ...list(record({ experiment: text, arm: text }, { excluded: text })),
+      ...list(record({ experiment: text, arm: text }, { excluded: text, problem: text })),
       description: 'The experiments that the request takes part in.',
     },
   },

@@ -9,7 +9,7 @@ export const EXPERIMENT_STATE: Schema = {
   properties: {
     experiment: { type: 'string' },
     pipeline: { type: 'string' },
-    mode: { type: 'string', enum: ['split', 'shadow'] },
+    mode: { type: 'string', enum: ['split', 'interleave', 'shadow'] },
     layer: { type: 'string' },
     share: { type: 'number', minimum: 0, maximum: 1 },
     arms: { type: 'array', items: { type: 'string' } },

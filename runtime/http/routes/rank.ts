@@ -60,7 +60,7 @@ export function rank(pipeline: Pipeline): PostRoute {
           startAnswer(res);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
-          if (report.experiments.length > 0) res.setHeader(EXPERIMENT_HEADER, takenText(report.experiments));
+          if (report.experiments.length > 0) res.setHeader(EXPERIMENT_HEADER, takenText(report));
           if (report.indexed !== undefined) {
             const { matched, taken } = report.indexed;
             res.setHeader('Millrace-Index-Candidates', `matched=${matched}, taken=${taken}`);

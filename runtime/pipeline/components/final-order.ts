@@ -53,8 +53,12 @@ export function pinnedPlaces(
   free: Int32Array,
   total: number,
 ): SettledRules {
-  const fixed = new Map(Array.from(pins, ([row, position]) => [position, row]));
-  return { fixed: withinEnd(fixed, total), free, dropped: [] };
+  return { fixed: placesOf(pins, total), free, dropped: [] };
+}
+
+/** The rows of pins by position, none past the end. */
+export function placesOf(pins: ReadonlyMap<number, number>, total: number): ReadonlyMap<number, number> {
+  return withinEnd(new Map(Array.from(pins, ([row, position]) => [position, row])), total);
 }
 
 /** The first `most` rows of the final order. */

@@ -3,7 +3,14 @@ import type { PinSource } from '../../api/ranking-edit.js';
 import type { Frame } from '../../frame/frame.js';
 import { bestRows } from './best-rows.js';
 import { movesOf, type OrderMove } from './order-moves.js';
-import { applyReorders, pinnedPlaces, placeRows, settleRules, type SettledRules } from './final-order.js';
+import {
+  applyReorders,
+  pinnedPlaces,
+  placeRows,
+  placesOf,
+  settleRules,
+  type SettledRules,
+} from './final-order.js';
 import {
   BURIED,
   checkPosition,
@@ -34,6 +41,8 @@ export class Ranking {
   readonly #kept: Uint8Array;
   #rowOf: Map<string, number> | undefined;
   readonly #page: PageGrid;
+  /** Replaces the final order of this ranking. */
+  #interleaved: MixedRows | undefined;
 
   /** @param page for rules that count by page; by default there is one page */
   constructor(
@@ -63,7 +72,7 @@ export class Ranking {
 
   /** Rows that no filter removed, in input order. */
   get rows(): Int32Array {
-    return this.#rows;
+    return this.#interleaved?.rows ?? this.#rows;
   }
 
   candidate(row: number): EntityIdentifier {
@@ -200,6 +209,25 @@ export class Ranking {
     return dropped;
   }
 
+  /** What another ranking of the same rows needs to be interleaved with this one, after all steps. */
+  side(): RankingSide {
+    this.settle();
+    const settled = this.#rules.length > 0 ? this.#settle() : undefined;
+    const { pins } = this;
+    return {
+      rows: this.#rows,
+      fixed: settled?.fixed ?? placesOf(pins, this.#rows.length),
+      rules: this.#rules,
+      page: this.#page,
+      order: (most) => this.#own(Math.min(most, this.#rows.length)).order,
+    };
+  }
+
+  /** Replaces the final order. Scores, tiers and rules stay those of this ranking. */
+  interleave(mixed: MixedRows): void {
+    this.#interleaved = mixed;
+  }
+
   /** What the rules of the order moved. It costs an ordering for each rule. */
   moves(): readonly OrderMove[] {
     if (this.#rules.length === 0 && this.pins.size === 0) return [];
@@ -244,7 +272,7 @@ export class Ranking {
   placeAll(places: Int32Array, answered: Float64Array): void {
     places.fill(0, 0, this.#frame.count);
     answered.fill(NaN, 0, this.#frame.count);
-    this.#walk(this.#rows.length, (rank, row, score) => {
+    this.#walk(this.rows.length, (rank, row, score) => {
       places[row] = rank + 1;
       answered[row] = score;
     });
@@ -258,7 +286,7 @@ export class Ranking {
   /** Calls `visit` for each rank of the final order before `end`. */
   #walk(end: number, visit: (rank: number, row: number, score: number) => void): void {
     this.settle();
-    const stop = Math.min(end, this.#rows.length);
+    const stop = Math.min(end, this.rows.length);
     const { base, order } = this.#final(stop);
     const isPlaced = base === order ? undefined : new Uint8Array(this.#kept.length);
     let next = 0;
@@ -284,6 +312,17 @@ export class Ranking {
    * least those that may pass the rows of the order
    */
   #final(stop: number): { readonly base: Int32Array; readonly order: Int32Array } {
+    const mixed = this.#interleaved;
+    if (mixed === undefined) return this.#own(stop);
+    const { scores, tiers } = this.#frame;
+    return {
+      base: bestRows(mixed.rows, scores, tiers, Math.min(mixed.rows.length, stop + 1)),
+      order: mixed.first(stop),
+    };
+  }
+
+  /** The same without another ranking. */
+  #own(stop: number): { readonly base: Int32Array; readonly order: Int32Array } {
     const { pins } = this;
     if (this.#rules.length === 0) {
       const best = this.#best(Math.min(this.#rows.length, stop + pins.size + 1));
@@ -296,6 +335,26 @@ export class Ranking {
     const base = this.#best().filter((row) => !fixed.has(row));
     return { base, order: placeRows(settled, stop) };
   }
+}
+
+/** The order of two rankings that are interleaved. */
+export interface MixedRows {
+  /** All rows, ascending. Some may not be in one of the rankings. */
+  readonly rows: Int32Array;
+  /** The first rows, best first. More rows begin with the same ones. */
+  first(most: number): Int32Array;
+}
+
+/** A ranking as one side of an interleaved one. */
+export interface RankingSide {
+  /** The remaining rows, ascending. */
+  readonly rows: Int32Array;
+  /** The rows with a place of their own, by position from 1. */
+  readonly fixed: ReadonlyMap<number, number>;
+  readonly rules: readonly OrderRule[];
+  readonly page: PageGrid;
+  /** The first rows of the final order. */
+  order(most: number): Int32Array;
 }
 
 export interface RankedRow {

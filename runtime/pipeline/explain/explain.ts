@@ -15,6 +15,7 @@ import type { RankedRow, Ranking } from '../components/ranking.js';
 import type { TakenArm } from '../../experiments/live-experiments.js';
 import type { RankingRequest } from '../request/read-request.js';
 import type { StepReport } from '../components/run-components.js';
+import { teamName, type Teams } from '../interleave/mixed-run.js';
 import { readCell } from '../components/step-view.js';
 import type { Move, Trace } from '../components/trace.js';
 import { STAGES } from '../stages.js';
@@ -40,6 +41,8 @@ export interface FinishedRun {
   readonly statuses: StatusCounts;
   readonly report: RunReport;
   readonly answer: PipelineAnswer;
+  /** Of an interleaved request. */
+  readonly teams?: Teams | undefined;
 }
 
 /** Explains the answer of a request. The frame must still hold the request. */
@@ -91,8 +94,27 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
   };
 }
 
-function shownArm({ experiment, arm, excluded }: TakenArm): NonNullable<Explanation['experiments']>[number] {
-  return excluded === undefined ? { experiment, arm } : { experiment, arm, excluded };
+function shownArm({
+  experiment,
+  arm,
+  excluded,
+  problem,
+}: TakenArm): NonNullable<Explanation['experiments']>[number] {
+  return {
+    experiment,
+    arm,
+    ...(excluded === undefined ? {} : { excluded }),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+/** Who placed a candidate, and its places in the orders of both arms. */
+function shownTeam(teams: Teams, row: number): NonNullable<ExplainedCandidate['interleaved']> {
+  const places = teams.order.placesOf(row);
+  return {
+    team: teamName(teams, row) ?? null,
+    places: Object.fromEntries(teams.arms.map((arm, at) => [arm, places[at] ?? null])),
+  };
 }
 
 /** The answer, without the private values of `answer:`. The route itself answers with them. */
@@ -198,6 +220,7 @@ function* explainPage({
   ranking,
   page,
   trace,
+  teams,
 }: FinishedRun): Pieces<ExplainedCandidate[]> {
   const changes = new Map<number, ExplainedChange[]>(page.map(({ row }) => [row, []]));
   // Both lists are in execution order; the score changes of a step precede its moves.
@@ -223,6 +246,7 @@ function* explainPage({
       place: places.get(row) ?? 0,
       ranked_score: finiteOrNull(score),
       score: finiteOrNull(ranking.scores[row] ?? 0),
+      ...(teams === undefined ? {} : { interleaved: shownTeam(teams, row) }),
       changes: changes.get(row) ?? [],
       values: valuesOf(plan, plan.shown.candidate, frame, row),
     });

@@ -29,6 +29,8 @@ export interface Explanation {
     readonly experiment: string;
     readonly arm: string;
     readonly excluded?: string;
+    /** If the arms could not be interleaved: what failed. */
+    readonly problem?: string;
   }[];
   /** The reasons why the answer is degraded; the route sends them in the header `Millrace-Degraded`. */
   readonly degraded: readonly Degradation[];
@@ -103,6 +105,11 @@ export interface ExplainedCandidate {
    * The score after all steps; it differs from `ranked_score` only if a rule fixed the place. Null if no step set it.
    */
   readonly score: number | null;
+  /** Of an interleaved request: the arm that placed it, null if both did; and its place in the order of each arm. */
+  readonly interleaved?: {
+    readonly team: string | null;
+    readonly places: Readonly<Record<string, number | null>>;
+  };
   /** The steps that changed the score or the place, in execution order. */
   readonly changes: readonly ExplainedChange[];
   /** All known values that the plan reads or computes for the candidate, by name. */

@@ -11,6 +11,7 @@ export class BatchRead {
   readonly deadline: ReadTime;
   readonly #known = new Map<string, number>();
   #pending: string[] = [];
+  #remembersAll = false;
   /** The read of the next round trip, if it was already sent. */
   #first: Promise<void> | undefined;
   #rest: Promise<void>[] = [];
@@ -35,13 +36,22 @@ export class BatchRead {
   ask(key: string): number {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const number = this.askDistinct(key);
+    const number = this.#add(key);
     this.#known.set(key, number);
     return number;
   }
 
   /** Like `ask`, for a key that no other read of the request asks for. */
   askDistinct(key: string): number {
+    return this.#remembersAll ? this.ask(key) : this.#add(key);
+  }
+
+  /** Remembers the following keys, because another plan of the request may ask for them again. */
+  rememberAll(): void {
+    this.#remembersAll = true;
+  }
+
+  #add(key: string): number {
     return this.records.length + this.#pending.push(key) - 1;
   }
 

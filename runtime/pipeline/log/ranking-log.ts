@@ -11,6 +11,7 @@ import type { RecordWriter } from '../../ledger/record-writer.js';
 import type { RankedRow } from '../components/ranking.js';
 import type { RankedCandidates } from '../components/run-components.js';
 import { degradationText, type Degradation } from '../page/degraded.js';
+import { teamName, type Teams } from '../interleave/mixed-run.js';
 import { pageStart } from '../request/paging.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { Changes } from './changes.js';
@@ -37,6 +38,8 @@ export interface LoggedRun {
 export interface ServedRun extends RankedCandidates {
   readonly page: readonly RankedRow[];
   readonly degraded: readonly Degradation[];
+  /** Of an interleaved request. */
+  readonly teams?: Teams | undefined;
 }
 
 /** The pipeline that a request called, which has experiments. */
@@ -66,6 +69,7 @@ export class RankingLog {
   readonly #values: Readonly<Record<'record' | 'candidate', readonly NamedColumn[]>>;
   readonly #unitType: string;
   readonly #hasExperiments: boolean;
+  readonly #hasTeams: boolean;
   readonly #changes = new Changes();
   /** By row, see `Ranking.placeAll`. They are reused from record to record. */
   #places = new Int32Array(0);
@@ -103,7 +107,8 @@ export class RankingLog {
       }),
     };
     this.#hasExperiments = called !== undefined;
-    this.#schema = rankingSchema(plan, projectVersion, meta, true, this.#hasExperiments);
+    this.#hasTeams = called?.experiments.definitions.some(({ mode }) => mode === 'interleave') ?? false;
+    this.#schema = rankingSchema(plan, projectVersion, meta, true, this.#hasExperiments, this.#hasTeams);
     this.#values = loggedValues(plan);
     this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
   }
@@ -200,7 +205,7 @@ export class RankingLog {
 
   #writeCandidates(
     writer: RecordWriter,
-    { request }: LoggedRun,
+    { request, served }: LoggedRun,
     { rows, count, weight }: ChosenRows,
     ids: HashedIds,
   ): void {
@@ -222,6 +227,12 @@ export class RankingLog {
         Float64Array.from({ length: count }, (_, i) => (this.#onPage[rows?.[i] ?? i] === 1 ? 1 : weight)),
       );
     writer.bool(this.#onPage, undefined, rows);
+    if (this.#hasTeams) writer.text(this.#teamsOf(served?.teams, rows, count));
+  }
+
+  /** The column of TEAM_FIELD. */
+  #teamsOf(teams: Teams | undefined, rows: Int32Array | undefined, count: number): (string | undefined)[] {
+    return Array.from({ length: count }, (_, i) => teams && teamName(teams, rows?.[i] ?? i));
   }
 
   /** A removed candidate has no score; neither has one of a failed request. */

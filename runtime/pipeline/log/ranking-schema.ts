@@ -3,7 +3,7 @@ import type { ColumnKind } from '../../api/columns.js';
 import type { RuleComponent } from '../../api/component.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition } from '../../config/model/pipelines.js';
-import { EXPERIMENT_FIELDS } from '../../ledger/experiment-columns.js';
+import { EXPERIMENT_FIELDS, TEAM_FIELD } from '../../ledger/experiment-columns.js';
 import {
   recordSchema,
   type ColumnType,
@@ -79,6 +79,7 @@ export function loggedValues({ log, layout }: Plan): Readonly<Record<'record' | 
  * @param project the version of the project
  * @param more further entries of `meta`
  * @param hasExperiments whether the columns of experiments follow the fields of the request
+ * @param hasTeams whether one of the experiments interleaves; then TEAM_FIELD follows the fields of a candidate
  * @param isServed whether a service ran the requests; then the field `custom` follows the other fields of the request
  */
 export function rankingSchema(
@@ -87,6 +88,7 @@ export function rankingSchema(
   more: JsonObject = {},
   isServed = false,
   hasExperiments = false,
+  hasTeams = false,
 ): RecordSchema {
   const { definition, steps, log } = plan;
   const values = loggedValues(plan);
@@ -97,7 +99,9 @@ export function rankingSchema(
       ...(hasExperiments ? EXPERIMENT_FIELDS : []),
     ].map((field) => fieldColumn('record', field)),
     ...values.record.map((value) => valueColumn('record', value, plan)),
-    ...CANDIDATE_FIELDS.map((field) => fieldColumn('candidate', field)),
+    ...[...CANDIDATE_FIELDS, ...(hasTeams ? [TEAM_FIELD] : [])].map((field) =>
+      fieldColumn('candidate', field),
+    ),
     ...values.candidate.map((value) => valueColumn('candidate', value, plan)),
     ...CHANGE_FIELDS.map((field) => fieldColumn('change', field)),
   ];

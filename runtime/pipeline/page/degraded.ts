@@ -13,13 +13,14 @@ export const DEGRADATION_CAUSES = {
   unscored: 'candidates that got no score from a step that sets the score, nor from any other step',
   skipped: 'a step that failed and was skipped because of `on_error: skip`',
   failed: 'a feature view with a value that could not be read',
+  arm: 'an interleaving whose arms could not both be run, so the order is that of control',
 } as const;
 
 export interface Degradation {
   readonly cause: keyof typeof DEGRADATION_CAUSES;
   /**
    * For `unranked`: the code of the failure; for `unscored`: candidates without a score / ranked candidates; otherwise the
-   * name of the step or view.
+   * name of the step, view or experiment.
    */
   readonly value: string;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../api/types.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Pieces } from '../../core/pieces.js';
 import type { Frame } from '../../frame/frame.js';
@@ -11,6 +12,8 @@ export interface OpenedRequest {
   readonly frame: Frame;
   /** Set if the candidates come from the index. */
   readonly indexed?: IndexedCandidates;
+  /** The body with the candidates of the index. */
+  readonly body?: JsonObject;
 }
 
 /**

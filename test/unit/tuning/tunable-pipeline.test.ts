@@ -5,7 +5,7 @@ import { openTunable, type OpenTunable } from '../../../runtime/app/project/open
 import { Random } from '../../../runtime/core/random.js';
 import { rankedIn, startProject, writeProject } from '../../support/project.js';
 import { loadSettings } from '../../../runtime/settings/settings.js';
-import { dependenceOf } from '../../../runtime/tuning/dependence.js';
+import { dependenceOf } from '../../../runtime/compile/dependence.js';
 import { TunablePipeline } from '../../../runtime/tuning/tunable-pipeline.js';
 
 const PARAMS = ['w_text', 'w_price', 'k', 'gone', 'factor'];

@@ -1,4 +1,4 @@
-import type { Plan, PlannedStep } from '../compile/plan.js';
+import type { Plan, PlannedStep } from './plan.js';
 
 /** Where the result of a plan depends on some of its params. */
 export interface Dependence {
@@ -6,6 +6,8 @@ export interface Dependence {
   readonly first: number | undefined;
   /** The steps from `first` on that run again for other values, in order. The outputs of the others stay the same. */
   readonly again: readonly PlannedStep[];
+  /** Whether the value of a name depends on the params: of a param, a definition, or an output `as:output`. */
+  depends(name: string): boolean;
 }
 
 /**
@@ -32,5 +34,5 @@ export function dependenceOf({ steps, open }: Plan, params: Iterable<string>): D
       for (const output of step.outputs.keys()) changed.add(`${step.as}:${output}`);
     }
   }
-  return { first, again };
+  return { first, again, depends };
 }

@@ -1,0 +1,70 @@
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import type { ExperimentDefinition } from '../model/experiments.js';
+import type { PipelineDefinition } from '../model/pipelines.js';
+
+/** The name that answers and records have in place of an arm's. */
+const RESERVED = 'interleaved';
+/** The plugin that draws places at random. */
+const EXPLORE = 'explore';
+
+/**
+ * Checks what only an interleaving cannot have.
+ * @param pipelines of its arms, the called one first
+ */
+export function checkInterleaving(
+  { name, arms, metrics, at }: ExperimentDefinition,
+  pipelines: readonly PipelineDefinition[],
+  diagnostics: Diagnostics,
+): void {
+  const [control, , ...more] = arms.values();
+  for (const arm of more)
+    diagnostics.error(
+      'invalid_arm',
+      arm.at,
+      `\`${arm.name}\`: an interleaving has two arms`,
+      'compare it in an experiment of its own, in the same layer',
+    );
+  for (const arm of arms.values()) {
+    if (arm.name === RESERVED)
+      diagnostics.error(
+        'invalid_arm',
+        arm.at,
+        `\`${RESERVED}\` stands for both arms in answers, so it cannot be the name of one`,
+        'choose another name',
+      );
+    if (control !== undefined && arm.weight !== control.weight)
+      diagnostics.error(
+        'invalid_arm',
+        arm.at,
+        `\`${arm.name}\`: both arms of an interleaving have the same weight`,
+        'leave `weight` out; `share` says how many units take part',
+      );
+  }
+  for (const pipeline of pipelines) {
+    const step = pipeline.components.find(({ use }) => use.value === EXPLORE);
+    if (step !== undefined)
+      diagnostics.error(
+        'invalid_arm',
+        at,
+        `\`${name}\`: the pipeline \`${pipeline.name}\` draws places with \`${EXPLORE}\`, and a page cannot be both drawn and interleaved`,
+        `write \`mode: split\`, or take the step \`${(step.as ?? step.use).value}\` out`,
+      );
+  }
+  if (metrics === undefined) return;
+  const { primary, guard } = metrics;
+  if (primary.value.kind === 'sum' || primary.over !== undefined)
+    diagnostics.error(
+      'invalid_arm',
+      primary.at,
+      '`primary`: an interleaving counts which arm the events of a unit fall on, so it has neither a sum nor `over`',
+      `write \`primary: { event: ${primary.event} }\`, or \`mode: split\``,
+    );
+  const [first] = guard;
+  if (first !== undefined)
+    diagnostics.error(
+      'invalid_arm',
+      first.at,
+      `\`${first.metric}\`: an interleaving has no guards, because every answer comes from both arms`,
+      'leave `guard` out, or write `mode: split`',
+    );
+}

@@ -1,0 +1,44 @@
+import { dependenceOf } from '../compile/dependence.js';
+import type { Plan } from '../compile/plan.js';
+
+/** What the second arm of a request takes from control, so that it runs only what differs. */
+export interface SharedRun {
+  /** Whether control reads everything from the store that the arm needs. */
+  readonly hasReads: boolean;
+  /** The columns that both arms use: slots of the arm and of control. */
+  readonly columns: readonly (readonly [own: number, control: number])[];
+  /** The histories that both arms use: indexes of the arm and of control. */
+  readonly histories: readonly (readonly [own: number, control: number])[];
+  /** Index of the first step that differs, in both plans. The steps before it run once. */
+  readonly first: number;
+  /** Whether the arm runs the step again, by its index. */
+  readonly runs: readonly boolean[];
+}
+
+/** What an arm with other params shares: every column and step that does not depend on them. */
+export function sharedByParams(plan: Plan, params: Iterable<string>): SharedRun {
+  const { layout, steps, open, definitions } = plan;
+  const { again, depends } = dependenceOf(plan, params);
+  const own = new Set<number>(open?.slots.values());
+  for (const { name, slot } of definitions) if (depends(name)) own.add(slot);
+  for (const { outputs, computes } of again) {
+    for (const slot of outputs.values()) own.add(slot);
+    for (const { slot } of computes) own.add(slot);
+  }
+  const [firstStep] = again;
+  const first = firstStep === undefined ? steps.length : steps.indexOf(firstStep);
+  for (const { when } of steps.slice(first)) if (when?.computes !== undefined) own.add(when.slot);
+  const score = layout.columns.findIndex(({ name }) => name === 'score');
+  if (score !== -1) own.add(score);
+  return {
+    hasReads: true,
+    columns: layout.columns.flatMap((_, slot) => (own.has(slot) ? [] : [[slot, slot] as const])),
+    histories: Array.from({ length: historiesOf(plan) }, (_, index) => [index, index] as const),
+    first,
+    runs: steps.map((step) => again.includes(step)),
+  };
+}
+
+function historiesOf({ levels }: Plan): number {
+  return levels.reduce((sum, { histories }) => sum + histories.length, 0);
+}

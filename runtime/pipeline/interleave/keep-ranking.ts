@@ -1,0 +1,42 @@
+import type { PlannedStep } from '../../compile/plan.js';
+import type { KeptRanking, Ranking } from '../components/ranking.js';
+import type { StepObserver, StepReport } from '../components/run-components.js';
+
+/** Keeps the ranking as it is between the steps that both arms share and those that differ. */
+export class KeepRanking implements StepObserver {
+  /** Undefined if no step ran before the first one that differs. */
+  kept: KeptRanking | undefined;
+  readonly #first: PlannedStep | undefined;
+  readonly #last: PlannedStep | undefined;
+  readonly #observer: StepObserver | undefined;
+
+  /**
+   * @param steps of control
+   * @param first index of the first step that differs; the number of steps if none does
+   * @param observer sees the steps, too
+   */
+  constructor(steps: readonly PlannedStep[], first: number, observer: StepObserver | undefined) {
+    this.#first = steps[first];
+    // Effects are not observed in a rehearsal.
+    this.#last = this.#first === undefined ? steps.findLast(({ kind }) => kind !== 'effect') : undefined;
+    this.#observer = observer;
+  }
+
+  get isRehearsal(): boolean {
+    return this.#observer?.isRehearsal ?? false;
+  }
+
+  before(step: PlannedStep, ranking: Ranking): void {
+    if (step === this.#first) this.kept = ranking.keep();
+    this.#observer?.before(step, ranking);
+  }
+
+  after(report: StepReport, ranking: Ranking): void {
+    if (report.step === this.#last) this.kept = ranking.keep();
+    this.#observer?.after(report, ranking);
+  }
+
+  end(ranking: Ranking): void {
+    this.#observer?.end(ranking);
+  }
+}

@@ -1,0 +1,3 @@
+/** Who placed a row. Rows that both arms place there give no credit. */
+export const Team = { none: 0, control: 1, arm: 2 } as const;
+export type Team = (typeof Team)[keyof typeof Team];
