@@ -5,6 +5,7 @@ import { pino, type Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';
 import type { ServedKeys } from '../access/served-keys.js';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
+import { isUrgent } from '../core/background.js';
 import { packageFinder } from '../compile/find-package.js';
 import type { ProjectConfig } from '../config/project/model.js';
 import { registerServices, type Overrides } from './container/services.js';
@@ -146,7 +147,13 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
           metrics: services.resolve(TOKENS.metrics),
           ...(loopDelay === undefined
             ? {}
-            : { load: () => ({ waiting: admission.waiting, loopDelayMs: loopDelay.lateMs }) }),
+            : {
+                load: () => ({
+                  waiting: admission.waiting,
+                  loopDelayMs: loopDelay.lateMs,
+                  isRanking: isUrgent(),
+                }),
+              }),
         });
   const reloader = new Reloader(first, {
     logger,
