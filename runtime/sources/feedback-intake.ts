@@ -92,7 +92,7 @@ export class FeedbackIntake implements Intake {
   #partOf(message: SourceMessage, position: number, outcomes: Outcomes): Part | undefined {
     const read = readMessage(message, this.#takesLines);
     if (read.is === 'unreadable') outcomes.reject(position, read.problem);
-    if (read.is === 'nothing') outcomes.add('skipped', 1);
+    if (read.is === 'nothing') outcomes.skip();
     if (read.is !== 'row') return undefined;
     const body = this.#feedbackOf?.(read.value, message) ?? nativeBody(read.value, message);
     if ('problem' in body) {
@@ -101,7 +101,7 @@ export class FeedbackIntake implements Intake {
     }
     if (!Array.isArray(body.events)) return { position, key: undefined, head: read.value, events: [] };
     if (body.events.length === 0) {
-      outcomes.add('skipped', 1);
+      outcomes.skip(body.skipped);
       return undefined;
     }
     return { position, key: JSON.stringify(body.head), head: body.head, events: body.events };

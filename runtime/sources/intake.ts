@@ -47,6 +47,8 @@ export type Totals = Partial<Record<Outcome, number>>;
 export interface Stored {
   readonly totals: Totals;
   readonly rejected: readonly RejectedMessage[];
+  /** The kinds of messages that held nothing to store. */
+  readonly skipped?: readonly string[];
 }
 
 /** Stores the messages of a source. */

@@ -52,7 +52,9 @@ export class Pace {
 
   /** How many writes may be in flight. */
   get atOnce(): number {
-    return this.#isBeside() ? Number(process.env.BESIDE ?? 1) : Math.max(1, Math.floor((AT_ONCE * this.#calm) / MOST));
+    return this.#isBeside()
+      ? Number(process.env.BESIDE ?? 1)
+      : Math.max(1, Math.floor((AT_ONCE * this.#calm) / MOST));
   }
 
   /** Waits if the process is busy. Call it before each batch. */

@@ -97,7 +97,7 @@ export class RowIntake implements Intake {
 
   #rowsOf(message: SourceMessage, position: number, outcomes: Outcomes): readonly NamedRow[] {
     const read = readMessage(message, this.#takesLines);
-    if (read.is === 'nothing') outcomes.add('skipped', 1);
+    if (read.is === 'nothing') outcomes.skip();
     if (read.is === 'unreadable') outcomes.reject(position, read.problem);
     if (read.is !== 'row') return [];
     const { value, json } = read;
@@ -122,12 +122,14 @@ export class RowIntake implements Intake {
 
   #mapped(value: JsonObject, bytes: number, position: number, outcomes: Outcomes): readonly NamedRow[] {
     const events: ForeignEvent[] = [];
+    const skipped: string[] = [];
     let problem: string | undefined;
     this.#reader?.read(value, {
       event: (event) => events.push(event),
       reject: (reason, detail) => {
         problem ??= `${reason}: ${detail}`;
       },
+      skip: (what) => skipped.push(what),
     });
     if (problem !== undefined) {
       outcomes.reject(position, problem);
@@ -140,7 +142,7 @@ export class RowIntake implements Intake {
       const row: JsonValue = fittedEntity(event, declared);
       return [{ name: event.type, row: { line: position, value: row, bytes } }];
     });
-    if (rows.length === 0) outcomes.add('skipped', 1);
+    if (rows.length === 0) outcomes.skip([...skipped, ...events.map(kindOf)]);
     return rows;
   }
 
@@ -164,4 +166,8 @@ export class RowIntake implements Intake {
       for (const { line } of rows) outcomes.reject(line, error.message);
     }
   }
+}
+
+function kindOf(event: ForeignEvent): string {
+  return event.is === 'entity' ? `entity ${event.type}` : event.is;
 }

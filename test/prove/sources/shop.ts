@@ -3,6 +3,8 @@ import { randomNumbers } from '../../support/random-ensemble.js';
 
 /** The stream that the source reads, and its group. */
 const STREAM = 'web';
+/** Comes after all messages. */
+const LAST_ID = `${2n ** 64n - 1n}-${2n ** 64n - 1n}`;
 const GROUP = 'millrace-web';
 /** Messages of one command to Redis. */
 const AT_ONCE = 500;
@@ -114,10 +116,11 @@ export class ShopStream {
     }
   }
 
-  /** Hides the messages that the group has not read. */
+  /** Hides the messages that the group has not read, and those that are added later. */
   async hide(): Promise<void> {
     const [groups] =
-      (await this.#client.multi().xinfo('GROUPS', STREAM).xgroup('SETID', STREAM, GROUP, '$').exec()) ?? [];
+      (await this.#client.multi().xinfo('GROUPS', STREAM).xgroup('SETID', STREAM, GROUP, LAST_ID).exec()) ??
+      [];
     this.#hidden = String(fieldOf((groups?.[1] ?? []) as Groups, 'last-delivered-id'));
   }
 
