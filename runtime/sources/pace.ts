@@ -20,10 +20,9 @@ const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
 /** Writes in flight. */
 const AT_ONCE = 16;
-/** Beside rankings, batches have at most so many messages, and one write is in flight. */
+/** Messages of a batch, and writes in flight, beside rankings. */
 const MOST_BESIDE = 100;
-/** Beside rankings, a source then pauses for this multiple of the time that a write took. */
-const REST = Number(process.env.REST ?? 1);
+const AT_ONCE_BESIDE = 4;
 /** The content of a batch, in bytes, if its messages are as large as those of the batch before it. */
 const BATCH_BYTES = 4 * 2 ** 20;
 
@@ -52,9 +51,8 @@ export class Pace {
 
   /** How many writes may be in flight. */
   get atOnce(): number {
-    return this.#isBeside()
-      ? Number(process.env.BESIDE ?? 1)
-      : Math.max(1, Math.floor((AT_ONCE * this.#calm) / MOST));
+    const calm = Math.max(1, Math.floor((AT_ONCE * this.#calm) / MOST));
+    return this.#isBeside() ? Math.min(AT_ONCE_BESIDE, calm) : calm;
   }
 
   /** Waits if the process is busy. Call it before each batch. */
@@ -77,9 +75,9 @@ export class Pace {
     this.#fitting = Math.max(1, Math.min(MOST, Math.floor((BATCH_BYTES * messages.length) / (bytes + 1))));
   }
 
-  /** Waits after a write, so that rankings that arrived in the meantime come first. */
+  /** Beside rankings, waits as long as a write took, so that the source leaves them at least half of the time. */
   async rest(tookMs: number): Promise<void> {
-    if (this.#isBeside()) await delay(Math.ceil(REST * tookMs));
+    if (this.#isBeside()) await delay(Math.ceil(tookMs));
   }
 
   #isBeside(): boolean {

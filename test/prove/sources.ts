@@ -49,7 +49,7 @@ async function proveBacklog({ short }: ProofOptions): Promise<ProofResult> {
       bound(beside.failed === 0, `${beside.failed} rankings failed beside the backlog`);
       bound(slower(50) <= SLOWER_P50_MS, `p50 is ${slower(50).toFixed(2)} ms slower beside the backlog`);
       bound(slower(99) <= SLOWER_P99_MS, `p99 is ${slower(99).toFixed(2)} ms slower beside the backlog`);
-      bound(beside.messages > 0, 'the source stopped beside rankings');
+      bound(beside.events > 0, 'the source stopped beside rankings');
       bound(left > 0, 'the backlog was empty before the last window');
     }
   } finally {
@@ -60,8 +60,8 @@ async function proveBacklog({ short }: ProofOptions): Promise<ProofResult> {
       'Rankings at a quarter of what the service can do, beside a backlog of messages and without one, in windows that',
       'alternate. The CPU of the source is subtracted, as it is when the source is alone.',
       '',
-      '| store | backlog | rankings/s | p50 ms | p99 ms | CPU ms a ranking | messages/s |',
-      '| ----- | ------- | ---------- | ------ | ------ | ---------------- | ---------- |',
+      '| store | backlog | rankings/s | p50 ms | p99 ms | CPU ms a ranking | events/s |',
+      '| ----- | ------- | ---------- | ------ | ------ | ---------------- | -------- |',
       ...rows,
     ].join('\n'),
     missed,
@@ -70,12 +70,12 @@ async function proveBacklog({ short }: ProofOptions): Promise<ProofResult> {
 
 const sorted = ({ okMs }: Rankings): readonly number[] => okMs.toSorted((a, b) => a - b);
 
-const rateOf = ({ messages, seconds }: Pick<Rankings, 'messages' | 'seconds'>): string =>
-  (messages / seconds).toFixed(0);
+const rateOf = ({ events, seconds }: Pick<Rankings, 'events' | 'seconds'>): string =>
+  (events / seconds).toFixed(0);
 
 /** The CPU of a ranking, without what the source takes for its messages. */
-function cpuOf({ alone }: BacklogFigures, { cpuMs, messages, okMs }: Rankings): number {
-  return (cpuMs - (messages * alone.cpuMs) / alone.messages) / okMs.length;
+function cpuOf({ alone }: BacklogFigures, { cpuMs, events, okMs }: Rankings): number {
+  return (cpuMs - (events * alone.cpuMs) / alone.events) / okMs.length;
 }
 
 function rowOf(store: string, backlog: string, rankings: Rankings, cpuMs: number): string {

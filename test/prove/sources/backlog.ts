@@ -23,7 +23,8 @@ export interface Rankings {
   failed: number;
   cpuMs: number;
   seconds: number;
-  messages: number;
+  /** Events that the source stored. A batch is settled later, so its messages would say less. */
+  events: number;
 }
 
 export interface BacklogFigures {
@@ -35,7 +36,7 @@ export interface BacklogFigures {
   readonly calm: Rankings;
   readonly beside: Rankings;
   /** What the source does when there are no rankings. */
-  readonly alone: Pick<Rankings, 'cpuMs' | 'seconds' | 'messages'>;
+  readonly alone: Pick<Rankings, 'cpuMs' | 'seconds' | 'events'>;
 }
 
 /** Measures rankings beside a backlog of messages and without one, in turn. */
@@ -86,7 +87,7 @@ export async function measureBacklog(
       into.okMs.push(...okMs);
       into.failed += refusedMs.length + failed + unanswered;
       into.cpuMs += after.cpuMs - before.cpuMs;
-      into.messages += after.messages - before.messages;
+      into.events += after.events - before.events;
       into.seconds += seconds;
     };
     await stream.hide();
@@ -111,7 +112,7 @@ export async function measureBacklog(
     const alone = {
       cpuMs: after.cpuMs - before.cpuMs,
       seconds: (performance.now() - began) / 1000,
-      messages: after.messages - before.messages,
+      events: after.events - before.events,
     };
     return { backlog, left, rate, calm, beside, alone };
   } finally {
@@ -124,15 +125,27 @@ export async function measureBacklog(
   }
 }
 
-const noRankings = (): Rankings => ({ okMs: [], failed: 0, cpuMs: 0, seconds: 0, messages: 0 });
+const noRankings = (): Rankings => ({ okMs: [], failed: 0, cpuMs: 0, seconds: 0, events: 0 });
 
-async function usageOf({ pid, url }: ServiceProcess): Promise<{ cpuMs: number; messages: number }> {
+interface Usage {
+  readonly cpuMs: number;
+  /** Messages that are settled. */
+  readonly messages: number;
+  readonly events: number;
+}
+
+async function usageOf({ pid, url }: ServiceProcess): Promise<Usage> {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const text = await (await fetch(`${url}/metrics`)).text();
-  const [, messages = '0'] = /^millrace_source_messages_total\{[^}]*\} (\d+)$/m.exec(text) ?? [];
+  const sum = (series: string): number =>
+    [...text.matchAll(new RegExp(`^${series} (\\d+)$`, 'gm'))].reduce(
+      (total, [, value]) => total + Number(value),
+      0,
+    );
   return {
     cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS,
-    messages: Number(messages),
+    messages: sum('millrace_source_messages_total\\{[^}]*\\}'),
+    events: sum('millrace_feedback_events_total\\{[^}]*outcome="stored"[^}]*\\}'),
   };
 }
