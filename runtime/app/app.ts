@@ -92,6 +92,8 @@ export interface AppOverrides extends Overrides {
     readonly consumer?: string;
     /** Only these sources. By default all. */
     readonly only?: ReadonlySet<string>;
+    /** False if another process of the service reads the entities, so that versions of an entity stay in order. */
+    readonly takesEntities?: boolean;
     /** Whether sources slow down while requests wait. */
     readonly slows: boolean;
   };
@@ -207,9 +209,12 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
 
 function wantedOf(
   sources: CompiledProject['sources'],
-  { only }: NonNullable<AppOverrides['consumes']> = { slows: false },
+  { only, takesEntities = true }: NonNullable<AppOverrides['consumes']> = { slows: false },
 ): CompiledProject['sources'] {
-  return only === undefined ? sources : sources.filter(({ definition }) => only.has(definition.name));
+  return sources.filter(
+    ({ definition: { name, into } }) =>
+      only?.has(name) !== false && (takesEntities || into.kind !== 'entities'),
+  );
 }
 
 /** What compares a reloaded project with the one in service; undefined if the settings do not ask for it. */

@@ -36,7 +36,13 @@ describe('sources of a service with several workers', function () {
     redis = await startRedisServer();
     client = new Redis(redis.url);
     const source = `source: web\nuse: redis_stream\ninto: feedback\nmap: segment\nwith: { url: "${redis.url}", stream: web }\n`;
-    root = await writeProject({ 'pipelines/clicks.yaml': pipeline(1), 'sources/web.yaml': source });
+    const products = `source: products\nuse: redis_stream\ninto: { entities: product }\nwith: { url: "${redis.url}", stream: products }\n`;
+    root = await writeProject({
+      'pipelines/clicks.yaml': pipeline(1),
+      'schemas/entities/product.yaml':
+        'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
+      ...{ 'sources/web.yaml': source, 'sources/products.yaml': products },
+    });
     service = await startProcess(['--project', root, '--port', '0', '--workers', '2'], {
       REDIS_URL: redis.url,
       MILLRACE_LAME_DUCK_MS: '0',
@@ -82,8 +88,8 @@ describe('sources of a service with several workers', function () {
     return sum;
   }
 
-  const consumers = async (): Promise<string[]> => {
-    const found = (await client.xinfo('CONSUMERS', 'web', 'millrace-web')) as (string | number)[][];
+  const consumers = async (stream = 'web'): Promise<string[]> => {
+    const found = (await client.xinfo('CONSUMERS', stream, `millrace-${stream}`)) as (string | number)[][];
     return found.map((one) => String(one[one.indexOf('name') + 1])).sort();
   };
   const workers = [1, 2].map((number) => `${hostname()}-${number}`);
@@ -97,6 +103,24 @@ describe('sources of a service with several workers', function () {
     const [, stored] =
       /^millrace_source_rows_total\{source="web",outcome="stored"\} (\d+)$/m.exec(metrics) ?? [];
     expect(Number(stored)).to.equal(300);
+  });
+
+  it('leave entities to one worker, so that the last version stays', async () => {
+    const pipe = client.pipeline();
+    for (let price = 1; price <= 3000; price++)
+      pipe.xadd('products', '*', 'data', JSON.stringify({ product_id: 'a', price }));
+    await pipe.exec();
+    await until('all versions', async () => {
+      const [group] = (await client.xinfo('GROUPS', 'products')) as (string | number)[][];
+      return group?.[group.indexOf('pending') + 1] === 0 && group[group.indexOf('lag') + 1] === 0;
+    });
+    const answer = await fetch(`${service.url}/api/v1/entities/get`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ entity_type: 'product', entity_ids: ['a'] }),
+    });
+    expect(await answer.text()).to.include('"price":3000');
+    expect(await consumers('products')).to.deep.equal([workers[0]]);
   });
 
   it('go on if a worker is killed; the new one finishes what it held under the same name', async () => {
