@@ -63,10 +63,11 @@ export async function startService(
   try {
     const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
     const consumer = consumerName(options.worker);
+    const takesEntities = (options.worker ?? 1) === 1;
     app = await createApp(settings, {
       ...options,
       ...{ logger, instance, keys, records: true },
-      ...(settings.consume ? { consumes: { consumer, slows: true } } : {}),
+      ...(settings.consume ? { consumes: { consumer, takesEntities, slows: true } } : {}),
     });
     const servers = await listenAll(app, settings, options, tls);
     const fileChanges = new ProjectFileChanges(settings, logger);

@@ -7,6 +7,11 @@ const MOMENT_MS = 100;
 /** Background work then pauses for this multiple of its working time. */
 const REST = 4;
 
+/** True while an urgent request is in flight, and shortly after its end. */
+export function isUrgent(): boolean {
+  return urgent > 0 || performance.now() - urgentUntil < MOMENT_MS;
+}
+
 /** A background job counts as long after this many slices. */
 const SHORT_JOB = 5;
 
@@ -26,7 +31,7 @@ class Background {
 
   readonly #turn = (): void => {
     const started = performance.now();
-    const isBusy = urgent > 0 || started - urgentUntil < MOMENT_MS;
+    const isBusy = isUrgent();
     const until = started + (isBusy ? SHORT_SLICE_MS : SLICE_MS);
     do {
       const isLong = this.#short.length === 0 || (this.#isLongNext && this.#long.length > 0);

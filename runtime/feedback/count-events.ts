@@ -55,18 +55,27 @@ export class EventCounts {
    * @throws MillraceError event_too_old
    */
   refuseOld({ events }: CheckedFeedback, now: number): void {
-    const at = events.findIndex(({ kind, time }) => time < now - this.#horizon && this.#kinds.has(kind.name));
-    if (at < 0) return;
     const minutes = Math.round((this.#horizon / 60_000) * 10) / 10;
-    throw new MillraceError(
-      'event_too_old',
-      `${pointerTo(pointerTo('/events', at), 'time')}: the event is older than ${minutes} minutes, and counters cannot know any more whether they have counted it. Nothing of the body was stored.`,
+    const detail = `the event is older than ${minutes} minutes, and counters cannot know any more whether they have counted it`;
+    const violations = events.flatMap((event, at) =>
+      this.#isOld(event, now)
+        ? [{ pointer: pointerTo(pointerTo('/events', at), 'time'), code: 'event_too_old', detail }]
+        : [],
     );
+    const [first] = violations;
+    if (first === undefined) return;
+    throw new MillraceError('event_too_old', `${first.pointer}: ${detail}. Nothing of the body was stored.`, {
+      violations,
+    });
+  }
+
+  #isOld({ kind, time }: FeedbackEvent, now: number): boolean {
+    return time < now - this.#horizon && this.#kinds.has(kind.name);
   }
 
   /**
    * Counts the events. An event counts when every record that it changes has it; if it is sent again, the records that
-   * have it are left as they are.
+   * have it are left as they are. Old events (see `refuseOld`) are left out.
    * @returns by position in the events; undefined for events that no counter counts
    * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES, record_unreadable, store_busy
    */
@@ -75,12 +84,14 @@ export class EventCounts {
     identityOf: IdentityOf,
     now: number,
     store: Store,
-  ): Promise<(TouchOutcome | undefined)[]> {
-    const counted = feedback.events.filter(({ kind }) => this.#kinds.has(kind.name));
-    if (counted.length === 0) return feedback.events.map(() => undefined);
+  ): Promise<(TouchOutcome | 'too_old' | undefined)[]> {
+    const old = new Set(feedback.events.filter((event) => this.#isOld(event, now)));
+    const counted = feedback.events.filter((event) => this.#kinds.has(event.kind.name) && !old.has(event));
+    if (counted.length === 0) return feedback.events.map((event) => (old.has(event) ? 'too_old' : undefined));
     const followed = await this.#follow(counted, now, store);
     return Promise.all(
       feedback.events.map(async (event) => {
+        if (old.has(event)) return 'too_old';
         const touches = this.#touchesOf(event, feedback.owners, identityOf, followed.get(event), now);
         if (touches.size === 0) return undefined;
         const outcomes = await Promise.all(

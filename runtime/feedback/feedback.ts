@@ -99,16 +99,24 @@ export class Feedback {
   /**
    * Body: see `checkFeedback`. Nothing is stored if the body is invalid. A body that is sent again is not counted
    * twice.
-   * @throws MillraceError invalid_body, store_unavailable, record_unreadable, deadline_exceeded
+   * @param old what happens to events that are too old for counters: `refuse` refuses the body, `leave_out` stores them
+   *   without counting them
+   * @throws MillraceError invalid_body, event_too_old, store_unavailable, record_unreadable, deadline_exceeded
    */
   async record(
     body: unknown,
     span?: TraceSpan,
-  ): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
+    old: 'refuse' | 'leave_out' = 'refuse',
+  ): Promise<{
+    readonly answer: FeedbackAnswer;
+    readonly counts: FeedbackCounts;
+    /** Events that were too old for counters. */
+    readonly uncounted: number;
+  }> {
     const now = this.#clock();
     const { types: entities, kinds, oldestEvent } = this.#parts;
     const feedback = await soon(checkFeedback(body, { entities, kinds }, now, oldestEvent));
-    this.#parts.counts?.refuseOld(feedback, now);
+    if (old === 'refuse') this.#parts.counts?.refuseOld(feedback, now);
     const store = tracedStore(this.#parts.store, span);
     // First, because no history refuses an event that is sent again.
     const counted = await this.#count(feedback, now, store);
@@ -128,6 +136,7 @@ export class Feedback {
         unused: count('unused'),
       },
       counts: countsOf(feedback.events, outcomes, merged, this.#parts.codes),
+      uncounted: counted.filter((one) => one === 'too_old').length,
     };
   }
 

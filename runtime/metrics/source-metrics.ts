@@ -19,7 +19,7 @@ export function countSources(registry: Registry, states: () => readonly SourceSt
   new Counter({
     name: 'millrace_source_rows_total',
     help:
-      'What the messages of a source became, by outcome: stored, duplicates, too_old, unused (events); stored, older, expired (rows); ' +
+      'What the messages of a source became, by outcome: stored, duplicates, too_old, unused, and of all these uncounted (events); stored, older, expired (rows); ' +
       'skipped (messages that hold nothing for it), rejected (messages that cannot be stored).',
     labelNames: ['source', 'outcome'],
     registers,

@@ -46,6 +46,7 @@ export async function consume(
       isOpen = true;
       await pace.turn(signal);
       const messages = await source.read(pace.most, signal);
+      pace.read(messages);
       if (!isFound) observer.found?.();
       isFound = true;
       pauseMs = 0;
@@ -73,7 +74,7 @@ async function storeAll(
 ): Promise<Stored | undefined> {
   for (let pauseMs = longer(0); ; pauseMs = longer(pauseMs)) {
     try {
-      return await intake().store(messages, pace.atOnce);
+      return await intake().store(messages, pace);
     } catch (error) {
       if (signal.aborted) return undefined;
       observer.waiting?.(error, pauseMs);

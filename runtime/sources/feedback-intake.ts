@@ -1,11 +1,20 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MillraceError } from '../api/errors.js';
 import type { SourceMessage } from '../api/source.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
+import { callInBackground, inBackground } from '../core/background.js';
 import { groupBy } from '../core/group-by.js';
+import type { Pieces } from '../core/pieces.js';
 import { MAX_EVENTS } from '../feedback/check-feedback.js';
 import { mappedFeedback, type FeedbackBody, type FeedbackOf } from './feedback-parts.js';
-import type { Intake, IntakeProject, MappedSource, Outcome, SourceTarget, Stored } from './intake.js';
+import type {
+  Intake,
+  IntakeProject,
+  MappedSource,
+  Outcome,
+  SourceTarget,
+  Stored,
+  WritePace,
+} from './intake.js';
 import { isFinal, Outcomes } from './refusals.js';
 import { readMessage } from './read-message.js';
 
@@ -31,6 +40,7 @@ export class FeedbackIntake implements Intake {
     'duplicates',
     'too_old',
     'unused',
+    'uncounted',
     'skipped',
     'rejected',
   ];
@@ -44,41 +54,54 @@ export class FeedbackIntake implements Intake {
     this.#target = target;
   }
 
-  async store(messages: readonly SourceMessage[], atOnce: number): Promise<Stored> {
+  async store(messages: readonly SourceMessage[], pace: WritePace): Promise<Stored> {
     const outcomes = new Outcomes();
-    const parts = messages.flatMap((message, position) => this.#partOf(message, position, outcomes) ?? []);
+    const parts = await inBackground(this.#partsOf(messages, outcomes));
     const lanes = [...groupBy(parts, laneOf).values()];
     const failures: unknown[] = [];
-    const work = async (): Promise<void> => {
-      for (let lane = lanes.shift(); lane !== undefined && failures.length === 0; lane = lanes.shift())
+    const work = async (worker: number): Promise<void> => {
+      while (failures.length === 0 && worker < Math.max(1, pace.atOnce)) {
+        const lane = lanes.shift();
+        if (lane === undefined) return;
         for (const body of together(lane)) {
-          await this.#send(body, outcomes);
-          // Requests that arrived in the meantime are answered first.
-          await nextTurn();
+          const began = performance.now();
+          await callInBackground(() => this.#send(body, outcomes));
+          await pace.rest(performance.now() - began);
         }
+      }
     };
     await Promise.all(
-      Array.from({ length: Math.max(1, atOnce) }, () =>
-        work().catch((error: unknown) => void failures.push(error)),
+      Array.from({ length: Math.max(1, pace.atOnce) }, (_, worker) =>
+        work(worker).catch((error: unknown) => void failures.push(error)),
       ),
     );
     if (failures.length > 0) throw failures[0];
     return outcomes.of(messages);
   }
 
+  *#partsOf(messages: readonly SourceMessage[], outcomes: Outcomes): Pieces<Part[]> {
+    const parts: Part[] = [];
+    for (const [position, message] of messages.entries()) {
+      const part = this.#partOf(message, position, outcomes);
+      if (part !== undefined) parts.push(part);
+      yield;
+    }
+    return parts;
+  }
+
   #partOf(message: SourceMessage, position: number, outcomes: Outcomes): Part | undefined {
     const read = readMessage(message, this.#takesLines);
     if (read.is === 'unreadable') outcomes.reject(position, read.problem);
-    if (read.is === 'nothing') outcomes.add('skipped', 1);
+    if (read.is === 'nothing') outcomes.skip();
     if (read.is !== 'row') return undefined;
-    const body = this.#feedbackOf?.(read.value, message) ?? nativeBody(read.value);
+    const body = this.#feedbackOf?.(read.value, message) ?? nativeBody(read.value, message);
     if ('problem' in body) {
       outcomes.reject(position, body.problem);
       return undefined;
     }
     if (!Array.isArray(body.events)) return { position, key: undefined, head: read.value, events: [] };
     if (body.events.length === 0) {
-      outcomes.add('skipped', 1);
+      outcomes.skip(body.skipped);
       return undefined;
     }
     return { position, key: JSON.stringify(body.head), head: body.head, events: body.events };
@@ -97,6 +120,7 @@ export class FeedbackIntake implements Intake {
         const answer = await this.#target.feedback(body);
         for (const outcome of ['stored', 'duplicates', 'too_old', 'unused'] as const)
           outcomes.add(outcome, answer[outcome]);
+        outcomes.add('uncounted', answer.uncounted ?? 0);
         return;
       } catch (error) {
         if (!isFinal(error)) throw error;
@@ -111,8 +135,18 @@ export class FeedbackIntake implements Intake {
   }
 }
 
-function nativeBody({ events, ...head }: JsonObject): FeedbackBody {
-  return { head, events: events as unknown as readonly JsonObject[] };
+/** An event without a time happened when its message was added, however often the message is delivered. */
+function nativeBody({ events, ...head }: JsonObject, { time }: SourceMessage): FeedbackBody {
+  if (!Array.isArray(events)) return { head, events: events as unknown as readonly JsonObject[] };
+  const hasRequest = (head['request_id'] ?? null) !== null;
+  const timed = (events as readonly JsonValue[]).map((event) => {
+    if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
+    const one = event as JsonObject;
+    // Only an id tells two events of one millisecond apart.
+    const isKnown = hasRequest || (one['event_id'] ?? null) !== null;
+    return isKnown && (one['time'] ?? null) === null ? { ...one, time } : one;
+  });
+  return { head, events: timed as readonly JsonObject[] };
 }
 
 /** Messages of one lane are stored one after the other: all that belong to the same entities. */

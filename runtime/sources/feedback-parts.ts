@@ -24,6 +24,8 @@ export interface FeedbackBody {
   /** The body without its events. Bodies with equal heads can be put together. */
   readonly head: JsonObject;
   readonly events: readonly JsonObject[];
+  /** The kinds of what is not used, if any. */
+  readonly skipped?: readonly string[];
 }
 
 export type FeedbackOf = (
@@ -41,18 +43,21 @@ export function mappedFeedback(definition: MappedSource, project: IntakeProject)
   return (row, message) => {
     time = message.time;
     const events: ForeignEvent[] = [];
+    const skipped: string[] = [];
     let problem: string | undefined;
     reader.read(row, {
       event: (event) => events.push(event),
       reject: (reason, detail) => {
         problem ??= `${reason}: ${detail}`;
       },
+      skip: (what) => skipped.push(what),
     });
     if (problem !== undefined) return { problem };
     const kinds = events.flatMap((event) => (event.is === 'feedback' ? [event.event] : []));
     const unknown = isReady ? undefined : kinds.find((kind) => !project.events.has(kind));
     if (unknown !== undefined) return { problem: unknownKind(unknown, project.events) };
-    return bodyOf(events, `${message.partition}:${message.id}`, about, project);
+    const body = bodyOf(events, `${message.partition}:${message.id}`, about, project);
+    return { ...body, skipped: [...skipped, ...(body.skipped ?? [])] };
   };
 }
 
@@ -86,6 +91,7 @@ function bodyOf(
   project: IntakeProject,
 ): FeedbackBody {
   const found: JsonObject[] = [];
+  const skipped: string[] = [];
   let head: JsonObject = {};
   /** How often an item occurred in this message: two lines of an order are two events. */
   const times = new Map<string, number>();
@@ -98,15 +104,18 @@ function bodyOf(
   for (const event of events) {
     if (event.is === 'feedback') {
       const kind = project.events.get(event.event);
-      if (kind === undefined) continue;
+      if (kind === undefined) {
+        skipped.push(event.event);
+        continue;
+      }
       head = headOf(event.request, event.owners, project);
       found.push(eventOf(event, kind, eventIdOf(event.id, kind.name, event.candidate), about, project));
     } else if (event.is === 'ranking' && project.events.has(SHOWN)) {
       head = headOf(event.request, event.owners, project);
       found.push(...shownOf(event, (id) => eventIdOf(event.request, SHOWN, id), about, project));
-    }
+    } else skipped.push(event.is === 'entity' ? `entity ${event.type}` : SHOWN);
   }
-  return { head, events: found };
+  return { head, events: found, skipped };
 }
 
 /** Without anybody that the events belong to, the body says so. */

@@ -18,11 +18,16 @@ export interface SourceRow {
 /** Where messages are stored: this service, the store of the settings, or a running service. */
 export interface SourceTarget {
   /** Stores what users did. @throws MillraceError; after invalid_body nothing is stored */
-  feedback(body: JsonObject): Promise<Omit<FeedbackAnswer, 'request_id'>>;
+  feedback(body: JsonObject): Promise<StoredFeedback>;
   /** Stores whole entities. @throws MillraceError; after invalid_body nothing is stored */
   upload(entityType: string, rows: readonly SourceRow[]): Promise<void>;
   /** Stores feature rows. @throws as `upload` */
   push(view: string, rows: readonly SourceRow[]): Promise<Sent>;
+}
+
+export interface StoredFeedback extends Omit<FeedbackAnswer, 'request_id'> {
+  /** The part of the events that are too old for counters, and were stored without being counted. */
+  readonly uncounted?: number;
 }
 
 /** What became of events and rows; of messages, if they hold nothing (`skipped`) or cannot be stored (`rejected`). */
@@ -31,6 +36,7 @@ export const OUTCOMES = [
   'duplicates',
   'too_old',
   'unused',
+  'uncounted',
   'older',
   'expired',
   'skipped',
@@ -42,6 +48,8 @@ export type Totals = Partial<Record<Outcome, number>>;
 export interface Stored {
   readonly totals: Totals;
   readonly rejected: readonly RejectedMessage[];
+  /** The kinds of messages that held nothing to store. */
+  readonly skipped?: readonly string[];
 }
 
 /** Stores the messages of a source. */
@@ -50,10 +58,17 @@ export interface Intake {
   readonly outcomes: readonly Outcome[];
   /**
    * Stores messages. A message is stored whole, or rejected whole.
-   * @param atOnce how many writes may be in flight
    * @throws any error after which the same messages can be stored later
    */
-  store(messages: readonly SourceMessage[], atOnce: number): Promise<Stored>;
+  store(messages: readonly SourceMessage[], pace: WritePace): Promise<Stored>;
+}
+
+/** How fast messages may be written. */
+export interface WritePace {
+  /** How many writes may be in flight now. */
+  readonly atOnce: number;
+  /** Waits after a write that took so many milliseconds. */
+  rest(tookMs: number): Promise<void>;
 }
 
 /** The parts of a project that messages are mapped by. */

@@ -4,6 +4,9 @@ import type { JsonObject } from '../api/types.js';
 import { jsonProblem } from '../core/json-problem.js';
 import { enrichedRow } from '../dataset/import/snowplow.js';
 
+/** The largest content that is read, in bytes: as much as Kafka takes by default. Reading it blocks other requests. */
+export const MOST_CONTENT = 2 ** 20;
+
 /** The content of a message. */
 export type MessageContent =
   | { readonly is: 'row'; readonly value: JsonObject; readonly json: string }
@@ -20,6 +23,8 @@ export function readMessage(
 ): MessageContent {
   if (problem !== undefined) return { is: 'unreadable', problem };
   if (content === undefined) return { is: 'nothing' };
+  if (content.length > MOST_CONTENT)
+    return { is: 'unreadable', problem: `expected at most ${MOST_CONTENT} bytes, found ${content.length}` };
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   if (!isUtf8(bytes)) return { is: 'unreadable', problem: 'not encoded in UTF-8' };
   const json = bytes.toString('utf8').trim();

@@ -6,6 +6,7 @@ import type { Stored, Totals, Outcome } from './intake.js';
 /** Errors after which the same content can never be stored. */
 const FINAL: ReadonlySet<ErrorCode> = new Set([
   'invalid_body',
+  'event_too_old',
   'body_too_large',
   'unknown_view',
   'unknown_entity_type',
@@ -21,9 +22,16 @@ export function isFinal(error: unknown): error is MillraceError {
 export class Outcomes {
   readonly #totals: Totals = {};
   readonly #reasons = new Map<number, string>();
+  readonly #skipped = new Set<string>();
 
   add(outcome: Outcome, count: number): void {
     if (count > 0) this.#totals[outcome] = (this.#totals[outcome] ?? 0) + count;
+  }
+
+  /** @param kinds what the message was, if that is known */
+  skip(kinds: readonly string[] = []): void {
+    this.add('skipped', 1);
+    for (const kind of kinds) this.#skipped.add(kind);
   }
 
   /** The first reason of a message counts. */
@@ -37,6 +45,6 @@ export class Outcomes {
       return reason === undefined ? [] : [{ message, reason }];
     });
     this.add('rejected', rejected.length);
-    return { totals: this.#totals, rejected };
+    return { totals: this.#totals, rejected, skipped: [...this.#skipped] };
   }
 }

@@ -5,6 +5,8 @@ import { entityReader } from '../dataset/import/entity-reader.js';
 import { fittedEntity } from '../dataset/import/fitted-entity.js';
 import type { ForeignEvent, RowReader } from '../dataset/import/foreign-event.js';
 import { readyReader } from '../dataset/import/ready-logs.js';
+import { inBackground } from '../core/background.js';
+import type { Pieces } from '../core/pieces.js';
 import { sendBatch } from '../index/send-batch.js';
 import type {
   Intake,
@@ -23,6 +25,12 @@ const MOST_ROWS = 250;
 const MOST_BYTES = 4 * 2 ** 20;
 
 type Definition = Pick<MappedSource, 'into' | 'map' | 'about'>;
+
+/** A row, and the entity type or view that it belongs to. */
+interface NamedRow {
+  readonly name: string;
+  readonly row: SourceRow;
+}
 
 /** Stores messages as whole entities, or as rows of feature views. */
 export class RowIntake implements Intake {
@@ -67,26 +75,29 @@ export class RowIntake implements Intake {
       [rows, bytes] = [[], 0];
       if (group !== undefined && sent.length > 0) await this.#send(group, sent, outcomes);
     };
-    for (const [position, message] of messages.entries()) {
-      for (const { name, row } of this.#rowsOf(message, position, outcomes)) {
-        // Rows of one message that names several types are rare; each change of the type ends a body.
-        if (name !== group || rows.length === MOST_ROWS || bytes + row.bytes > MOST_BYTES) await flush();
-        group = name;
-        rows.push(row);
-        bytes += row.bytes;
-      }
+    for (const { name, row } of await inBackground(this.#allRows(messages, outcomes))) {
+      // Rows of one message that names several types are rare; each change of the type ends a body.
+      if (name !== group || rows.length === MOST_ROWS || bytes + row.bytes > MOST_BYTES) await flush();
+      group = name;
+      rows.push(row);
+      bytes += row.bytes;
     }
     await flush();
     return outcomes.of(messages);
   }
 
-  #rowsOf(
-    message: SourceMessage,
-    position: number,
-    outcomes: Outcomes,
-  ): readonly { readonly name: string; readonly row: SourceRow }[] {
+  *#allRows(messages: readonly SourceMessage[], outcomes: Outcomes): Pieces<NamedRow[]> {
+    const all: NamedRow[] = [];
+    for (const [position, message] of messages.entries()) {
+      all.push(...this.#rowsOf(message, position, outcomes));
+      yield;
+    }
+    return all;
+  }
+
+  #rowsOf(message: SourceMessage, position: number, outcomes: Outcomes): readonly NamedRow[] {
     const read = readMessage(message, this.#takesLines);
-    if (read.is === 'nothing') outcomes.add('skipped', 1);
+    if (read.is === 'nothing') outcomes.skip();
     if (read.is === 'unreadable') outcomes.reject(position, read.problem);
     if (read.is !== 'row') return [];
     const { value, json } = read;
@@ -109,19 +120,16 @@ export class RowIntake implements Intake {
     return [{ name, row: { line: position, value: timed, bytes: bytes + 28 } }];
   }
 
-  #mapped(
-    value: JsonObject,
-    bytes: number,
-    position: number,
-    outcomes: Outcomes,
-  ): readonly { readonly name: string; readonly row: SourceRow }[] {
+  #mapped(value: JsonObject, bytes: number, position: number, outcomes: Outcomes): readonly NamedRow[] {
     const events: ForeignEvent[] = [];
+    const skipped: string[] = [];
     let problem: string | undefined;
     this.#reader?.read(value, {
       event: (event) => events.push(event),
       reject: (reason, detail) => {
         problem ??= `${reason}: ${detail}`;
       },
+      skip: (what) => skipped.push(what),
     });
     if (problem !== undefined) {
       outcomes.reject(position, problem);
@@ -134,7 +142,7 @@ export class RowIntake implements Intake {
       const row: JsonValue = fittedEntity(event, declared);
       return [{ name: event.type, row: { line: position, value: row, bytes } }];
     });
-    if (rows.length === 0) outcomes.add('skipped', 1);
+    if (rows.length === 0) outcomes.skip([...skipped, ...events.map(kindOf)]);
     return rows;
   }
 
@@ -158,4 +166,8 @@ export class RowIntake implements Intake {
       for (const { line } of rows) outcomes.reject(line, error.message);
     }
   }
+}
+
+function kindOf(event: ForeignEvent): string {
+  return event.is === 'entity' ? `entity ${event.type}` : event.is;
 }

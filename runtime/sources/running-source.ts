@@ -9,6 +9,9 @@ import { Pace, type ServiceLoad } from './pace.js';
 const FINISH_MS = 10_000;
 const BACKLOG_MS = 10_000;
 const FIRST_BACKLOG_MS = 1000;
+/** How many kinds of skipped messages are told, and how much of their names. */
+const MOST_KINDS = 100;
+const LONGEST_KIND = 100;
 
 /** Writes the lines of a log. */
 export interface SourceLog {
@@ -56,7 +59,9 @@ export class RunningSource implements SourceState {
   readonly #backlogMs: number;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
+  readonly #skipped = new Set<string>();
   #told = '';
+  #hasToldUncounted = false;
 
   /** @param intake what stores the messages; asked for each batch, because a reload replaces it */
   constructor(source: Source, intake: () => Intake, { name, log, load, backlogMs }: RunningOptions) {
@@ -109,7 +114,7 @@ export class RunningSource implements SourceState {
           this.retries += 1;
           this.#tell('waiting', error, retryMs, 'messages could not be stored; trying again');
         },
-        settled: (messages, { totals, rejected }) => {
+        settled: (messages, { totals, rejected, skipped = [] }) => {
           this.#told = '';
           this.messages += messages;
           this.settledAt = Date.now();
@@ -120,9 +125,30 @@ export class RunningSource implements SourceState {
               { source: this.name, partition: message.partition, id: message.id, reason },
               'a message was rejected',
             );
+          this.#tellSkipped(skipped);
+          if ((totals.uncounted ?? 0) > 0) this.#tellUncounted();
         },
       },
     });
+  }
+
+  /** Each kind is told once. */
+  #tellSkipped(kinds: readonly string[]): void {
+    for (const kind of kinds) {
+      const shown = kind.slice(0, LONGEST_KIND);
+      if (this.#skipped.has(shown) || this.#skipped.size === MOST_KINDS) continue;
+      this.#skipped.add(shown);
+      this.#log.info({ source: this.name, kind: shown }, 'messages of this kind are skipped');
+    }
+  }
+
+  #tellUncounted(): void {
+    if (this.#hasToldUncounted) return;
+    this.#hasToldUncounted = true;
+    this.#log.warn(
+      { source: this.name },
+      'events are too old for counters, which left them out; everything else has them. `millrace counters rebuild` counts them from the ledger. MILLRACE_COUNTER_HORIZON raises the age',
+    );
   }
 
   /** The same failure is told once, until something is stored again. */

@@ -16,6 +16,7 @@ import { shutdown } from './shutdown.js';
 import { sinks } from './sinks.js';
 import { soak } from './soak.js';
 import { slowConnections } from './slow-connections.js';
+import { sources } from './sources.js';
 import { start } from './start.js';
 import { uploads } from './uploads.js';
 import { workers } from './workers.js';
@@ -37,6 +38,7 @@ export const PROOFS: readonly Proof[] = [
   alerts,
   forget,
   counters,
+  sources,
   gates,
   experiments,
   loop,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isUrgent } from '../../core/background.js';
 import { countSources } from '../../metrics/source-metrics.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import type { Generation } from './generation.js';
@@ -11,6 +12,8 @@ export interface ConsumeOptions {
   readonly consumer?: string;
   /** Only these sources. By default all. */
   readonly only?: ReadonlySet<string>;
+  /** False if another process of the service reads the entities, so that versions of an entity stay in order. */
+  readonly takesEntities?: boolean;
   /** Whether sources slow down while requests wait. */
   readonly slows: boolean;
 }
@@ -33,7 +36,13 @@ export class Consumption {
       metrics: services.resolve(TOKENS.metrics),
       ...(loopDelay === undefined
         ? {}
-        : { load: () => ({ waiting: admission.waiting, loopDelayMs: loopDelay.lateMs }) }),
+        : {
+            load: () => ({
+              waiting: admission.waiting,
+              loopDelayMs: loopDelay.lateMs,
+              isRanking: isUrgent(),
+            }),
+          }),
     });
   }
 
@@ -45,9 +54,12 @@ export class Consumption {
 
   /** Reads the sources of a generation from now on. */
   async use({ sources }: Pick<Generation, 'sources'>): Promise<void> {
-    const { only } = this.#options;
+    const { only, takesEntities = true } = this.#options;
     await this.sources.use(
-      only === undefined ? sources : sources.filter(({ definition }) => only.has(definition.name)),
+      sources.filter(
+        ({ definition: { name, into } }) =>
+          only?.has(name) !== false && (takesEntities || into.kind !== 'entities'),
+      ),
     );
   }
 

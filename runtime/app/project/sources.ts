@@ -101,9 +101,10 @@ export function targetOf(
 ): SourceTarget {
   return {
     async feedback(body) {
-      const { answer, counts } = await feedback.record(body);
+      // A backlog is often older than counters remember.
+      const { answer, counts, uncounted } = await feedback.record(body, undefined, 'leave_out');
       metrics?.recorded(counts);
-      return answer;
+      return { ...answer, uncounted };
     },
     async upload(entityType, rows) {
       await entities.upload({ entity_type: entityType, entities: rows.map(({ value }) => value) });

@@ -9,6 +9,7 @@ import { createApp } from '../../app/app.js';
 import type { Settings } from '../../settings/settings.js';
 import { intakeOf } from '../../sources/intake-of.js';
 import { RunningSource } from '../../sources/running-source.js';
+import { checkService } from '../consume/check-service.js';
 import { reportUntilStopped } from '../consume/run-sources.js';
 import { overHttp } from '../consume/source-targets.js';
 import { settingsOf, tellStrayErrors, type CliContext } from '../context.js';
@@ -80,13 +81,17 @@ async function consumeIntoService(
     if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(diagnostics);
     const wanted = chosen(config.sources, names, settings.project, true);
+    const found = compiled.sources.filter(({ definition }) => wanted.includes(definition.name));
+    const target = overHttp(service);
+    await checkService(
+      target,
+      found.map(({ definition }) => definition),
+    );
     logger.info({ sources: wanted, into: service.name }, 'consuming');
-    const running = compiled.sources
-      .filter(({ definition }) => wanted.includes(definition.name))
-      .map(({ definition, source }) => {
-        const intake = intakeOf(definition, config, overHttp(service));
-        return new RunningSource(source, () => intake, { name: definition.name, log: logger });
-      });
+    const running = found.map(({ definition, source }) => {
+      const intake = intakeOf(definition, config, target);
+      return new RunningSource(source, () => intake, { name: definition.name, log: logger });
+    });
     await reportUntilStopped(() => running, logger, signal);
   } finally {
     await service.close();

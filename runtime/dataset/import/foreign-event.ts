@@ -77,6 +77,8 @@ export type ForeignEvent = ForeignRanking | ForeignImpression | ForeignFeedback 
 export interface EventOutput {
   event(event: ForeignEvent): void;
   reject(reason: RejectReason, detail: string): void;
+  /** The row holds nothing that is used. @param what the kind of the row */
+  skip?(what: string): void;
 }
 
 /** Reads the rows of one file, in order. */

@@ -24,7 +24,10 @@ export function ga4Reader(): RowReader {
         return;
       }
       const kind = Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
-      if (name !== 'view_item_list' && kind === undefined) return;
+      if (name !== 'view_item_list' && kind === undefined) {
+        output.skip?.(name);
+        return;
+      }
       // It is microseconds, as a number or as text.
       const time = readTime(row.event_timestamp, 'event_timestamp', output);
       const owners = ownersOf(row, output);
@@ -53,7 +56,7 @@ function readList(
   // item_list_index starts at 0 or at 1, as the site chose.
   const first = Math.min(1, ...places.filter((place) => Number.isInteger(place)));
   const candidates = items.flatMap((item, at): ForeignCandidate[] => {
-    const id = readId(valueAt(item, 'item_id'), 'items.item_id', output);
+    const id = readItem(item, output);
     if (id === undefined) return [];
     const place = places[at] ?? NaN;
     const position = Number.isInteger(place) && place >= 0 && place < 2 ** 31 ? place - first + 1 : at + 1;
@@ -93,14 +96,13 @@ function readAct(
   owners: Owners,
   output: EventOutput,
 ): void {
-  const candidate = readId(valueAt(item, 'item_id'), 'items.item_id', output);
+  const candidate = readItem(item, output);
   if (candidate === undefined) return;
   const quantity = Number(valueAt(item, 'quantity') ?? 1);
   const revenue = valueAt(item, 'item_revenue');
   output.event({
     is: 'feedback',
-    // The export has no id. A user's events of one name differ in their microseconds.
-    id: `${event}.${plainText(row.event_timestamp)}`,
+    id: eventIdOf(row, owners, event),
     event,
     time,
     request: undefined,
@@ -108,8 +110,27 @@ function readAct(
     candidate,
     position: undefined,
     quantity: quantity >= 1 && quantity < 2 ** 31 ? Math.floor(quantity) : 1,
-    values: event === 'order' && typeof revenue === 'number' ? { revenue } : {},
+    values: event === 'order' && !isMissing(revenue) && revenue !== NOT_SET ? { revenue } : {},
   });
+}
+
+/** How the export writes that an item has no value. */
+const NOT_SET = '(not set)';
+
+function readItem(item: JsonValue, output: EventOutput): string | undefined {
+  const id = valueAt(item, 'item_id');
+  return readId(id === NOT_SET ? undefined : id, 'items.item_id', output);
+}
+
+/**
+ * The export has no id of an event. Events that a page sends together have the same time; they differ in their places
+ * in the batch.
+ */
+function eventIdOf(row: JsonObject, { user }: Owners, event: string): string {
+  return [event, row.event_timestamp, user, row.event_bundle_sequence_id, row.batch_event_index]
+    .filter((part) => !isMissing(part))
+    .map(plainText)
+    .join('.');
 }
 
 function ownersOf(row: JsonObject, output: EventOutput): Owners | undefined {

@@ -24,14 +24,20 @@ export function segmentReader(): RowReader {
         output.reject('unknown_event', `type is ${shown(row.type)}`);
         return;
       }
-      if (row.type !== 'track') return;
+      if (row.type !== 'track') {
+        output.skip?.(row.type);
+        return;
+      }
       if (typeof row.event !== 'string' || row.event === '') {
         output.reject('unknown_event', `event is ${shown(row.event)}`);
         return;
       }
       const name = row.event.trim().toLowerCase();
       const event = Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined;
-      if (event === undefined) return;
+      if (event === undefined) {
+        output.skip?.(row.event);
+        return;
+      }
       const id = readId(row.messageId, 'messageId', output);
       const timeField = ['timestamp', 'originalTimestamp', 'sentAt'].find((one) => !isMissing(row[one]));
       const time = readTime(row[timeField ?? 'timestamp'], timeField ?? 'timestamp', output);

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { EventOutput, Owners, RowReader } from './foreign-event.js';
 import { metarankReader } from './metarank.js';
-import { isMissing, readId, readTime, shown, valueAt } from './read-values.js';
+import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
 import { listAt, putShopEvent, type ShopProduct } from './shop-log.js';
 
 /** Actions of the e-commerce events. The kind of a list that was shown is undefined. */
@@ -41,6 +41,7 @@ export function snowplowReader(candidateType: string): RowReader {
       const type = valueAt(row[ACTION], 'type');
       const action = typeof type === 'string' && Object.hasOwn(ACTIONS, type) ? ACTIONS[type] : undefined;
       if (action !== undefined) readAction(row, action.kind, output);
+      else output.skip?.(plainText(isMissing(type) ? (row.event_name ?? row.event ?? 'other events') : type));
     },
   };
 }

@@ -1,0 +1,36 @@
+import type { ErrorCode } from '../../api/error-codes.js';
+import { MillraceError } from '../../api/errors.js';
+import type { SourceInto } from '../../config/model/sources.js';
+import type { SourceTarget } from '../../sources/intake.js';
+
+/** Errors with which a service refuses every message, until somebody changes the key, the address or the service. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'key_required',
+  'key_invalid',
+  'key_expired',
+  'key_revoked',
+  'scope_missing',
+  'key_not_allowed',
+  'unknown_route',
+  'unknown_host',
+]);
+
+/**
+ * Asks a running service by empty bodies whether it takes what sources store, so that a wrong key or address is reported
+ * before the first message. A service that is overloaded or has lost its store takes messages later.
+ * @throws MillraceError with one of the codes above; CommandFailure if no service answers
+ */
+export async function checkService(
+  target: SourceTarget,
+  sources: readonly { readonly into: SourceInto }[],
+): Promise<void> {
+  for (const { into } of sources) {
+    try {
+      if (into.kind === 'feedback') await target.feedback({ user: null, events: [] });
+      else if (into.kind === 'entities') await target.upload(into.name ?? '', []);
+      else await target.push(into.name ?? '', []);
+    } catch (error) {
+      if (!(error instanceof MillraceError) || REFUSALS.has(error.code)) throw error;
+    }
+  }
+}
