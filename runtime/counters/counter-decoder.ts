@@ -13,6 +13,9 @@ export interface WantedCount {
   readonly feature: CounterFeature;
 }
 
+/** What a request reads the records of counters with. */
+export type CountsReader = Pick<CounterDecoder, keyof CounterDecoder>;
+
 /** A feature with the numbers of its series in the readers. */
 interface DecodedFeature {
   readonly feature: CounterFeature;
