@@ -54,6 +54,11 @@ export class CounterDecoder {
     return this.#features.some(({ allOver }) => allOver.length > 0);
   }
 
+  /** When the values of an unchanged record are next different, apart from slow decay. Epoch milliseconds. */
+  changesAt(now: number): number {
+    return this.#entity.changesAt(now);
+  }
+
   /** Uses the generations of a running service. */
   follow(generations: Generations): void {
     this.#generations = generations;

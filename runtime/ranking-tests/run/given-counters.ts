@@ -30,6 +30,10 @@ class GivenCounters implements CountsReader {
     this.#empty = read.wants.map(() => looseColumn({ kind: 'number', scope: 'candidate' }, 1));
   }
 
+  changesAt(): number {
+    return Infinity;
+  }
+
   follow(): void {
     // Given values do not belong to a generation.
   }
