@@ -3,7 +3,7 @@ import type { ComponentKind } from '../api/plugin.js';
 import type { ValueType } from '../api/types.js';
 import type { EntityType } from '../config/model/entities.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';
-import type { CounterDecoder } from '../counters/counter-decoder.js';
+import type { CountsReader } from '../counters/counter-decoder.js';
 import type { EntityDecoder } from '../store/codec/entity-decoder.js';
 import type { FeatureDecoder, WantedFeature } from '../store/codec/feature-decoder.js';
 import type { ColumnShape, FrameLayout, Scope } from '../frame/frame-layout.js';
@@ -167,7 +167,7 @@ export interface FeatureRead {
   }[];
   readonly decoder: FeatureDecoder;
   /** The decoder of counters, which have other records than views. */
-  readonly counters?: CounterDecoder;
+  readonly counters?: CountsReader;
 }
 
 /** A read of the interactions of one entity of the request, which are one record. */

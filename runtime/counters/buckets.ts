@@ -19,6 +19,11 @@ export function oldestEpoch(now: number, window: number): number {
   return epochOf(now - window, bucketWidth(window));
 }
 
+/** When the oldest bucket that a window reads is the next one. */
+export function nextEpoch(now: number, window: number): number {
+  return (oldestEpoch(now, window) + 1) * bucketWidth(window) + window;
+}
+
 /** Sums by bucket, newest first. */
 export interface Bucket {
   readonly epoch: number;

@@ -13,6 +13,9 @@ export interface WantedCount {
   readonly feature: CounterFeature;
 }
 
+/** What a request reads the records of counters with. */
+export type CountsReader = Pick<CounterDecoder, keyof CounterDecoder>;
+
 /** A feature with the numbers of its series in the readers. */
 interface DecodedFeature {
   readonly feature: CounterFeature;
@@ -49,6 +52,11 @@ export class CounterDecoder {
   /** Whether a feature compares with all entities, so that their record must be read, too. */
   get readsAll(): boolean {
     return this.#features.some(({ allOver }) => allOver.length > 0);
+  }
+
+  /** When the values of an unchanged record are next different, apart from slow decay. Epoch milliseconds. */
+  changesAt(now: number): number {
+    return this.#entity.changesAt(now);
   }
 
   /** Uses the generations of a running service. */

@@ -5,6 +5,7 @@
  */
 import { murmur3 } from '../core/murmur3.js';
 import { SeriesKind } from '../store/codec/counter-record.js';
+import { uint32At } from '../store/codec/numbers-at.js';
 import type { EncodedBody } from './buckets.js';
 
 /** Values up to which a count is exact. */
@@ -96,10 +97,13 @@ function undominated(hashes: ReadonlyMap<number, number>): Map<number, number> {
 
 const ranks = new Uint8Array(REGISTERS);
 
+/** By rank: 2 to the power of -rank. */
+const SHARES = Float64Array.from({ length: 34 }, (_, rank) => 2 ** -rank);
+
 /** The number of distinct values in buckets that are not older than `oldest`. The body lies in memory at `at`. */
 export function countDistinct(memory: Buffer, at: number, width: number, oldest: number): number {
-  const count = memory.readUInt16LE(at + 4);
-  const most = memory.readUInt32LE(at) - oldest;
+  const count = (memory[at + 4] as number) | ((memory[at + 5] as number) << 8);
+  const most = uint32At(memory, at) - oldest;
   let within = 0;
   if (width === 1) ranks.fill(0);
   for (let i = 0; i < count; i++) {
@@ -107,7 +111,7 @@ export function countDistinct(memory: Buffer, at: number, width: number, oldest:
     if ((memory[entry + 4] as number) > most) continue;
     within++;
     if (width !== 1) continue;
-    const hash = memory.readUInt32LE(entry);
+    const hash = uint32At(memory, entry);
     const register = registerOf(hash);
     const rank = rankOf(hash);
     if (rank > (ranks[register] as number)) ranks[register] = rank;
@@ -118,8 +122,9 @@ export function countDistinct(memory: Buffer, at: number, width: number, oldest:
 function estimate(): number {
   let sum = 0;
   let empty = 0;
-  for (const rank of ranks) {
-    sum += 2 ** -rank;
+  for (let i = 0; i < REGISTERS; i++) {
+    const rank = ranks[i] as number;
+    sum += SHARES[rank] as number;
     if (rank === 0) empty++;
   }
   const raw = (ALPHA * REGISTERS * REGISTERS) / sum;

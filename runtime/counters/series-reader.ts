@@ -1,6 +1,6 @@
 import { SERIES_HEAD, SeriesKind, seriesStart } from '../store/codec/counter-record.js';
 import { uint32At } from '../store/codec/numbers-at.js';
-import { oldestEpoch, sumFrom } from './buckets.js';
+import { nextEpoch, oldestEpoch, sumFrom } from './buckets.js';
 import { countDistinct } from './distinct.js';
 import type { Series } from './series.js';
 
@@ -40,6 +40,17 @@ export class SeriesReader {
   begin(now: number): void {
     this.#now = now;
     for (const [i, { window }] of this.#series.entries()) this.#oldest[i] = oldestEpoch(now, window);
+  }
+
+  /**
+   * When a window drops its oldest bucket next, or a decay has lost a thousandth, from a time on. Times of last events do not
+   * change. Epoch milliseconds.
+   */
+  changesAt(now: number): number {
+    return this.#series.reduce((next, { kind, window, halfLife }) => {
+      if (kind === SeriesKind.last) return next;
+      return Math.min(next, kind === SeriesKind.decay ? now + halfLife / 1000 : nextEpoch(now, window));
+    }, Infinity);
   }
 
   /**

@@ -1,4 +1,3 @@
-import { MillraceError } from '../api/errors.js';
 import { isBodyList, type BodyList } from '../core/json-list.js';
 import { inBackground } from '../core/background.js';
 import { type Pieces } from '../core/pieces.js';
@@ -12,6 +11,8 @@ import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } f
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { Usage } from '../core/usage.js';
 import type { PushedRow } from './history-records.js';
+import { checkIncrement, IncrementWriter, sumIncrements } from './feature-increments.js';
+import { incrementFailure, writeFailure } from './row-failures.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
 import { tracedStore } from '../store/traced-store.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
@@ -88,22 +89,58 @@ export class FeatureStore {
   }
 
   /**
-   * Body `{view, rows: [0 to 1000 of {…keys, …features, event_time?}]}`. A row replaces the stored row of the same key
-   * as a whole, unless the stored one has a later event time. Nothing is stored if the body is invalid.
+   * Body `{view, increment?, rows: [0 to 1000 of {…keys, …features, event_time?}]}`. A row replaces the stored row of the
+   * same key as a whole, unless the stored one has a later event time. With `increment`, its numbers are added to those of
+   * the stored row, which keeps its other features. Nothing is stored if the body is invalid.
    * @throws MillraceError invalid_body, unknown_view; store_unavailable if nothing was stored, store_partial_write with
    *   `stored_rows` and `unconfirmed_rows` (positions) if some rows were stored
    */
   async push(body: unknown, span?: TraceSpan): Promise<PushAnswer> {
-    const { view, rows } = this.#read(body);
-    return this.pushRows(view, rows, span);
+    const { view, rows, increment } = this.#read(body);
+    return increment ? this.#increment(view, rows, span) : this.pushRows(view, rows, span);
+  }
+
+  /** Atomic for each row, but not idempotent. */
+  async #increment(viewName: string, rows: BodyList, span: TraceSpan | undefined): Promise<PushAnswer> {
+    const view = this.#views.get(viewName);
+    const now = this.#now();
+    const sent = await this.#pack(rows, view, now, checkIncrement, 'The push', (row, key) => ({
+      ...row,
+      key,
+    }));
+    const increments = sumIncrements(sent, view);
+    const writer = new IncrementWriter(view, tracedStore(this.#store, span), this.#layouts);
+    try {
+      const outcomes = increments.length === 0 ? [] : await writer.add(increments, now);
+      const older = new Set(increments.filter((_, i) => outcomes[i] === 'older').map(({ key }) => key));
+      const late = sent.filter(({ key }) => older.has(key)).length;
+      const ttl = view.definition.ttl ?? Infinity;
+      const expired = writer.stored.filter(({ eventTime }) => now - eventTime > ttl).length;
+      return { view: view.view, stored: sent.length - late, older: late, expired };
+    } catch (error) {
+      if (!(error instanceof StoreWriteError)) throw error;
+      const done = new Set(increments.filter((_, i) => error.confirmed[i] === true).map(({ key }) => key));
+      const confirmed = sent.map(({ key }) => done.has(key));
+      throw incrementFailure(error, confirmed);
+    } finally {
+      view.records?.add(writer.stored, this.#clock());
+    }
   }
 
   /** Like `push`, for any number of rows. */
   async pushRows(viewName: string, rows: BodyList, span?: TraceSpan): Promise<PushAnswer> {
     const view = this.#views.get(viewName);
     const now = this.#now();
-    const segments = await this.#pack(rows, view, now, checkRow, 'The push', ({ eventTime, features }) =>
-      encodeSegment(view.id, view.layout, eventTime, features),
+    const segments = await this.#pack(
+      rows,
+      view,
+      now,
+      checkRow,
+      'The push',
+      ({ ids, eventTime, features }, key): PackedRow => ({
+        ...{ key, ids, eventTime },
+        segment: encodeSegment(view.id, view.layout, eventTime, features),
+      }),
     );
     const record = (isStored: (row: number) => boolean): void =>
       view.records?.add(
@@ -134,16 +171,17 @@ export class FeatureStore {
     // A row that is pushed next without an event time must be newer than the deletion.
     this.#next = now + 1;
     const kept = deletionsKept(view.definition);
-    const tombstones = await this.#pack(rows, view, now, checkKey, 'The deletion', ({ eventTime }) =>
-      encodeTombstone(view.id, eventTime, Math.max(now, eventTime) + kept),
-    );
+    const tombstones = await this.#pack(rows, view, now, checkKey, 'The deletion', ({ eventTime }, key) => ({
+      key,
+      segment: encodeTombstone(view.id, eventTime, Math.max(now, eventTime) + kept),
+    }));
     const outcomes = await this.#merge('deleted', view, tombstones, span);
     const deleted = outcomes.filter((outcome) => outcome === 'stored').length;
     return { view: view.view, deleted, older: outcomes.length - deleted };
   }
 
   /** The view and the unchecked rows of a body. @throws MillraceError invalid_body, unknown_view */
-  #read(body: unknown): { readonly view: string; readonly rows: BodyList } {
+  #read(body: unknown): { readonly view: string; readonly rows: BodyList; readonly increment: boolean } {
     const violations = new Violations();
     if (!isJsonObject(body)) {
       violations.add('', 'wrong_type', `expected an object with view and rows, found ${describe(body)}`);
@@ -162,47 +200,49 @@ export class FeatureStore {
     } else if (rows.length > MAX_ROWS) {
       violations.add('/rows', 'too_many', `rows: at most ${MAX_ROWS}, found ${rows.length}`);
     }
+    const increment = own(body, 'increment') ?? false;
+    if (typeof increment !== 'boolean')
+      violations.add(
+        '/increment',
+        'wrong_type',
+        `increment: expected true or false, found ${describe(increment)}`,
+      );
     violations.throwIfAny('The body');
-    return { view: name as string, rows: rows as BodyList };
+    return { view: name as string, rows: rows as BodyList, increment: increment === true };
   }
 
   /**
    * Checks rows, and encodes each before the next one is read.
    * @throws MillraceError invalid_body, with all violations of the rows
    */
-  async #pack<T extends RowKey>(
+  async #pack<T extends RowKey, P>(
     rows: BodyList,
     view: StoredView,
     now: number,
     check: (row: unknown, shape: RowShape, arrival: Arrival, at: string, into: Violations) => T | undefined,
     what: string,
-    segmentOf: (row: T) => Buffer,
-  ): Promise<readonly PackedRow[]> {
+    packed: (row: T, key: string) => P,
+  ): Promise<readonly P[]> {
     const violations = new Violations();
     const arrival = { now, eventTimes: this.#eventTimes };
     const { group, of } = view.definition;
     const prefix = this.#prefix;
-    const work = function* (): Pieces<readonly PackedRow[]> {
-      const packed: PackedRow[] = [];
+    const work = function* (): Pieces<readonly P[]> {
+      const all: P[] = [];
       let i = 0;
       for (const sent of rows) {
         const row = check(sent, view, arrival, pointerTo('/rows', i), violations);
         yield;
         if (row !== undefined && violations.count === 0)
-          packed.push({
-            key: featureKey(prefix, group, of, row.ids),
-            segment: segmentOf(row),
-            ids: row.ids,
-            eventTime: row.eventTime,
-          });
+          all.push(packed(row, featureKey(prefix, group, of, row.ids)));
         i++;
         yield;
       }
-      return packed;
+      return all;
     };
-    const packed = await inBackground(work());
+    const all = await inBackground(work());
     violations.throwIfAny(what);
-    return packed;
+    return all;
   }
 
   /**
@@ -253,19 +293,4 @@ export class FeatureStore {
 function deletionsKept({ ttl, expired }: FeatureView): number {
   if (ttl === null) return DELETIONS_KEPT;
   return expired === 'stale' ? Math.max(ttl, DELETIONS_KEPT) : ttl;
-}
-
-function writeFailure(error: StoreWriteError, count: number, done: 'stored' | 'deleted'): MillraceError {
-  const confirmed = error.confirmed.length === count ? error.confirmed : [];
-  const rows = confirmed.flatMap((isDone, i) => (isDone ? [i] : []));
-  if (rows.length === 0) {
-    const detail = `${count} rows are not confirmed as ${done}; it is safe to send them again. ${error.message}`;
-    return new MillraceError(error.code, detail, { cause: error });
-  }
-  const unconfirmed = confirmed.flatMap((isDone, i) => (isDone ? [] : [i]));
-  return new MillraceError(
-    'store_partial_write',
-    `${rows.length} of ${count} rows are ${done}; the other ${unconfirmed.length} are not confirmed. It is safe to send them again. ${error.message}`,
-    { cause: error, extensions: { [`${done}_rows`]: rows, unconfirmed_rows: unconfirmed } },
-  );
 }

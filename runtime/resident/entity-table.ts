@@ -83,6 +83,15 @@ export class EntityTable {
     this.#used[row] = 1;
   }
 
+  /**
+   * False if the table holds a row that is valid for longer. The rows of counters are not invalidated by other processes, so
+   * a slow read must not replace what a later read found.
+   */
+  isNewer(part: TablePart, id: string, validUntil: number): boolean {
+    const row = this.#rowOf.get(id);
+    return row === undefined || !((part.validUntil[row] as number) > validUntil);
+  }
+
   /** Stores a record that was decoded into scratch columns. */
   put(part: TablePart, id: string, from: readonly Column[], fromRow: number, validUntil: number): void {
     let row = this.#rowOf.get(id);

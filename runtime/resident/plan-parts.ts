@@ -2,7 +2,9 @@ import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../compi
 import type { ColumnShape } from '../frame/frame-layout.js';
 import { EntityDecoder } from '../store/codec/entity-decoder.js';
 import { FeatureDecoder, type WantedFeature } from '../store/codec/feature-decoder.js';
-import { ENTITY_GROUP, featureKey } from '../store/keys.js';
+import { COUNTER_GROUP, counterKey, ENTITY_GROUP, featureKey } from '../store/keys.js';
+import type { WantedCount } from '../counters/counter-decoder.js';
+import { definitionOf, leasedCountsOf, LeasedCounters } from './leased-counters.js';
 import type { PartWants } from './table-part.js';
 
 /** The attributes or features that plans want from one kind of key; each occurs once, in the order of its columns. */
@@ -30,8 +32,9 @@ class Wants<T> {
 }
 
 interface TypeWants {
-  readonly attributes: Wants<WantedAttribute> | undefined;
-  readonly features: ReadonlyMap<string, Wants<WantedFeature>>;
+  attributes: Wants<WantedAttribute> | undefined;
+  readonly features: Map<string, Wants<WantedFeature>>;
+  counts: Wants<WantedCount> | undefined;
 }
 
 /** The part and its columns that a node or feature read uses, in the order of the read's own columns. */
@@ -44,19 +47,20 @@ export interface TakenColumns {
 
 /** The columns that the tables of a process must hold: all columns that its plans read, by entity type. */
 export class PlanParts {
-  readonly #types = new Map<
-    string,
-    { attributes: Wants<WantedAttribute> | undefined; features: Map<string, Wants<WantedFeature>> }
-  >();
+  readonly #types = new Map<string, TypeWants>();
+  readonly #counterLease: number;
   readonly #taken = new Map<HydrationNode | FeatureRead, TakenColumns>();
 
-  constructor(plans: readonly Plan[]) {
+  /** @param counterLease how long counters are kept, in milliseconds; 0: they are not */
+  constructor(plans: readonly Plan[], counterLease: number) {
+    this.#counterLease = counterLease;
     for (const plan of plans) {
       for (const { nodes, features } of plan.levels) {
         for (const node of nodes) this.#taken.set(node, this.#addNode(node));
         for (const read of features)
           if (read.types.length === 1 && read.source === undefined && read.counters === undefined)
             this.#addFeatures(read, plan);
+          else if (counterLease > 0) this.#addCounts(read, plan);
       }
     }
   }
@@ -65,13 +69,13 @@ export class PlanParts {
     return this.#types.keys();
   }
 
-  /** Undefined for composite views, global views and views outside the store, which are never cached. */
+  /** Undefined for composite keys, global ones and views outside the store, which are never cached. */
   taken(by: HydrationNode | FeatureRead): TakenColumns | undefined {
     return this.#taken.get(by);
   }
 
   partsOf(type: string): PartWants[] {
-    const { attributes, features }: TypeWants = this.#of(type);
+    const { attributes, features, counts } = this.#of(type);
     const parts: PartWants[] = [];
     if (attributes !== undefined) {
       const { keyPrefix, shapes, definitions, all } = attributes;
@@ -79,16 +83,18 @@ export class PlanParts {
     }
     for (const [group, { keyPrefix, shapes, definitions, all }] of features)
       parts.push({ group, keyPrefix, shapes, definitions, decoder: new FeatureDecoder(all) });
+    if (counts !== undefined) {
+      const { keyPrefix, shapes, definitions, all } = counts;
+      const decoder = new LeasedCounters(all, this.#counterLease);
+      parts.push({ group: COUNTER_GROUP, keyPrefix, shapes, definitions, decoder });
+    }
     return parts;
   }
 
-  #of(type: string): {
-    attributes: Wants<WantedAttribute> | undefined;
-    features: Map<string, Wants<WantedFeature>>;
-  } {
+  #of(type: string): TypeWants {
     const known = this.#types.get(type);
     if (known !== undefined) return known;
-    const wants = { attributes: undefined, features: new Map<string, Wants<WantedFeature>>() };
+    const wants: TypeWants = { attributes: undefined, features: new Map(), counts: undefined };
     this.#types.set(type, wants);
     return wants;
   }
@@ -117,6 +123,20 @@ export class PlanParts {
       return wants.add(`${view.name}:${one.name}`, feature, shape, definition);
     });
     this.#taken.set(read, { type, group: read.keyGroup, columns });
+  }
+
+  #addCounts(read: FeatureRead, plan: Plan): void {
+    const counts = leasedCountsOf(read);
+    if (counts === undefined) return;
+    const [type = ''] = read.types;
+    const of = this.#of(type);
+    const wants = (of.counts ??= new Wants(counterKey(plan.prefix, [type], [])));
+    const columns = counts.map((count, i) => {
+      const shape = plan.layout.columns[read.wants[i]?.slot ?? -1]?.shape;
+      if (shape === undefined) throw new Error('the feature has no column');
+      return wants.add(`${count.counter.name}:${count.feature.name}`, count, shape, definitionOf(count));
+    });
+    this.#taken.set(read, { type, group: COUNTER_GROUP, columns });
   }
 }
 

@@ -1,7 +1,9 @@
 import type { FeatureRead, HydrationNode, Plan } from '../compile/plan.js';
-import type { Changes, Coherence } from '../store/coherence.js';
+import type { Generations } from '../counters/generations.js';
+import { OWN_WRITES_ONLY, type Changes, type Coherence } from '../store/coherence.js';
 import { EntityTable, type TableCounts } from './entity-table.js';
 import { InFlight } from './in-flight.js';
+import { LeasedCounters } from './leased-counters.js';
 import { PlanParts } from './plan-parts.js';
 import type { TablePart } from './table-part.js';
 
@@ -10,6 +12,8 @@ export interface ResidentOptions {
   readonly types?: ReadonlySet<string>;
   /** Limit of the bytes of all tables together. */
   readonly bytes: number;
+  /** How long counters are kept, in milliseconds, because their writes by other processes are not reported. 0: not at all. */
+  readonly counterLease?: number;
   /** Creates the coherence of the tables, given the prefixes of the keys that fill them. */
   readonly coherence: (keyPrefixes: readonly string[]) => Coherence;
 }
@@ -43,19 +47,30 @@ export class ResidentTables implements Changes {
   /** A WeakMap, because plans are replaced while the tables stay. */
   readonly #bindings = new WeakMap<HydrationNode | FeatureRead, PartBinding>();
   readonly #types: ReadonlySet<string> | undefined;
+  readonly #counterLease: number;
   #hand = 0;
   #generation = 0;
 
   constructor(plans: readonly Plan[], options: ResidentOptions) {
     this.#mostBytes = options.bytes;
     this.#types = options.types;
-    const wanted = new PlanParts(plans);
+    this.#counterLease = options.counterLease ?? 0;
+    const wanted = new PlanParts(plans, this.#counterLease);
     const types = [...wanted.types].filter((type) => this.#keeps(type));
     this.#tables = types.map((type) => new EntityTable(type, wanted.partsOf(type)));
     for (const table of this.#tables)
       for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
     this.#bind(plans, wanted);
-    this.#coherence = this.isEmpty ? undefined : options.coherence([...this.#parts.keys()]);
+    const followed = [...this.#parts].filter(([, { part }]) => !(part.decoder instanceof LeasedCounters));
+    const prefixes = followed.map(([prefix]) => prefix);
+    if (this.isEmpty) this.#coherence = undefined;
+    else this.#coherence = prefixes.length === 0 ? OWN_WRITES_ONLY : options.coherence(prefixes);
+  }
+
+  /** Uses the generations of counters of the plans that serve from now on. */
+  follow(generations: Generations): void {
+    for (const { part } of this.#parts.values())
+      if (part.decoder instanceof LeasedCounters) part.decoder.follow(generations);
   }
 
   /**
@@ -63,7 +78,7 @@ export class ResidentTables implements Changes {
    * @returns false if the plans read other columns or decode them differently; nothing is changed then
    */
   adopt(plans: readonly Plan[]): boolean {
-    return this.#bind(plans, new PlanParts(plans));
+    return this.#bind(plans, new PlanParts(plans, this.#counterLease));
   }
 
   #bind(plans: readonly Plan[], wanted: PlanParts): boolean {

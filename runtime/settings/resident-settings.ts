@@ -30,6 +30,15 @@ export const RESIDENT_SETTINGS = {
     expected: 'a number of milliseconds, 5 to 60000',
     parse: wholeNumber(5, 60_000),
   }),
+  counterLeaseMs: row({
+    env: 'MILLRACE_COUNTER_LEASE_MS',
+    value: 'MS',
+    default: '1000',
+    description:
+      'How long the counters of cached entities are served without asking the store, in milliseconds. Events that other instances accept are visible after this time. 0 reads counters from the store for every request, as several workers do.',
+    expected: 'a number of milliseconds, 0 to 60000',
+    parse: wholeNumber(0, 60_000),
+  }),
 } as const;
 
 /** Returns the types to cache; an empty set for `off`. */

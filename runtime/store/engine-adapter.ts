@@ -88,9 +88,9 @@ export class EngineAdapter implements Store {
   }
 
   mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    return this.#each(segments, ({ segment }, before) => {
-      const { record, outcome } = mergeSegment(before, segment, Date.now());
-      return { after: record, outcome };
+    return this.#each(segments, ({ segment, replaces }, before) => {
+      const { record, outcome } = mergeSegment(before, segment, Date.now(), replaces);
+      return { after: outcome === 'changed' ? undefined : record, outcome };
     });
   }
 

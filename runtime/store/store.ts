@@ -116,10 +116,15 @@ export interface SegmentWrite {
   readonly key: string;
   /** One whole segment, header included, of a row or a tombstone (see feature-record.ts). */
   readonly segment: Buffer;
+  /** The segment of the row that this row may replace, as it was read; null: there must be no row. Absent: any. */
+  readonly replaces?: Buffer | null;
 }
 
-/** `older`: the store held a row with a later event time, and kept it. */
-export type SegmentOutcome = 'stored' | 'older';
+/**
+ * `older`: the store held a row with a later event time, and kept it. `changed`: the store held another row than the one
+ * that may be replaced, and kept it.
+ */
+export type SegmentOutcome = 'stored' | 'older' | 'changed';
 
 export interface RecordSwap {
   /** A key of versioned records: `historyKey`, `counterKey`, `servicesKey`, `eventCodesKey` or `curationKey`. */

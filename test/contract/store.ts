@@ -324,6 +324,25 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       );
     });
 
+    it('replaces a row only if it is the one that was read', async () => {
+      const key = freshFeatureKey();
+      const other = segment('other', 1, 1);
+      const [first, second, third] = [segment('v', 10, 1), segment('v', 10, 2), segment('v', 10, 3)];
+      const merge = async (bytes: Buffer, replaces: Buffer | null): Promise<SegmentOutcome | undefined> =>
+        (await store.mergeSegments([{ key, segment: bytes, replaces }]))[0];
+      expect(await merge(first, second)).to.equal('changed');
+      expect(await store.read([key])).to.deep.equal([null]);
+      expect(await merge(first, null)).to.equal('stored');
+      expect(await merge(second, null)).to.equal('changed');
+      await store.mergeSegments([{ key, segment: other }]);
+      expect(await merge(third, second)).to.equal('changed');
+      expect(await merge(second, first)).to.equal('stored');
+      expect((await store.read([key]))[0]).to.deep.equal(Buffer.concat([other, second]));
+      await store.mergeSegments([{ key, segment: tombstone('v', 11) }]);
+      expect(await merge(third, second)).to.equal('changed');
+      expect(await merge(third, null)).to.equal('older');
+    });
+
     it('lets the newest of concurrent pushes win', async () => {
       const key = freshKey();
       const times = Array.from({ length: 200 }, (_, i) => (i * 73) % 200);

@@ -44,9 +44,9 @@ export class MemoryStore implements Store {
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
     const outcomes: SegmentOutcome[] = [];
-    await this.#each(segments, ({ key, segment }) => {
-      const merged = mergeSegment(this.records.get(key) ?? null, segment, -Infinity);
-      this.records.set(key, merged.record);
+    await this.#each(segments, ({ key, segment, replaces }) => {
+      const merged = mergeSegment(this.records.get(key) ?? null, segment, -Infinity, replaces);
+      if (merged.outcome !== 'changed') this.records.set(key, merged.record);
       outcomes.push(merged.outcome);
     });
     return outcomes;

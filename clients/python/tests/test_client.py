@@ -60,6 +60,14 @@ def test_pushes_reads_lists_and_deletes_features(client: Millrace) -> None:
     assert client.delete_features("stats", [{"product_id": "f1"}])["deleted"] == 1
 
 
+def test_increments_features_and_tries_that_once(client: Millrace) -> None:
+    rows = [{"product_id": "inc", "ctr": 0.25}, {"product_id": "inc", "ctr": 0.5}]
+    assert client.push_features("stats", rows, increment=True)["stored"] == 2
+    assert client.push_features("stats", rows[:1], increment=True)["stored"] == 1
+    assert [one["ctr"] for one in client.scan_features("stats") if one["product_id"] == "inc"] == [1.0]
+    client.delete_features("stats", [{"product_id": "inc"}])
+
+
 def test_ranks_by_the_route_of_the_pipeline(client: Millrace) -> None:
     client.push_features("stats", [{"product_id": f"r{n}", "ctr": n / 10} for n in range(5)])
     ranking = client.rank(

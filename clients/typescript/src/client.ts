@@ -174,13 +174,17 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
 
   // Features
 
-  /** Stores rows of a feature view: keys, features, and perhaps `event_time`. At most 1,000. */
+  /**
+   * Stores rows of a feature view: keys, features, and perhaps `event_time`. At most 1,000. `increment` adds the numbers of
+   * the rows to the stored ones. By default it is tried once, because a second try can add twice.
+   */
   pushFeatures<V extends Name<P['rows']>>(
     view: V,
     rows: readonly P['rows'][V][],
-    options: CallOptions = {},
+    { increment = false, ...options }: CallOptions & { readonly increment?: boolean } = {},
   ): Promise<Pushed> {
-    return this.#post('/api/v1/features/push', { view, rows }, options);
+    if (!increment) return this.#post('/api/v1/features/push', { view, rows }, options);
+    return this.#post('/api/v1/features/push', { view, rows, increment }, { retries: 0, ...options });
   }
 
   /** Deletes rows of a feature view by their keys. */

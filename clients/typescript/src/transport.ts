@@ -39,8 +39,9 @@ const TRIED_AGAIN: readonly number[] = [429, 503];
 const FIRST_WAIT = 100;
 
 /**
- * Sends a request until it has an answer, the tries are used up, or the time is over. Every request of Millrace may be
- * sent again: writes replace, and the service recognizes an event that it has already counted.
+ * Sends a request until it has an answer, the tries are used up, or the time is over. Requests of Millrace may be
+ * sent again: writes replace, and the service recognizes an event that it has already counted. Increments are the
+ * exception, and their caller allows no retries.
  * @throws Problem, ConnectionFailed, the reason of the signal
  */
 export async function send(

@@ -34,6 +34,15 @@ describe('the client, against the service,', () => {
     assert.deepEqual(await client.getEntities('brand', ['b3']), { b3: null });
   });
 
+  it('adds to the numbers of stored rows', async () => {
+    const rows = [{ product_id: 'added', ctr: 0.25 }];
+    for (let i = 0; i < 3; i++)
+      assert.equal((await client.pushFeatures('stats', rows, { increment: true })).stored, 1);
+    const online = await client.getOnlineFeatures(['stats:ctr'], { product_id: ['added'] });
+    assert.deepEqual(online.results[1]?.values, [0.75]);
+    assert.equal((await client.deleteFeatures('stats', [{ product_id: 'added' }])).deleted, 1);
+  });
+
   it('pushes, reads, lists and deletes rows of features', async () => {
     const rows = [
       { product_id: 'f1', ctr: 0.1 },

@@ -57,6 +57,7 @@ export async function registerGeneration(
     await Promise.all([sources.release(), resident.release()]);
     throw error;
   });
+  resident.value.follow(generations);
   registerData(container, config);
   registerReaders(container, config, plans, generations);
   return async () => {

@@ -19,13 +19,15 @@ export async function leaseResidentTables(
   settings: Settings,
   config: ProjectConfig,
 ): Promise<Lease<ResidentTables>> {
-  const { resident, residentBytes: bytes } = settings;
+  const { resident, residentBytes: bytes, counterLeaseMs, workers } = settings;
   checkEntityTypes(settings, config);
   return container.resolve(TOKENS.residentTables).lease(
     (tables) => tables.adopt(plans),
     () => {
       const tables = new ResidentTables(plans, {
         bytes,
+        // An event that another worker acknowledged must be visible at once.
+        counterLease: workers > 1 ? 0 : counterLeaseMs,
         ...(resident === 'all' ? {} : { types: resident }),
         coherence: container.resolve(TOKENS.coherence),
       });

@@ -64,6 +64,7 @@ export function rowsComponents(
   views: readonly FeatureView[],
   family: string,
   row: (view: FeatureView) => Schema,
+  more: Readonly<Record<string, Schema>> = {},
 ): (readonly [string, Schema])[] {
   return views.map((view) => [
     `${family}_${view.name}`,
@@ -73,6 +74,7 @@ export function rowsComponents(
       properties: {
         view: { type: 'string', const: view.name },
         rows: { type: 'array', maxItems: MAX_ROWS, items: row(view) },
+        ...more,
       },
     },
   ]);

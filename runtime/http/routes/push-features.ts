@@ -12,8 +12,16 @@ import {
   writableViews,
   WRITE_PROBLEMS,
 } from '../openapi/row-schemas.js';
-import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
+
+const INCREMENT: Schema = {
+  type: 'boolean',
+  default: false,
+  description:
+    'Adds the numbers of each row to those of the stored row, which keeps its other features. It is atomic for each row, but not ' +
+    'idempotent: a body that is sent again adds again.',
+};
 
 export const pushFeatures: PostRoute = {
   path: '/api/v1/features/push',
@@ -35,7 +43,7 @@ export const pushFeatures: PostRoute = {
     tags: ['Features'],
     summary: 'Write rows of a feature view',
     description:
-      'A row replaces what the store holds of this view for its key, unless that is of a later time.',
+      'A row replaces what the store holds of this view for its key, unless that is of a later time. With `increment`, its numbers are added.',
     responses: {
       200: jsonAnswer(
         'All rows are handled.',
@@ -61,7 +69,9 @@ export const pushFeatures: PostRoute = {
     },
   }),
   schemas: ({ views, entityTypes }) => [
-    ...rowsComponents(writableViews(views), 'push', ({ name }) => schemaRef(rowSchemaName(name))),
+    ...rowsComponents(writableViews(views), 'push', ({ name }) => schemaRef(rowSchemaName(name)), {
+      increment: INCREMENT,
+    }),
     ...writableViews(views).map((view) => [rowSchemaName(view.name), rowSchema(view, entityTypes)] as const),
   ],
 };

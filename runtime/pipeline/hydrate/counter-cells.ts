@@ -1,5 +1,5 @@
 import type { Column } from '../../api/columns.js';
-import type { CounterDecoder } from '../../counters/counter-decoder.js';
+import type { CountsReader } from '../../counters/counter-decoder.js';
 import { copyCell } from '../../frame/cells.js';
 import type { BatchRead } from './batch-read.js';
 import type { CellRead } from './cell-read.js';
@@ -7,7 +7,7 @@ import type { CellRead } from './cell-read.js';
 /** The cells of counters in one request. They are read from the store, together with the record of all entities. */
 export class CounterCells implements CellRead {
   readonly count: number;
-  readonly #decoder: CounterDecoder;
+  readonly #decoder: CountsReader;
   readonly #columns: readonly Column[];
   /** By row: number of its record; -1 if it has no id. */
   readonly #numbers: Int32Array;
@@ -19,7 +19,7 @@ export class CounterCells implements CellRead {
   readonly #first: Map<number, number> | undefined;
 
   constructor(
-    decoder: CounterDecoder,
+    decoder: CountsReader,
     columns: readonly Column[],
     numbers: Int32Array,
     all: number,

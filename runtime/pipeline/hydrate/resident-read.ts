@@ -182,7 +182,11 @@ export class ResidentRead implements CellRead {
       const [start, end] = [starts[number] as number, ends[number] as number];
       const validUntil = part.decoder.decode(record, start, end, scratch, miss, this.#now);
       const id = this.#missing[miss] as string;
-      if (validUntil !== -Infinity && this.#session.mayKeep(part.keyPrefix, id))
+      if (
+        validUntil !== -Infinity &&
+        this.#session.mayKeep(part.keyPrefix, id) &&
+        table.isNewer(part, id, validUntil)
+      )
         table.put(part, id, scratch, miss, validUntil);
     }
     for (let c = 0; c < this.#columns.length; c++)

@@ -2,6 +2,7 @@ import type { EntityType } from '../../config/model/entities.js';
 import type { ProjectConfig } from '../../config/model/project.js';
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
 import type { Span } from '../../config/yaml/source.js';
+import { viewsOfCounters } from '../../config/project/load-counters.js';
 import { nearest } from '../../core/nearest.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { entriesIn, itemsIn, member, textIn, type Placed } from './placed.js';
@@ -9,7 +10,7 @@ import { entriesIn, itemsIn, member, textIn, type Placed } from './placed.js';
 /** Checks the names under `given: entities:` and `given: features:`. Values are checked when they are stored. */
 export function checkGiven(
   given: Placed | undefined,
-  { entities, views }: Pick<ProjectConfig, 'entities' | 'views'>,
+  { entities, views, counters }: Pick<ProjectConfig, 'entities' | 'views' | 'counters'>,
   diagnostics: Diagnostics,
 ): void {
   for (const [name, { keyAt, value }] of entriesIn(member(given, 'entities'))) {
@@ -22,16 +23,19 @@ export function checkGiven(
     checkFields(value, fieldsOf(type), 'unknown_attribute', `\`${name}\` has no attribute`, diagnostics);
     checkKeys(value, [type.key], 'entity', diagnostics);
   }
+  const rows = new Map([...views, ...viewsOfCounters(counters)]);
   for (const [name, { keyAt, value }] of entriesIn(member(given, 'features'))) {
-    const view = views.get(name);
+    const view = rows.get(name);
     if (view === undefined) {
-      const help = suggestion(name, views.keys(), `declare it in schemas/features/${name}.yaml`);
-      diagnostics.error('unknown_view', keyAt, `there is no feature view \`${name}\``, help);
+      const otherwise = `declare it in schemas/features/${name}.yaml or schemas/counters/${name}.yaml`;
+      const help = suggestion(name, rows.keys(), otherwise);
+      diagnostics.error('unknown_view', keyAt, `there is no feature view or counter \`${name}\``, help);
       continue;
     }
+    const what = view.counter === undefined ? 'view' : 'counter';
     const keys = rowKeys(view, entities);
     const fields = [...keys, ...view.features.keys(), EVENT_TIME];
-    checkFields(value, fields, 'unknown_feature', `the view \`${name}\` has no feature`, diagnostics);
+    checkFields(value, fields, 'unknown_feature', `the ${what} \`${name}\` has no feature`, diagnostics);
     checkKeys(value, keys, 'row', diagnostics);
   }
 }

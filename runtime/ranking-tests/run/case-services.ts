@@ -1,3 +1,4 @@
+import { viewsOfCounters } from '../../config/project/load-counters.js';
 import type { ProjectConfig } from '../../config/model/project.js';
 import { EntityIndex } from '../../index/entity-index.js';
 import { FeatureStore } from '../../index/feature-store.js';
@@ -34,7 +35,7 @@ export class CaseStores {
   }
 }
 
-function servicesOf({ entities: types, views }: ProjectConfig, time: number): CaseServices {
+function servicesOf({ entities: types, views, counters }: ProjectConfig, time: number): CaseServices {
   const store = new CaseStore();
   const layouts = new LayoutRegistry(store, PREFIX);
   const now = (): number => time;
@@ -44,7 +45,12 @@ function servicesOf({ entities: types, views }: ProjectConfig, time: number): Ca
     layouts,
     now,
     entities: new EntityIndex(parts),
-    features: new FeatureStore({ ...parts, views, eventTimes: ANY_TIME, clock: now }),
+    features: new FeatureStore({
+      ...parts,
+      views: new Map([...views, ...viewsOfCounters(counters)]),
+      eventTimes: ANY_TIME,
+      clock: now,
+    }),
   };
 }
 

@@ -44,9 +44,9 @@ export class CaseStore implements Store {
   }
 
   mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    const outcomes = segments.map(({ key, segment }) => {
-      const merged = mergeSegment(this.#records.get(key) ?? null, segment, -Infinity);
-      this.#records.set(key, merged.record);
+    const outcomes = segments.map(({ key, segment, replaces }) => {
+      const merged = mergeSegment(this.#records.get(key) ?? null, segment, -Infinity, replaces);
+      if (merged.outcome !== 'changed') this.#records.set(key, merged.record);
       return merged.outcome;
     });
     return Promise.resolve(outcomes);

@@ -6,6 +6,7 @@ import type { StubOf } from '../../compile/step-tools.js';
 import { stubbedEntries, stubbedOutput, stubbedSteps } from '../files/stubbed.js';
 import type { TestCase } from '../files/test-case.js';
 import { PREFIX } from './case-services.js';
+import { withGivenCounters } from './given-counters.js';
 import { kindOf, Stub, type StubbedOutput, type StubValue } from './stub.js';
 
 /** A pipeline, compiled with the stubs of some cases. */
@@ -60,7 +61,8 @@ export async function compileCases(
     found.push(...project.diagnostics.filter(({ severity }) => severity === 'error'));
     for (const { name, plan } of project.pipelines) {
       const variant = round.find(({ pipeline }) => pipeline === name);
-      if (variant !== undefined) compiled.set(variant.key, { plan: unhurried(plan), stubs: variant.stubs });
+      if (variant !== undefined)
+        compiled.set(variant.key, { plan: withGivenCounters(unhurried(plan)), stubs: variant.stubs });
     }
   }
   diagnostics.addAll(distinct(found));

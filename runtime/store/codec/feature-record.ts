@@ -179,19 +179,26 @@ export function decodeSegment(record: Buffer, segment: Segment, layout: RecordLa
  * the record unchanged; in all other cases expired tombstones are dropped. The script of the Redis engine does the same
  * in the server.
  * @param now epoch milliseconds
+ * @param replaces see `SegmentWrite`
  */
 export function mergeSegment(
   record: Buffer | null,
   segment: Buffer,
   now: number,
+  replaces?: Buffer | null,
 ): { readonly record: Buffer; readonly outcome: SegmentOutcome } {
-  if (record === null) return { record: segment, outcome: 'stored' };
+  if (record === null)
+    return replaces
+      ? { record: Buffer.alloc(0), outcome: 'changed' }
+      : { record: segment, outcome: 'stored' };
   const isRow = forgetTime(segment, 0, segment.length) === Infinity;
   const { length } = record;
   const time = eventTimeAt(segment, 0);
   if (isRow) {
     const view = [segment.readInt32LE(VIEW_AT), segment.readInt32LE(VIEW_AT + 4)] as const;
     const at = findSegment(record, 0, length, ...view);
+    const found = at < 0 ? null : record.subarray(at, segmentEnd(record, at, length));
+    if (replaces !== undefined && !isSame(found, replaces)) return { record, outcome: 'changed' };
     if (at >= 0 && eventTimeAt(record, at) > time) return { record, outcome: 'older' };
     if (at >= 0) {
       const pieces = [record.subarray(0, at), segment, record.subarray(segmentEnd(record, at, length))];
@@ -219,6 +226,10 @@ export function mergeSegment(
   if (!isPlaced) pieces.unshift(segment);
   pieces.push(record.subarray(at));
   return { record: Buffer.concat(pieces), outcome: 'stored' };
+}
+
+function isSame(found: Buffer | null, expected: Buffer | null): boolean {
+  return found === null || expected === null ? found === expected : found.equals(expected);
 }
 
 /** Whether two segments, rows or tombstones, belong to the same view. */

@@ -178,8 +178,9 @@ export class WriteQueue {
     else if (change.kind === 'expire')
       for (const key of this.#expiring.over(now, Infinity)) changed.set(key, undefined);
     else if (change.kind === 'merge') {
-      for (const { key, segment } of change.of) {
-        const { record, outcome } = mergeSegment(this.#current(key, changed) ?? null, segment, now);
+      for (const { key, segment, replaces } of change.of) {
+        const before = this.#current(key, changed) ?? null;
+        const { record, outcome } = mergeSegment(before, segment, now, replaces);
         if (outcome === 'stored') changed.set(key, record);
         outcomes.push(outcome);
       }

@@ -139,9 +139,12 @@ class ServersStore implements RedisStore {
     const now = String(Date.now());
     const replies = await this.#run(
       { text: MERGE_SCRIPT, sha: MERGE_SHA },
-      segments.map(({ key, segment }) => ({ key, args: [segment, now] })),
+      segments.map(({ key, segment, replaces }) => ({
+        key,
+        args: replaces === undefined ? [segment, now] : [segment, now, replaces ?? ''],
+      })),
     );
-    return replies.map((reply) => (reply === 1 ? 'stored' : 'older'));
+    return replies.map((reply) => (reply === 1 ? 'stored' : reply === 2 ? 'changed' : 'older'));
   }
 
   async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
@@ -195,7 +198,7 @@ class ServersStore implements RedisStore {
   }
 
   /**
-   * Runs a script once for each key; the script returns 1 or 0. If a server does not know the script, its text is sent.
+   * Runs a script once for each key; the script returns 2, 1 or 0. If a server does not know the script, its text is sent.
    * @throws StoreWriteError
    */
   async #run(script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {
@@ -212,7 +215,7 @@ class ServersStore implements RedisStore {
     }
     this.#check(
       replies.map((reply) => {
-        if (reply === 1 || reply === 0) return undefined;
+        if (reply === 1 || reply === 0 || reply === 2) return undefined;
         return reply instanceof Error ? reply : new Error('the script gave no answer that it should');
       }),
     );

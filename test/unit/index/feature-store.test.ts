@@ -406,4 +406,112 @@ describe('deleting feature rows', () => {
     const nothing = await failure(features.remove({ view: 'product_stats', rows }));
     expect(nothing.code).to.equal('store_unavailable');
   });
+
+  describe('increments', () => {
+    const push = (
+      features: FeatureStore,
+      rows: readonly JsonObject[],
+      view = 'product_stats',
+    ): Promise<unknown> => features.push({ view, increment: true, rows });
+
+    it('add to the numbers of a row, which keeps its other features and the later event time', async () => {
+      const { store, features } = bench();
+      await features.push({
+        view: 'product_stats',
+        rows: [{ product_id: 'a', clicks: 5, label: 'new', event_time: NOW - 1000 }],
+      });
+      const rows = [
+        { product_id: 'a', clicks: 2 },
+        { product_id: 'b', clicks: 1, event_time: NOW - 500 },
+        { product_id: 'a', clicks: -1, event_time: NOW - 2000 },
+      ];
+      expect(await push(features, rows)).to.deep.equal({
+        view: 'product_stats',
+        stored: 3,
+        older: 0,
+        expired: 0,
+      });
+      expect(stored(store, STATS, ['a'])).to.include({ clicks: 6, label: 'new' });
+      expect(stored(store, STATS, ['b'])).to.include({ clicks: 1 });
+      await push(features, rows.slice(0, 1));
+      expect(stored(store, STATS, ['a']), 'a body that is sent again adds again').to.include({ clicks: 8 });
+    });
+
+    it('count from 0 where a ranking reads nothing: no row, or an expired one', async () => {
+      const { store, features } = bench();
+      for (const view of ['daily', 'old']) {
+        const row = { product_id: 'a', clicks: 5, event_time: NOW - 2 * DAY };
+        await features.push({ view, rows: [row] });
+        await push(features, [{ product_id: 'a', clicks: 1 }], view);
+      }
+      const record = store.records.get(featureKey('m', 'features', ['product'], ['a'])) ?? Buffer.alloc(0);
+      const values = segmentsOf(record).map(
+        (segment) => decodeSegment(record, segment, viewLayout(DAILY))['clicks'],
+      );
+      expect(values, 'a view that serves expired rows adds to them').to.have.members([1, 6]);
+    });
+
+    it('lose nothing when many are made at once', async () => {
+      const { store, features } = bench();
+      const rows = [{ product_id: 'a', clicks: 1 }];
+      await Promise.all(Array.from({ length: 40 }, () => push(features, rows)));
+      expect(stored(store, STATS, ['a'])).to.include({ clicks: 40 });
+    });
+
+    it('are refused for what is no number, as a whole and with the place', async () => {
+      const { store, features } = bench();
+      const rows = [
+        { product_id: 'a', clicks: 1, label: 'x' },
+        { product_id: 'b', clicks: null },
+        { product_id: 'c' },
+        { product_id: 'd', click: 1 },
+        { product_id: 'e', clicks: 0.5 },
+      ];
+      const error = await failure(push(features, rows));
+      expect(error.violations.map(({ pointer, code }) => `${pointer} ${code}`)).to.deep.equal([
+        '/rows/0/label wrong_type',
+        '/rows/1/clicks wrong_type',
+        '/rows/2 missing_field',
+        '/rows/3/click unknown_feature',
+        '/rows/4/clicks wrong_type',
+      ]);
+      expect(store.records.size).to.equal(0);
+      const body = { view: 'product_stats', rows: [], increment: 'yes' };
+      expect((await failure(features.push(body))).violations[0]?.pointer).to.equal('/increment');
+    });
+
+    it('are refused if a sum does not fit the feature, before anything is stored', async () => {
+      const { store, features } = bench();
+      await features.push({ view: 'product_stats', rows: [{ product_id: 'a', clicks: 2 ** 53 - 2 }] });
+      const rows = [
+        { product_id: 'b', clicks: 1 },
+        { product_id: 'a', clicks: 2 },
+      ];
+      const error = await failure(push(features, rows));
+      expect(error.violations.map(({ pointer }) => pointer)).to.deep.equal(['/rows/1/clicks']);
+      expect(stored(store, STATS, ['b'])).to.equal(undefined);
+    });
+
+    it('do not change a row that was deleted later', async () => {
+      const { features } = bench();
+      await features.remove({ view: 'product_stats', rows: [{ product_id: 'a' }] });
+      const rows = [{ product_id: 'a', clicks: 1, event_time: NOW - 1 }];
+      expect(await push(features, rows)).to.include({ stored: 0, older: 1 });
+      expect(await push(features, [{ product_id: 'a', clicks: 1 }])).to.include({ stored: 1, older: 0 });
+    });
+
+    it('say which rows may have been added if the store fails, and that a retry can add twice', async () => {
+      const { store, features } = bench();
+      store.failing = (_, key) => key === featureKey('m', 'features', ['product'], ['b']);
+      const error = await failure(
+        push(
+          features,
+          ['a', 'b', 'a'].map((product_id) => ({ product_id, clicks: 1 })),
+        ),
+      );
+      expect(error.code).to.equal('store_partial_write');
+      expect(error.extensions).to.deep.equal({ stored_rows: [0, 2], unconfirmed_rows: [1] });
+      expect(error.message).to.contain('sending them again can add them twice');
+    });
+  });
 });

@@ -241,9 +241,18 @@ class Millrace:
     # Features
 
     @_endpoint("POST", "/api/v1/features/push")
-    def push_features(self, view: str, rows: Iterable[Mapping[str, Any]]) -> Json:
-        """Stores rows of a feature view: keys, features, and perhaps `event_time`."""
-        return self._post("/api/v1/features/push", {"view": view, "rows": list(rows)})
+    def push_features(self, view: str, rows: Iterable[Mapping[str, Any]], *, increment: bool = False) -> Json:
+        """
+        Stores rows of a feature view: keys, features, and perhaps `event_time`. `increment` adds the numbers of the rows to
+        the stored ones. It is tried once, because a second try can add twice.
+        """
+        body: dict[str, Any] = {"view": view, "rows": list(rows)}
+        if not increment:
+            return self._post("/api/v1/features/push", body)
+        return cast(
+            Json,
+            self._request("POST", "/api/v1/features/push", {**body, "increment": True}, tries=1).json(),
+        )
 
     @_endpoint("POST", "/api/v1/features/delete")
     def delete_features(self, view: str, rows: Iterable[Mapping[str, Any]]) -> Json:

@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { rm } from 'node:fs/promises';
+import 'reflect-metadata';
+import type { Plan } from '../../../runtime/compile/plan.js';
+import { EventCounts } from '../../../runtime/feedback/count-events.js';
+import { checkFeedback } from '../../../runtime/feedback/check-feedback.js';
+import { soon } from '../../../runtime/core/pieces.js';
+import { loadSchemas } from '../../../runtime/config/project/load-project.js';
+import type { ProjectConfig } from '../../../runtime/config/model/project.js';
+import { ResidentTables } from '../../../runtime/resident/resident-tables.js';
+import { OWN_WRITES_ONLY } from '../../../runtime/store/coherence.js';
+import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { watchWrites } from '../../../runtime/store/watched-store.js';
+import { fillFrame, planOf } from '../../support/fill-frame.js';
+import { MemoryStore } from '../../support/memory-store.js';
+import { writeProject } from '../../support/project.js';
+
+const FILES = {
+  'millrace.yaml': 'project: shop\nevents: { impression: {}, click: {} }\n',
+  'schemas/entities/item.yaml': 'entity: item\nattributes: { price: float }\n',
+  'schemas/counters/live.yaml': `counter: live
+of: [item]
+features:
+  clicks: { event: click, window: 24h }
+  heat: { event: click, half_life: 1h }
+`,
+  'schemas/counters/compared.yaml': `counter: compared
+of: [item]
+features:
+  ctr: { event: click, over: impression, window: 24h, prior: { weight: 10, mean: global } }
+`,
+  'pipelines/items.yaml': `pipeline: items
+rank: item
+request: { candidates: {} }
+features: [live]
+components:
+  - use: score
+    with: { value: item.price + live:clicks + live:heat }
+`,
+};
+
+const HOUR = 3_600_000;
+const LEASE = 1000;
+
+describe('counters in resident tables', () => {
+  let root: string;
+  let plan: Plan;
+  let config: Pick<ProjectConfig, 'entities' | 'events' | 'counters'>;
+  let store: MemoryStore;
+  let watched: Store;
+  let tables: ResidentTables;
+  let followed: readonly string[];
+  let now: number;
+  let events: number;
+
+  before(async () => {
+    root = await writeProject(FILES);
+    plan = await planOf(root);
+    const loaded = await loadSchemas(root);
+    if (loaded.config === undefined) throw new Error('the project has errors');
+    ({ config } = loaded);
+  });
+  after(() => rm(root, { recursive: true, force: true }));
+  beforeEach(() => {
+    store = new MemoryStore();
+    now = 1_800_000_000_000;
+    events = 0;
+    tables = tablesOf(plan);
+    watched = watchWrites(store, (keys) => tables.invalidate(keys));
+  });
+
+  function tablesOf(one: Plan): ResidentTables {
+    return new ResidentTables([one], {
+      bytes: 10_000_000,
+      counterLease: LEASE,
+      coherence: (prefixes) => {
+        followed = prefixes;
+        return OWN_WRITES_ONLY;
+      },
+    });
+  }
+
+  /** Counts clicks of an item, through a store that tells this process of its writes, or not. */
+  async function click(id: string, by: Store): Promise<void> {
+    const parts = {
+      layouts: new LayoutRegistry(store, 'millrace'),
+      prefix: 'millrace',
+      types: config.entities,
+    };
+    const counts = new EventCounts({ ...parts, counters: config.counters, clock: () => now });
+    const body = {
+      user: null,
+      request_id: 'r',
+      events: [{ type: 'click', event_id: `e${events++}`, item: { item_id: id }, time: now }],
+    };
+    const { entities, events: kinds } = config;
+    const feedback = await soon(checkFeedback(body, { entities, kinds }, now, 0));
+    await counts.count(feedback, () => [events, 1], now, by);
+  }
+
+  async function read(id: string, of = plan): Promise<{ clicks: unknown; keysRead: number; heat: unknown }> {
+    const body = { candidates: [{ item_id: id }] };
+    const { cells, keysRead } = await fillFrame(of, store, body, { resident: tables, now });
+    return { clicks: cells['live:clicks']?.[0]?.[1], heat: cells['live:heat']?.[0]?.[1], keysRead };
+  }
+
+  it('are read once, and again when this process has counted an event', async () => {
+    await click('a', watched);
+    expect(await read('a')).to.include({ clicks: 1, keysRead: 2 });
+    expect(await read('a')).to.include({ clicks: 1, keysRead: 0 });
+    await click('a', watched);
+    const after = await read('a');
+    expect(after, 'the attributes stay in the table').to.include({ clicks: 2, keysRead: 1 });
+    await click('b', watched);
+    expect(await read('a')).to.include({ clicks: 2, keysRead: 0 });
+  });
+
+  it('show what another process has counted after the lease', async () => {
+    expect(await read('a')).to.include({ clicks: 0, keysRead: 2 });
+    await click('a', store);
+    now += LEASE;
+    expect(await read('a')).to.include({ clicks: 0, keysRead: 0 });
+    now += 1;
+    expect(await read('a')).to.include({ clicks: 1, keysRead: 1 });
+  });
+
+  it('are not followed by invalidations of the server', () => {
+    expect(followed).to.deep.equal(['millrace:entity:item:']);
+  });
+
+  it('have at every time the values that the store gives, when windows move and values decay', async () => {
+    await click('a', watched);
+    for (const step of [LEASE, LEASE / 2, 23 * HOUR - 700, 300, 400, HOUR - 400, 401, HOUR]) {
+      now += step;
+      const { clicks, heat } = await read('a');
+      const direct = await fillFrame(plan, store, { candidates: [{ item_id: 'a' }] }, { now });
+      expect(clicks).to.equal(direct.cells['live:clicks']?.[0]?.[1]);
+      const exact = direct.cells['live:heat']?.[0]?.[1] as number;
+      expect(heat).to.be.closeTo(exact, exact / 1000);
+    }
+  });
+
+  it('are not replaced by what an earlier read found', async () => {
+    await click('a', store);
+    let go: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (go = resolve));
+    const slow = Object.create(store) as MemoryStore;
+    slow.readInto = async (keys, batch, first) => {
+      await MemoryStore.prototype.readInto.call(store, keys, batch, first);
+      await held;
+    };
+    const body = { candidates: [{ item_id: 'a' }] };
+    const late = fillFrame(plan, slow, body, { resident: tables, now });
+    now += 10;
+    await click('a', store);
+    expect(await read('a')).to.include({ clicks: 2 });
+    go();
+    await late;
+    expect(await read('a')).to.include({ clicks: 2, keysRead: 0 });
+  });
+
+  it('are not kept if they compare with all entities, because every event changes them', async () => {
+    const pipeline = FILES['pipelines/items.yaml'].replaceAll('live:clicks + live:heat', 'compared:ctr');
+    const files = { ...FILES, 'pipelines/items.yaml': pipeline.replace('[live]', '[compared]') };
+    const other = await writeProject(files);
+    try {
+      const compared = await planOf(other);
+      tables = tablesOf(compared);
+      await read('a', compared);
+      expect(await read('a', compared)).to.include({ keysRead: 2 });
+    } finally {
+      await rm(other, { recursive: true, force: true });
+    }
+  });
+});
