@@ -1,4 +1,15 @@
-import { BREAK, expansion, fold, lower, MANY, SKIP, standsAlone } from './characters.js';
+import {
+  BREAK,
+  expansion,
+  FIRST_ALONE,
+  fold,
+  folds,
+  lower,
+  lowered,
+  MANY,
+  SKIP,
+  standsAlone,
+} from './characters.js';
 import { languageEntry, stopWordsOf } from './languages.js';
 import { PLAIN, type AnalyzerSettings } from './analyzer-settings.js';
 import { rewriter } from './rewrite.js';
@@ -19,6 +30,8 @@ export class Analyzer {
   readonly settings: AnalyzerSettings;
   /** Whether letters keep their accents until they are stemmed. */
   readonly #keepsLetters: boolean;
+  /** By unit: the letter of a token, if it is known to be one. */
+  readonly #letters: Uint16Array;
   /** Changes the text before it is split; undefined if nothing does. */
   readonly #rewrite: ((text: string) => string) | undefined;
   /** Replaces words by their stems, and drops stop words; undefined for a rule that needs no table. */
@@ -41,6 +54,7 @@ export class Analyzer {
     const { language, stemming, stopWords, accents, ngrams } = all;
     const keepsLetters = stemming === 'language' || accents === 'keep';
     this.#keepsLetters = keepsLetters;
+    this.#letters = keepsLetters ? lowered : folds;
     this.#rewrite = rewriter(all, keepsLetters);
     this.#segmented = language !== undefined && languageEntry(language).unspaced === true;
     this.#ngrams = ngrams;
@@ -59,8 +73,8 @@ export class Analyzer {
 
   /**
    * Moves to the next token; false at the end of the text.
-   * @param starts bit u & 31 is set for each unit u that may start a wanted token. Only the first unit of any other token
-   *   is right. Skipping the others costs a third of reading them.
+   * @param starts bit u & 31 is set for each unit u that may start a wanted token. Any other token may
+   *   be cut after its first unit. Skipping its letters costs less than reading them.
    */
   next(starts = ANY_START): boolean {
     if (this.#isSimple) {
@@ -124,12 +138,30 @@ export class Analyzer {
   #scan(starts: number): boolean {
     const text = this.#text;
     const keepsLetters = this.#keepsLetters;
+    const letters = this.#letters;
     const { units } = this.token;
     const end = text.length;
     let at = this.#at;
     let length = 0;
     while (at < end) {
       const unit = text.charCodeAt(at);
+      // Nearly all characters are a letter or a space that was seen before.
+      const letter = letters[unit] as number;
+      if (letter > MANY && letter < FIRST_ALONE) {
+        at++;
+        if (length === 0 && ((starts >>> (letter & 31)) & 1) === 0) {
+          units[length++] = letter;
+          at = this.#endOfWord(at);
+          break;
+        }
+        if (length < LONGEST_TOKEN) units[length++] = letter;
+        continue;
+      }
+      if (letter === BREAK && unit < FIRST_SURROGATE) {
+        if (length > 0) break;
+        at++;
+        continue;
+      }
       const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
       const width = codePoint > 0xffff ? 2 : 1;
       const folded = keepsLetters ? lower(codePoint) : fold(codePoint);
@@ -147,10 +179,6 @@ export class Analyzer {
         for (const part of expansion(codePoint)) if (length < LONGEST_TOKEN) units[length++] = part;
       }
       at += width;
-      if (length === 1 && ((starts >>> ((units[0] as number) & 31)) & 1) === 0) {
-        at = this.#endOfWord(at);
-        break;
-      }
     }
     this.#at = at;
     this.token.length = length;
@@ -160,10 +188,16 @@ export class Analyzer {
   /** Where the run of letters and digits ends that `at` is in. */
   #endOfWord(at: number): number {
     const text = this.#text;
+    const letters = this.#letters;
     const end = text.length;
     for (;;) {
       if (at >= end) return end;
       const unit = text.charCodeAt(at);
+      const letter = letters[unit] as number;
+      if (letter > MANY && letter < FIRST_ALONE) {
+        at++;
+        continue;
+      }
       const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
       const folded = this.#keepsLetters ? lower(codePoint) : fold(codePoint);
       if (folded === BREAK || (folded > MANY && standsAlone(folded) && !this.#segmented)) return at;
@@ -206,6 +240,8 @@ function folded(word: string): string {
   return units.join('');
 }
 
+const FIRST_SURROGATE = 0xd800;
+
 function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff;
+  return unit >= FIRST_SURROGATE && unit <= 0xdfff;
 }
