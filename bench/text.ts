@@ -20,8 +20,8 @@ export async function textBench(short: boolean, before = HERE, pairs = 24): Prom
       const pair: TextPair = { before: resolve(before), after: HERE, candidates, seed: i + 1 };
       // Each pair has an engine of its own, since compiled code of one build differs from run to run.
       const worker = new Worker(new URL('./text/pair.js', import.meta.url), { workerData: pair });
-      const [[message]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
-      measured.push(message as Pair);
+      const [answer] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
+      measured.push(answer[0] as Pair);
     }
     rows.push(summaryOf(candidates, measured));
   }
