@@ -17,13 +17,15 @@ import { rulesBench } from './rules.js';
 import { serviceBench } from './service.js';
 import { sizingBench } from './sizing.js';
 import { storeBench } from './store.js';
+import { textBench } from './text.js';
 import { tracesBench } from './traces.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
  * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
- * of pairs. `npm run bench -- dataset --rankings N` sets the size of the ledger, `npm run bench -- ledger --candidates N` that
- * of the requests. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
+ * of pairs. `npm run bench -- text --against DIR` compares the step text_match alone. `npm run bench -- dataset --rankings N`
+ * sets the size of the ledger, `npm run bench -- ledger --candidates N` that of the requests. `npm run bench -- sizing --write`
+ * puts its figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
@@ -43,6 +45,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   service: serviceBench,
   sizing: sizingBench,
   store: storeBench,
+  text: (short) => textBench(short, against, Number(pairs)),
   traces: tracesBench,
 };
 

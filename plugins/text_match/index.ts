@@ -11,9 +11,9 @@ import {
   stopWordsOf,
   tryEach,
 } from 'millrace/api';
-import { readTextStatistics, type TextStatistics } from './statistics.js';
+import { readTextStatistics, statisticsText } from './statistics.js';
 import { readSynonyms } from './synonyms.js';
-import { TextMatch, type SearchedField } from './text-match.js';
+import { TextMatch, type SearchedField, type TextMatchSettings } from './text-match.js';
 
 export {
   buildTextStatistics,
@@ -42,7 +42,7 @@ export const plugin = definePlugin<Options>({
       analyzer,
       languageFrom,
       synonyms: synonyms && readSynonyms(synonyms, ['synonyms']),
-      statistics: await statisticsOf(options, analyzer, fields.length, build),
+      ...(await statisticsOf(options, analyzer, fields.length, build)),
     });
   },
 });
@@ -97,14 +97,18 @@ function isText(input: Input): input is Input<'text'> | Input<'texts'> {
   return input.kind === 'text' || input.kind === 'texts';
 }
 
-/** The statistics of the step; undefined for those of the candidates. */
+type UsedStatistics = Pick<TextMatchSettings, 'statistics' | 'statisticsText'>;
+
+const OF_CANDIDATES: UsedStatistics = { statistics: undefined };
+
+/** The statistics of the step. */
 async function statisticsOf(
   { statistics, language_from: languageFrom }: Options,
   analyzer: AnalyzerSettings,
   fields: number,
   build: BuildContext,
-): Promise<TextStatistics | undefined> {
-  if (statistics === 'candidates') return undefined;
+): Promise<UsedStatistics> {
+  if (statistics === 'candidates') return OF_CANDIDATES;
   if (statistics !== undefined) {
     const path = ['statistics', 'file'];
     if (languageFrom !== undefined)
@@ -116,9 +120,9 @@ async function statisticsOf(
     return fitting(statistics.file, path, analyzer, fields);
   }
   // A file of one language says nothing about the others.
-  if (languageFrom !== undefined) return undefined;
+  if (languageFrom !== undefined) return OF_CANDIDATES;
   const found = await build.findFile(`statistics/${build.name}.json`);
-  return found && fitting(found, [], analyzer, fields);
+  return found === undefined ? OF_CANDIDATES : fitting(found, [], analyzer, fields);
 }
 
 function fitting(
@@ -126,7 +130,7 @@ function fitting(
   path: readonly string[],
   analyzer: AnalyzerSettings,
   fields: number,
-): TextStatistics {
+): UsedStatistics {
   const read = readTextStatistics(file, path);
   const [made, wanted] = [analyzerText(read.analyzer), analyzerText(analyzer)];
   if (made !== wanted) {
@@ -142,5 +146,5 @@ function fitting(
       `\`${file.path}\` has statistics of ${read.meanLengths.length} fields, but this step searches ${fields}`,
     );
   }
-  return read;
+  return { statistics: read, statisticsText: statisticsText(read, file.path) };
 }

@@ -32,7 +32,6 @@ export class QueryTerms {
   readonly #compounds: readonly { readonly units: Uint16Array; readonly terms: readonly [number, number] }[];
   /** Bit u & 31 is set if a term or compound starts with unit u. Most tokens can be skipped with this test. */
   #starts = 0;
-
   readonly #alternatives: readonly Alternative[];
   /** The bits of the first words of the alternatives. */
   readonly #firstWords: number;
@@ -75,6 +74,11 @@ export class QueryTerms {
     for (const units of sought) this.#starts |= 1 << ((units[0] ?? 0) & 31);
   }
 
+  /** See `Analyzer.next`. */
+  get starts(): number {
+    return this.#starts;
+  }
+
   get hasSynonyms(): boolean {
     return this.#alternatives.length > 0;
   }
@@ -100,11 +104,6 @@ export class QueryTerms {
     for (const { units, bit, terms } of this.#alternatives) {
       if ((run & (1 << (bit + units.length - 1))) !== 0) for (const term of terms) found(term);
     }
-  }
-
-  /** Whether a term or compound may start with this unit. */
-  mayStart(unit: number): boolean {
-    return (this.#starts & (1 << (unit & 31))) !== 0;
   }
 
   /** The number of the term that equals the token, or -1. */

@@ -19,6 +19,16 @@ export interface TextStatistics {
   readonly meanLengths: readonly number[];
   /** By term: the number of texts that contain it, in any field. */
   readonly frequencies: ReadonlyMap<string, number>;
+  /** Set if the texts are a random sample of the entities of the index. */
+  readonly sample?: IndexSample;
+}
+
+export interface IndexSample {
+  /** The number of entities of the sample, and of the index. */
+  readonly rows: number;
+  readonly of: number;
+  /** When it was read, ISO 8601. */
+  readonly at: string;
 }
 
 const FORMAT = 'millrace-text-statistics/1';
@@ -66,12 +76,27 @@ export async function buildTextStatistics(
 
 /** The content of a statistics file. Equal statistics give equal bytes. */
 export function writeTextStatistics(statistics: TextStatistics): string {
-  const { analyzer, documents, meanLengths } = statistics;
+  const { analyzer, documents, meanLengths, sample } = statistics;
   const terms = [...statistics.frequencies].sort(([a], [b]) => (a < b ? -1 : 1));
-  const made = { format: FORMAT, ...describeAnalyzer(analyzer), documents, mean_lengths: meanLengths };
+  const made = {
+    format: FORMAT,
+    ...describeAnalyzer(analyzer),
+    ...(sample === undefined ? {} : { sample }),
+    documents,
+    mean_lengths: meanLengths,
+  };
   const head = JSON.stringify(made).slice(0, -1);
   const lines = terms.map(([term, frequency]) => `${JSON.stringify(term)}:${String(frequency)}`);
   return `${head},"frequencies":{\n${lines.join(',\n')}\n}}\n`;
+}
+
+/** One line: which texts were counted, and where the statistics come from. */
+export function statisticsText({ documents, sample }: TextStatistics, path: string): string {
+  const texts = `${documents.toLocaleString('en')} texts`;
+  if (sample === undefined) return `${path}, ${texts} of the catalogue`;
+  const { rows, of, at } = sample;
+  const share = `${rows.toLocaleString('en')} of ${of.toLocaleString('en')} entities`;
+  return `${path}, ${texts} of an index sample of ${share} at ${at}`;
 }
 
 /**
@@ -96,22 +121,33 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
   }
   if (!isRecord(content) || content['format'] !== FORMAT)
     throw wrong(`is not a file of the format ${FORMAT}`);
-  const { documents, mean_lengths: meanLengths, frequencies } = content;
+  const { documents, mean_lengths: meanLengths, frequencies, sample } = content;
   const analyzer = readAnalyzer(content);
   if (analyzer === undefined) throw wrong('was made with an analyzer that this version does not know');
   if (!isCount(documents)) throw wrong('has no number of documents');
   if (!Array.isArray(meanLengths) || !meanLengths.every(isCount)) throw wrong('has no mean lengths');
   if (!isRecord(frequencies)) throw wrong('has no frequencies');
+  if (sample !== undefined && !isSample(sample)) throw wrong('has a sample without rows, of and at');
   const counts = new Map<string, number>();
   for (const [term, frequency] of Object.entries(frequencies)) {
     if (!isCount(frequency)) throw wrong(`has no number for the term ${JSON.stringify(term)}`);
     counts.set(term, frequency);
   }
-  return { analyzer, documents, meanLengths, frequencies: counts };
+  return { analyzer, documents, meanLengths, frequencies: counts, ...(sample && { sample }) };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isSample(value: unknown): value is IndexSample {
+  return (
+    isRecord(value) && isCount(value['rows']) && isCount(value['of']) && !Number.isNaN(timeOf(value['at']))
+  );
+}
+
+function timeOf(value: unknown): number {
+  return typeof value === 'string' ? Date.parse(value) : NaN;
 }
 
 function isCount(value: unknown): value is number {

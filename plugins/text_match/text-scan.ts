@@ -1,4 +1,4 @@
-import { LONGEST_TOKEN, type Analyzer, type Token } from 'millrace/api';
+import { ANY_START, LONGEST_TOKEN, type Analyzer, type Token } from 'millrace/api';
 import type { QueryTerms } from './query-terms.js';
 import { shortestStretch } from './shortest-stretch.js';
 
@@ -44,7 +44,7 @@ export class TextScan {
     const { token } = analyzer;
     const base = row * query.terms.length;
     const complete = 1 << (query.length - 1);
-    const { hasSynonyms } = query;
+    const { hasSynonyms, starts: wanted } = query;
     let length = 0;
     let beforeStarts = false;
     // Bit i is set while the last tokens are the first i + 1 tokens of the query. This is the shift-and algorithm
@@ -55,9 +55,10 @@ export class TextScan {
     let covered = 0;
     this.#matches = 0;
     analyzer.start(text);
-    while (analyzer.next()) {
+    // A word that is written as two has its second part after a token that starts it.
+    while (analyzer.next(beforeStarts ? ANY_START : wanted)) {
       length++;
-      const starts = query.mayStart(token.units[0] ?? 0);
+      const starts = ((wanted >>> ((token.units[0] as number) & 31)) & 1) !== 0;
       const term = starts ? query.find(token) : -1;
       let next = 0;
       if (term >= 0) {

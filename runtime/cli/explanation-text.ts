@@ -161,6 +161,7 @@ function stepText(step: ExplainedStep, width: number): string {
   const outcome = step.outcome === 'not_asked_for' ? 'skipped: not requested' : step.outcome;
   const facts = [
     step.version === undefined ? '' : `version ${step.version}`,
+    ...(step.notes ?? []),
     step.when === undefined ? '' : `when: ${step.when}`,
     step.top === undefined ? '' : `top: ${step.top}`,
     step.reason === undefined ? '' : `because: ${step.reason}`,

@@ -1,10 +1,24 @@
-import { BREAK, expansion, fold, lower, MANY, SKIP, standsAlone } from './characters.js';
+import {
+  BREAK,
+  expansion,
+  FIRST_ALONE,
+  fold,
+  folds,
+  lower,
+  lowered,
+  MANY,
+  SKIP,
+  standsAlone,
+} from './characters.js';
 import { languageEntry, stopWordsOf } from './languages.js';
 import { PLAIN, type AnalyzerSettings } from './analyzer-settings.js';
 import { rewriter } from './rewrite.js';
 import { singular } from './stemmers/plural.js';
 import { LONGEST_TOKEN, type Token } from './token.js';
 import { WordTable } from './word-table.js';
+
+/** Every unit may start a wanted token. */
+export const ANY_START = -1;
 
 /**
  * Splits texts into tokens: runs of letters and digits of any script. Tokens are folded (case, accents, width) and
@@ -16,6 +30,8 @@ export class Analyzer {
   readonly settings: AnalyzerSettings;
   /** Whether letters keep their accents until they are stemmed. */
   readonly #keepsLetters: boolean;
+  /** By unit: the letter of a token, if it is known to be one. */
+  readonly #letters: Uint16Array;
   /** Changes the text before it is split; undefined if nothing does. */
   readonly #rewrite: ((text: string) => string) | undefined;
   /** Replaces words by their stems, and drops stop words; undefined for a rule that needs no table. */
@@ -38,6 +54,7 @@ export class Analyzer {
     const { language, stemming, stopWords, accents, ngrams } = all;
     const keepsLetters = stemming === 'language' || accents === 'keep';
     this.#keepsLetters = keepsLetters;
+    this.#letters = keepsLetters ? lowered : folds;
     this.#rewrite = rewriter(all, keepsLetters);
     this.#segmented = language !== undefined && languageEntry(language).unspaced === true;
     this.#ngrams = ngrams;
@@ -54,10 +71,14 @@ export class Analyzer {
     this.#wordLength = 0;
   }
 
-  /** Moves to the next token; false at the end of the text. */
-  next(): boolean {
+  /**
+   * Moves to the next token; false at the end of the text.
+   * @param starts bit u & 31 is set for each unit u that may start a wanted token. Any other token may
+   *   be cut after its first unit. Skipping its letters costs less than reading them.
+   */
+  next(starts = ANY_START): boolean {
     if (this.#isSimple) {
-      if (!this.#scan()) return false;
+      if (!this.#scan(starts)) return false;
       if (this.#plural) this.token.length = singular(this.token.units, this.token.length);
       return true;
     }
@@ -89,7 +110,7 @@ export class Analyzer {
   }
 
   #nextWord(): boolean {
-    while (this.#scan()) {
+    while (this.#scan(ANY_START)) {
       if (this.#plural) this.token.length = singular(this.token.units, this.token.length);
       if (this.#words === undefined || this.#words.replace(this.token)) return true;
     }
@@ -114,15 +135,33 @@ export class Analyzer {
   }
 
   /** Moves to the next run of letters and digits. */
-  #scan(): boolean {
+  #scan(starts: number): boolean {
     const text = this.#text;
     const keepsLetters = this.#keepsLetters;
+    const letters = this.#letters;
     const { units } = this.token;
     const end = text.length;
     let at = this.#at;
     let length = 0;
     while (at < end) {
       const unit = text.charCodeAt(at);
+      // Nearly all characters are a letter or a space that was seen before.
+      const letter = letters[unit] as number;
+      if (letter > MANY && letter < FIRST_ALONE) {
+        at++;
+        if (length === 0 && ((starts >>> (letter & 31)) & 1) === 0) {
+          units[length++] = letter;
+          at = this.#endOfWord(at);
+          break;
+        }
+        if (length < LONGEST_TOKEN) units[length++] = letter;
+        continue;
+      }
+      if (letter === BREAK && unit < FIRST_SURROGATE) {
+        if (length > 0) break;
+        at++;
+        continue;
+      }
       const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
       const width = codePoint > 0xffff ? 2 : 1;
       const folded = keepsLetters ? lower(codePoint) : fold(codePoint);
@@ -144,6 +183,26 @@ export class Analyzer {
     this.#at = at;
     this.token.length = length;
     return length > 0;
+  }
+
+  /** Where the run of letters and digits ends that `at` is in. */
+  #endOfWord(at: number): number {
+    const text = this.#text;
+    const letters = this.#letters;
+    const end = text.length;
+    for (;;) {
+      if (at >= end) return end;
+      const unit = text.charCodeAt(at);
+      const letter = letters[unit] as number;
+      if (letter > MANY && letter < FIRST_ALONE) {
+        at++;
+        continue;
+      }
+      const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
+      const folded = this.#keepsLetters ? lower(codePoint) : fold(codePoint);
+      if (folded === BREAK || (folded > MANY && standsAlone(folded) && !this.#segmented)) return at;
+      at += codePoint > 0xffff ? 2 : 1;
+    }
   }
 
   /** What becomes of a word: its stem without accents, or '' for a stop word. */
@@ -181,6 +240,8 @@ function folded(word: string): string {
   return units.join('');
 }
 
+const FIRST_SURROGATE = 0xd800;
+
 function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff;
+  return unit >= FIRST_SURROGATE && unit <= 0xdfff;
 }

@@ -10,7 +10,8 @@ export const SKIP = 2;
 /** The character becomes several units, which `expansion` returns. */
 export const MANY = 3;
 
-const folds = new Uint16Array(0x10000);
+/** By UTF-16 unit: what `fold` returns; 0 before its first call. The halves of surrogate pairs have no meaning here. */
+export const folds = new Uint16Array(0x10000);
 const expansions = new Map<number, readonly number[]>();
 
 const ACCENT = /[\u0300-\u036f]/u;
@@ -29,7 +30,8 @@ export function fold(codePoint: number): number {
   return known === UNKNOWN ? learn(codePoint) : known;
 }
 
-const lowered = new Uint16Array(0x10000);
+/** The same for `lower`. */
+export const lowered = new Uint16Array(0x10000);
 
 /**
  * Like `fold`, but keeps accents: the letters that a stemmer takes. A character that would become several units stays as
@@ -56,9 +58,12 @@ export function expansion(codePoint: number): readonly number[] {
   return typeof units === 'number' ? [] : units;
 }
 
+/** No unit before this one is a token by itself. */
+export const FIRST_ALONE = 0x0e00;
+
 /** Whether a folded unit is a token by itself. */
 export function standsAlone(unit: number): boolean {
-  return unit >= 0x0e00 && unit <= 0x9fff && UNSPACED.test(String.fromCharCode(unit));
+  return unit >= FIRST_ALONE && unit <= 0x9fff && UNSPACED.test(String.fromCharCode(unit));
 }
 
 function learn(unit: number): number {

@@ -1,5 +1,5 @@
 /** Texts to tokens, the same for steps, statistics, expressions and keys. */
-export { Analyzer } from './analyzer.js';
+export { Analyzer, ANY_START } from './analyzer.js';
 export {
   analyzerText,
   describeAnalyzer,

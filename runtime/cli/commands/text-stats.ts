@@ -5,16 +5,19 @@ import {
   DEFAULT_ANALYZER,
   writeTextStatistics,
   type FieldTexts,
+  type TextStatistics,
 } from '../../../plugins/text_match/index.js';
 import type { ColumnTypes } from '../input/csv.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
+import { sampleIndex } from '../input/sample-index.js';
 import { parseTextPath, type TextPath } from '../input/text-path.js';
 import { startProgress } from '../load/progress.js';
 import { readSchemas } from '../project-types.js';
-import { addSettingFlags } from '../setting-flags.js';
+import { addTargetFlags } from '../setting-flags.js';
+import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { writeWhole } from '../../core/write-whole.js';
 import {
   LANGUAGES,
@@ -25,8 +28,10 @@ import {
   type Stemming,
 } from '../../text/index.js';
 
-interface Flags extends SettingFlags {
-  readonly from: string;
+type Flags = TargetFlags & {
+  readonly from?: string;
+  readonly fromIndex?: boolean;
+  readonly rows?: number;
   readonly out?: string;
   readonly format?: InputFormat;
   readonly stemming?: Stemming;
@@ -35,16 +40,21 @@ interface Flags extends SettingFlags {
   readonly accents?: boolean;
   readonly ngrams?: number;
   readonly units?: boolean;
-}
+};
+
+/** How many entities of the index are counted by default. */
+const ROWS = 100_000;
 
 export function textStatsCommand(context: CliContext): Command {
   const stats = new Command('text-stats')
     .description('count the words of a catalogue, as statistics for text_match')
     .argument('<PATH...>', 'text to count, e.g. product.title; several paths count as the fields of one text')
-    .requiredOption(
+    .option(
       '--from <FILE>',
       'file of the entities: .jsonl, .ndjson, .json or .csv, optionally with .gz; or .parquet',
     )
+    .option('--from-index', 'count a random sample of the entities that the store has')
+    .option('--rows <NUMBER>', `the size of that sample [default: ${ROWS.toLocaleString('en')}]`, rowsOf)
     .option('--out <FILE>', 'file to write [default: standard output]')
     .addOption(
       new Option('--format <FORMAT>', 'the format of the file, if its name does not show it').choices(
@@ -67,7 +77,13 @@ export function textStatsCommand(context: CliContext): Command {
     .option('--ngrams <LETTERS>', 'cut words into runs of so many letters', lettersOf)
     .option('--units', 'count amounts in base units: 1,5 l and 1500 ml are one word')
     .action((paths: string[], flags: Flags) => countTexts(context, paths, flags));
-  return addSettingFlags(stats, ['project']);
+  return addTargetFlags(stats);
+}
+
+function rowsOf(text: string): number {
+  const rows = Number(text);
+  if (Number.isSafeInteger(rows) && rows >= 1) return rows;
+  throw new UsageError(`--rows ${text}: expected a number of entities, at least 1`);
 }
 
 function lettersOf(text: string): number {
@@ -96,26 +112,79 @@ function analyzerOf({ language, stemming, stopWords, accents, ngrams, units }: F
 
 async function countTexts(context: CliContext, paths: readonly string[], flags: Flags): Promise<void> {
   const analyzer = analyzerOf(flags);
+  const { from, fromIndex } = flags;
+  if ((from === undefined) === (fromIndex !== true))
+    throw new UsageError('name the texts to count with either --from FILE or --from-index');
+  if (flags.rows !== undefined && fromIndex !== true)
+    throw new UsageError('--rows is the size of a sample; it needs --from-index');
   const parsed = await textPaths(context, paths, flags);
-  const input = await openInput(flags.from, {
-    stdin: context.stdin,
-    format: flags.format,
-    columnTypes: () => Promise.resolve<ColumnTypes>(new Map()),
-  });
-  let skipped = 0;
-  const documents = documentsOf(context, input, parsed, () => (skipped += 1));
-  const statistics = await buildTextStatistics(documents, analyzer);
+  const { statistics, lost } =
+    from === undefined
+      ? await countIndex(context, parsed, analyzer, flags)
+      : await countFile(context, parsed, analyzer, from, flags.format);
   if (statistics.documents === 0)
-    throw new CommandFailure(`no row of ${flags.from} has a ${paths.join(' or ')}`);
+    throw new CommandFailure(
+      `no row of ${from ?? 'the index'} has a ${paths.join(' or ')}`,
+      from === undefined ? 'load entities first, with `millrace entities load`' : undefined,
+    );
   const content = writeTextStatistics(statistics);
   if (flags.out === undefined) context.stdout.write(content);
   else await writeWhole(resolve(flags.out), content);
-  const lost = skipped === 0 ? '' : `, ${skipped.toLocaleString('en')} rows could not be read`;
   context.stderr.write(
     `${statistics.documents.toLocaleString('en')} texts, ` +
       `${statistics.frequencies.size.toLocaleString('en')} different words${lost}` +
       (flags.out === undefined ? '\n' : `: ${flags.out}\n`),
   );
+}
+
+/** Statistics, and what a person must know about them. */
+interface Counted {
+  readonly statistics: TextStatistics;
+  readonly lost: string;
+}
+
+async function countFile(
+  context: CliContext,
+  paths: readonly TextPath[],
+  analyzer: AnalyzerSettings,
+  from: string,
+  format: InputFormat | undefined,
+): Promise<Counted> {
+  const input = await openInput(from, {
+    stdin: context.stdin,
+    format,
+    columnTypes: () => Promise.resolve<ColumnTypes>(new Map()),
+  });
+  let skipped = 0;
+  const documents = documentsOf(context, input, paths, () => (skipped += 1));
+  const statistics = await buildTextStatistics(documents, analyzer);
+  const lost = skipped === 0 ? '' : `, ${skipped.toLocaleString('en')} rows could not be read`;
+  return { statistics, lost };
+}
+
+async function countIndex(
+  context: CliContext,
+  paths: readonly TextPath[],
+  analyzer: AnalyzerSettings,
+  flags: Flags,
+): Promise<Counted> {
+  const target = await openTarget(context, flags, 'data');
+  try {
+    const at = new Date().toISOString();
+    const progress = startProgress(context.stderr, 'reading', undefined);
+    const type = paths[0]?.entity ?? '';
+    const { rows, of } = await sampleIndex(target, type, flags.rows ?? ROWS, (seen) => {
+      progress.update(seen, seen);
+    }).finally(() => {
+      progress.stop();
+    });
+    const documents = rows.map((row) => paths.map((path) => path.textsOf(row)));
+    const statistics = await buildTextStatistics(documents, analyzer);
+    const lost = ` of ${rows.length.toLocaleString('en')} out of ${of.toLocaleString('en')} entities`;
+    return { statistics: { ...statistics, sample: { rows: rows.length, of, at } }, lost };
+  } finally {
+    await target.close();
+  }
 }
 
 /** Parses the paths. All must have the same entity type. */

@@ -48,6 +48,7 @@ const step = record(
   },
   {
     version: { ...text, description: "Of a model's file." },
+    notes: { ...list(text), description: 'What it decided when it was compiled, as in `millrace plan`.' },
     when: text,
     top: count,
     reason: text,

@@ -138,6 +138,7 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
     as: step.as,
     kind: step.kind,
     ...(step.version === undefined ? {} : { version: step.version }),
+    ...(step.component.notes === undefined ? {} : { notes: step.component.notes }),
     ...(step.when === undefined ? {} : { when: step.when.text }),
     ...(step.top === undefined ? {} : { top: step.top }),
     outcome,

@@ -69,6 +69,8 @@ export interface ExplainedStep {
   readonly kind: ComponentKind;
   /** The version of a model's file. */
   readonly version?: string;
+  /** What the step decided when it was compiled, as in `millrace plan`: e.g. which statistics it uses. */
+  readonly notes?: readonly string[];
   readonly when?: string;
   readonly top?: number;
   /** `not_asked_for`: `when:` was not true, or the step is an effect, which an explanation does not run. */

@@ -42,6 +42,16 @@ export const TEXT: Surface = {
     ),
     expression('An unknown unit of measure', 'quantity(product.title, "litr") > 1'),
     expression('A number in a comparison of texts', 'edit_distance(product.title, product.price) < 3'),
+    step(
+      'Statistics of a sample that nobody can date',
+      'k1: 1.2',
+      statistics('"stemming":"plural","sample":{"rows":10}'),
+    ),
+    { what: 'Texts to count that are not named', run: 'text-stats product.title' },
+    {
+      what: 'The size of a sample of a file',
+      run: 'text-stats product.title --from products.jsonl --rows 100',
+    },
     {
       what: 'Stop words on the command line without a language',
       run: 'text-stats product.title --from products.jsonl --no-stop-words',

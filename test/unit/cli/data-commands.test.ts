@@ -171,6 +171,36 @@ describe('commands that work on data', () => {
     });
   });
 
+  it('count the words of a sample of the index', async () => {
+    root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS });
+    const store = ['--project', root, '--store', 'embedded', '--data-dir', join(root, 'data')];
+    const out = join(root, 'stats.json');
+    const empty = await millrace(['text-stats', 'product.tags', '--from-index', ...store]);
+    expect(empty.code).to.equal(1);
+    expect(empty.stderr).to.contain('no row of the index').and.contain('millrace entities load');
+    await millrace(['entities', 'load', 'product', join(root, 'products.jsonl'), ...store]);
+    const counted = await millrace(['text-stats', 'product.tags', '--from-index', '--out', out, ...store]);
+    expect(counted.stderr).to.match(/^3 texts, 3 different words of (\d) out of \1 entities/);
+    const statistics = JSON.parse(await readFile(out, 'utf8')) as { sample: { rows: number; of: number } };
+    expect(statistics).to.deep.include({ documents: 3, mean_lengths: [5 / 3] });
+    expect(statistics.sample.rows).to.equal(statistics.sample.of);
+    const few = await millrace(['text-stats', 'product.tags', '--from-index', '--rows', '1', ...store]);
+    expect(few.stdout).to.contain('"sample":{"rows":1,');
+  });
+
+  for (const [flags, message] of [
+    [[], 'either --from FILE or --from-index'],
+    [['--from', 'products.jsonl', '--from-index'], 'either --from FILE or --from-index'],
+    [['--from', 'products.jsonl', '--rows', '10'], '--rows is the size of a sample'],
+    [['--from-index', '--rows', '0'], '--rows 0: expected a number'],
+  ] as const)
+    it(`refuse to count words with ${flags.join(' ') || 'no texts'}`, async () => {
+      root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS });
+      const { code, stderr } = await millrace(['text-stats', 'product.title', '--project', root, ...flags]);
+      expect(code).to.equal(2);
+      expect(stderr.replace(/\s+/g, ' ')).to.contain(message);
+    });
+
   for (const [path, message] of [
     ['product.price', 'product.price is not text; its type is float'],
     ['product.variants', 'product.variants is not text; its type is list(record)'],

@@ -78,6 +78,32 @@ describe('the analyzer', () => {
     );
   });
 
+  it('finds the same places and first letters if it may skip words', () => {
+    const settings = [none, plural, new Analyzer({ accents: 'keep' }), new Analyzer({ language: 'german' })];
+    const texts = fc.string({
+      unit: fc.oneof(
+        fc.constantFrom('a', 'b', 's', ' ', 'É', '字', 'ก', '😀', '𝐀', "'", '\u0301'),
+        fc.string(),
+      ),
+    });
+    fc.assert(
+      fc.property(fc.constantFrom(...settings), texts, fc.integer(), (analyzer, text, starts) => {
+        const tokens = analyzer.tokens(text);
+        const isWanted = (token: string): boolean => ((starts >>> (token.charCodeAt(0) & 31)) & 1) === 1;
+        analyzer.start(text);
+        for (const token of tokens) {
+          expect(analyzer.next(starts)).to.equal(true);
+          const { units, length } = analyzer.token;
+          const found = String.fromCharCode(...units.subarray(0, length));
+          expect(isWanted(token) ? found : found.charAt(0)).to.equal(
+            isWanted(token) ? token : token.charAt(0),
+          );
+        }
+        expect(analyzer.next(starts)).to.equal(false);
+      }),
+    );
+  });
+
   it('treats composed and decomposed letters alike, except kana', () => {
     const texts = fc
       .string({ unit: 'binary', maxLength: 40 })

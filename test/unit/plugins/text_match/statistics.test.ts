@@ -4,6 +4,7 @@ import { plugin } from '../../../../plugins/text_match/index.js';
 import {
   buildTextStatistics,
   readTextStatistics,
+  statisticsText,
   writeTextStatistics,
 } from '../../../../plugins/text_match/statistics.js';
 import { OptionError } from '../../../../runtime/api/option-error.js';
@@ -52,6 +53,25 @@ describe('text statistics', () => {
         expect(readTextStatistics(file, [])).to.deep.equal(statistics);
       }),
     );
+  });
+
+  it('say which texts were counted', async () => {
+    const counted = await buildTextStatistics(['lamp', 'chair']);
+    expect(statisticsText(counted, 's.json')).to.equal('s.json, 2 texts of the catalogue');
+    const sample = { rows: 2, of: 1234, at: '2026-11-22T12:00:00.000Z' };
+    const file = projectFile('s.json', writeTextStatistics({ ...counted, sample }));
+    const read = readTextStatistics(file, []);
+    expect(read).to.deep.equal({ ...counted, sample });
+    expect(statisticsText(read, file.path)).to.equal(
+      's.json, 2 texts of an index sample of 2 of 1,234 entities at 2026-11-22T12:00:00.000Z',
+    );
+  });
+
+  it('refuse a sample of no time', async () => {
+    const counted = await buildTextStatistics(['lamp']);
+    const wrong = { ...counted, sample: { rows: 1, of: 1, at: 'now' } };
+    const file = projectFile('s.json', writeTextStatistics(wrong));
+    expect(() => readTextStatistics(file, [])).to.throw(OptionError, 'has a sample without rows, of and at');
   });
 
   const wrongFiles = ['', '[]', '{}', '{"format":"millrace-text-statistics/1"}', '{"format":"other"}'];

@@ -1,0 +1,93 @@
+import { isKnown, Status, type Analyzer, type Pieces } from 'millrace/api';
+import { inverseDocumentFrequency } from './bm25.js';
+import type { QueryTerms } from './query-terms.js';
+import { lengthOf, scanCell, statusOf, type SearchedColumn, type Texts } from './searched-texts.js';
+import type { TextStatistics } from './statistics.js';
+import type { TextScan } from './text-scan.js';
+
+/** Characters that one slice scans before it yields to other requests: in the first slice, and in each later slice. */
+const FIRST_CHARACTERS = 256 * 1024;
+const CHARACTERS = 128 * 1024;
+
+/** A field for which at least one candidate has a text. */
+export interface Searched {
+  readonly scan: TextScan;
+  /** The mean length in tokens. */
+  readonly meanLength: number;
+  readonly weight: number;
+}
+
+/**
+ * Scans all candidates, including filtered ones, so that an earlier filter does not change the scores of the others.
+ * @param scans scratch memory, one for each field
+ * @param weights by field
+ */
+export function* search(
+  found: Texts,
+  query: QueryTerms,
+  analyzer: Analyzer,
+  scans: readonly TextScan[],
+  weights: readonly number[],
+  statistics: TextStatistics | undefined,
+): Pieces<Searched[]> {
+  const { count } = found;
+  let left = FIRST_CHARACTERS;
+  const searched: Searched[] = [];
+  for (let f = 0; f < found.columns.length; f++) {
+    const scan = scans[f];
+    if (scan === undefined) continue;
+    scan.reset(count, query.terms.length);
+    let tokens = 0;
+    let texts = 0;
+    for (let row = 0; row < count; row++) {
+      const column = found.columns[f] as SearchedColumn;
+      if (!isKnown(column.status[row * column.stride])) continue;
+      left -= lengthOf(column, row);
+      if (left < 0) {
+        left = CHARACTERS;
+        yield;
+      }
+      // A yield replaces the columns by copies.
+      scanCell(scan, row, found.columns[f] as SearchedColumn, query, analyzer);
+      tokens += scan.lengths[row] ?? 0;
+      texts++;
+    }
+    // A field that no candidate has is not scored.
+    if (texts === 0) continue;
+    const meanLength = statistics?.meanLengths[f] ?? tokens / texts;
+    searched.push({ scan, meanLength, weight: weights[f] ?? 1 });
+  }
+  return searched;
+}
+
+/** The idf of each term, multiplied by its number of occurrences in the query. */
+export function inverseFrequencies(
+  { count, columns }: Texts,
+  searched: readonly Searched[],
+  query: QueryTerms,
+  statistics: TextStatistics | undefined,
+): number[] {
+  if (statistics !== undefined) {
+    const { documents, frequencies } = statistics;
+    return query.terms.map(
+      (term, t) => inverseDocumentFrequency(documents, frequencies.get(term) ?? 0) * (query.repeats[t] ?? 1),
+    );
+  }
+  const terms = query.terms.length;
+  const containing = new Float64Array(terms);
+  let documents = 0;
+  for (let row = 0; row < count; row++) {
+    if (statusOf(columns, row) !== Status.present) continue;
+    documents++;
+    for (let term = 0; term < terms; term++) {
+      if (holds(searched, row * terms + term)) containing[term] = (containing[term] ?? 0) + 1;
+    }
+  }
+  return query.repeats.map((times, t) => inverseDocumentFrequency(documents, containing[t] ?? 0) * times);
+}
+
+/** Whether any field contains the term; `cell` is row · terms + term. */
+function holds(searched: readonly Searched[], cell: number): boolean {
+  for (const { scan } of searched) if ((scan.counts[cell] ?? 0) > 0) return true;
+  return false;
+}

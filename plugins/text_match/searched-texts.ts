@@ -1,0 +1,57 @@
+import { isKnown, Status, statusAt, type Analyzer, type TextColumn, type TextsColumn } from 'millrace/api';
+import type { QueryTerms } from './query-terms.js';
+import type { TextScan } from './text-scan.js';
+
+/** The texts of the candidates in one field. */
+export type SearchedColumn = TextColumn | TextsColumn;
+
+/** The inputs of a step. After the first yield they are copies. */
+export interface Texts {
+  readonly count: number;
+  rows: Int32Array;
+  columns: readonly SearchedColumn[];
+}
+
+export function scanCell(
+  scan: TextScan,
+  row: number,
+  column: SearchedColumn,
+  query: QueryTerms,
+  analyzer: Analyzer,
+): void {
+  const cell = row * column.stride;
+  if (column.kind === 'text') {
+    scan.scan(row, column.values[cell] ?? '', query, analyzer);
+    return;
+  }
+  const end = column.offsets[cell + 1] ?? 0;
+  for (let i = column.offsets[cell] ?? 0; i < end; i++) {
+    scan.scan(row, column.values[i] ?? '', query, analyzer);
+  }
+}
+
+export function copyOf(column: SearchedColumn): SearchedColumn {
+  const { stride } = column;
+  const status = column.status.slice();
+  if (column.kind === 'text') return { kind: 'text', stride, status, values: column.values.slice() };
+  return { kind: 'texts', stride, status, values: column.values.slice(), offsets: column.offsets.slice() };
+}
+
+/** The length of a row's texts, in characters. */
+export function lengthOf(column: SearchedColumn, row: number): number {
+  const cell = row * column.stride;
+  if (column.kind === 'text') return column.values[cell]?.length ?? 0;
+  let length = 0;
+  const end = column.offsets[cell + 1] ?? 0;
+  for (let i = column.offsets[cell] ?? 0; i < end; i++) length += column.values[i]?.length ?? 0;
+  return length;
+}
+
+/** Present if any of the fields is known, otherwise the status of the first field. */
+export function statusOf(columns: readonly SearchedColumn[], row: number): number {
+  for (const column of columns) {
+    if (isKnown(column.status[row * column.stride])) return Status.present;
+  }
+  const [first] = columns;
+  return first === undefined ? Status.absent : statusAt(first.status, row * first.stride);
+}
