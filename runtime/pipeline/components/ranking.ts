@@ -200,6 +200,13 @@ export class Ranking {
     return dropped;
   }
 
+  /** Whether limits or diversity fill the places around pins, slots and groups. */
+  get fillsAround(): boolean {
+    const has = (...kinds: readonly OrderRule['kind'][]): boolean =>
+      this.#rules.some(({ kind }) => kinds.includes(kind));
+    return has('limit', 'diversify') && (this.pins.size > 0 || has('slot', 'group'));
+  }
+
   /** What the rules of the order moved. It costs an ordering for each rule. */
   moves(): readonly OrderMove[] {
     if (this.#rules.length === 0 && this.pins.size === 0) return [];
