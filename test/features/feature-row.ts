@@ -21,6 +21,7 @@ export interface Item {
   readonly price?: number;
   readonly sale?: boolean;
   readonly colour?: string;
+  readonly title?: string;
   readonly tags?: readonly string[];
   /** Lists of numbers, of any length. */
   readonly scores?: readonly number[];
@@ -55,6 +56,8 @@ export interface Ranking {
   readonly zone: string;
   readonly userAgent: string;
   readonly referrer: string;
+  /** Absent: a category page. */
+  readonly query?: string;
 }
 
 /** The item events by id. */

@@ -4,15 +4,24 @@ import { readFileSync } from 'node:fs';
 import { repositoryPath } from '../support/repository.js';
 import type { FeatureRow, Shop } from './feature-row.js';
 import { expectedOf, FeatureProject } from './millrace-values.js';
+import { COUNTER_ROWS } from './live/counter-rows.js';
 import { contexts, shops } from './random-shop.js';
 import { CANDIDATES } from './rows/candidates.js';
 import { CONTEXT } from './rows/context.js';
 import { INTERACTIONS } from './rows/interactions.js';
 import { PLAIN } from './rows/plain.js';
+import { TEXTS } from './rows/texts.js';
 import { VECTORS } from './rows/vectors.js';
 
 /** All rows of docs/features.md that a test computes. */
-const ROWS: readonly FeatureRow[] = [...PLAIN, ...VECTORS, ...CANDIDATES, ...CONTEXT, ...INTERACTIONS];
+const ROWS: readonly FeatureRow[] = [
+  ...PLAIN,
+  ...VECTORS,
+  ...CANDIDATES,
+  ...CONTEXT,
+  ...INTERACTIONS,
+  ...TEXTS,
+];
 
 /** Sums are added in another order, so the last digits of a number can differ. */
 const TOLERANCE = 1e-9;
@@ -66,7 +75,7 @@ describe("the values of Metarank's features", () => {
   });
 
   it('are those that docs/features.md says are tested', () => {
-    const tested = [...new Set(ROWS.map(({ name }) => name))];
+    const tested = [...new Set([...ROWS, ...COUNTER_ROWS].map(({ name }) => name))];
     expect(documentedRows().sort()).to.deep.equal(tested.sort());
   });
 });

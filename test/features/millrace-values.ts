@@ -12,6 +12,7 @@ attributes:
   price: float
   sale: bool
   colour: string
+  title: string
   tags: list(string)
   scores: list(float)
   embedding: vector(4)
@@ -29,6 +30,7 @@ request:
   zone: string
   user_agent: { type: string, private: true }
   referrer: { type: string, private: true }
+  text: optional(string)
 components:
 ${steps === '' ? '' : `${steps}\n`}  - use: score
     with: { value: ${JSON.stringify(`coalesce(1 * (${value}), ${ABSENT})`)} }
@@ -97,6 +99,7 @@ export class FeatureProject {
       zone: ranking.zone,
       user_agent: ranking.userAgent,
       referrer: ranking.referrer,
+      ...(ranking.query === undefined ? {} : { text: ranking.query }),
     };
     const { answer } = await pipeline.run(body, { requestId: randomUUID() });
     return new Map(

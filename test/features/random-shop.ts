@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Shop } from './feature-row.js';
+import { queries, titles } from './random-texts.js';
 import { REFERRERS } from './referrers.js';
 import { USER_AGENTS } from './user-agents.js';
 
@@ -29,6 +30,7 @@ const items = fc
       price: optional(amount),
       sale: optional(fc.boolean()),
       colour: optional(fc.constantFrom(...COLOURS)),
+      title: optional(titles),
       tags: optional(fc.array(fc.constantFrom(...TAGS), { maxLength: 4 })),
       scores: optional(fc.array(amount, { maxLength: 6 })),
       embedding: optional(fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 4, maxLength: 4 })),
@@ -62,8 +64,11 @@ export const shops: fc.Arbitrary<Shop> = items.chain((all) =>
         local: fc.constantFrom(...LOCAL),
         userAgent: fc.constantFrom(...USER_AGENTS.map(({ text }) => text)),
         referrer: fc.constantFrom(...REFERRERS.map(({ url }) => url)),
+        query: optional(queries),
       })
-      .map(({ local: [localTime, zone], ...rest }) => ({ timestamp: NOW, localTime, zone, ...rest })),
+      .map(({ local: [localTime, zone], ...rest }) =>
+        dropUndefined({ timestamp: NOW, localTime, zone, ...rest }),
+      ),
   }),
 ) as fc.Arbitrary<Shop>;
 

@@ -209,6 +209,7 @@ export class Ranking {
     return dropped;
   }
 
+<<<<<<< HEAD
   /** What another ranking of the same rows needs to be interleaved with this one, after all steps. */
   side(): RankingSide {
     this.settle();
@@ -226,6 +227,13 @@ export class Ranking {
   /** Replaces the final order. Scores, tiers and rules stay those of this ranking. */
   interleave(mixed: MixedRows): void {
     this.#interleaved = mixed;
+=======
+  /** Whether limits or diversity fill the places around pins, slots and groups. */
+  get fillsAround(): boolean {
+    const has = (...kinds: readonly OrderRule['kind'][]): boolean =>
+      this.#rules.some(({ kind }) => kinds.includes(kind));
+    return has('limit', 'diversify') && (this.pins.size > 0 || has('slot', 'group'));
+>>>>>>> rows
   }
 
   /** What the rules of the order moved. It costs an ordering for each rule. */

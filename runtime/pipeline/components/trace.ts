@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { PinSource } from '../../api/ranking-edit.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { Causes } from './causes.js';
 import { pinsOf, type Ranking, type RankingSnapshot } from './ranking.js';
@@ -16,6 +17,7 @@ export interface ScoreChange {
 export type Move = { readonly step: PlannedStep; readonly row: number } & (
   | {
       readonly kind: 'pin';
+      readonly source: PinSource;
       /** From 1. */
       readonly position: number;
       /** The place without pins; undefined if it is the same, or another pin wins. */
@@ -61,14 +63,17 @@ export class Trace implements StepObserver {
     const now = ranking.snapshot();
     const pinnedBefore = pinsOf(before);
     const pinned = pinsOf(now);
+    const curated = new Map(now.pins.curation);
     for (const row of ranking.rows) {
       const from = before.scores[row] ?? 0;
       const to = now.scores[row] ?? 0;
       if (from !== to && !(Number.isNaN(from) && Number.isNaN(to)))
         this.changes.push({ step, row, before: from, after: to });
       const position = pinned.get(row);
-      if (position !== undefined && position !== pinnedBefore.get(row))
-        this.#moves.push({ kind: 'pin', step, row, position, from: undefined });
+      if (position !== undefined && position !== pinnedBefore.get(row)) {
+        const source = curated.has(row) ? 'curation' : 'pipeline';
+        this.#moves.push({ kind: 'pin', step, row, position, source, from: undefined });
+      }
       if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0)) this.#moves.push({ kind: 'below', step, row });
     }
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/types.js';
 import { stepText } from '../check/words.js';
-import type { Outcome, RankedCase } from '../run/outcome.js';
+import type { Edit, Outcome, RankedCase } from '../run/outcome.js';
 
 /** A generated request, and its answer. */
 export interface Generated {
@@ -31,12 +31,13 @@ export interface Property {
 export const PROPERTIES: ReadonlyMap<string, Property> = new Map(
   Object.entries({
     pins_hold: {
-      summary: 'A pinned candidate that no filter removes has the position of its pin.',
+      summary:
+        'A pinned candidate that no filter removes has the position of its pin. A pin of curation wins over one of the pipeline.',
       check: ({ outcome }) => pinProblem(outcome),
     },
     buried_stay_last: {
       summary:
-        'A buried candidate that is not pinned stands below all candidates that are neither buried nor pinned.',
+        'A buried candidate stands below all candidates that are not buried, apart from those that pins, slots, groups, limits or diversity moved. Limits together with pins, slots or groups are not checked.',
       check: ({ outcome }) => buriedProblem(outcome),
     },
     nothing_lost_or_invented: {
@@ -97,11 +98,28 @@ export function rankedOf({ candidates }: Outcome): RankedCase[] {
   return [...candidates.values()].filter(({ place }) => place > 0).sort((a, b) => a.place - b.place);
 }
 
+type Pin = Extract<Edit, { readonly kind: 'pin' }>;
+
+/** The pins that must hold: those of the pipeline give way to curation, for their candidate and their position. */
+function pinsThatHold(ranked: readonly RankedCase[]): (readonly [RankedCase, readonly Pin[]])[] {
+  const all = ranked.map(
+    (one) => [one, one.edits.filter((edit): edit is Pin => edit.kind === 'pin')] as const,
+  );
+  const curated = all.map(([one, pins]) => [one, pins.filter(isCurated)] as const);
+  const taken = new Set(curated.flatMap(([, pins]) => pins.map(({ position }) => position)));
+  return all.flatMap(([one, pins], at) => {
+    const own = curated[at]?.[1] ?? [];
+    const held = own.length > 0 ? own : pins.filter(({ position }) => !taken.has(position));
+    return held.length > 0 ? [[one, held] as const] : [];
+  });
+}
+
+const isCurated = ({ source }: Pin): boolean => source === 'curation';
+
 function pinProblem(outcome: Outcome): string | undefined {
   const ranked = rankedOf(outcome);
   const holders = new Map<number, RankedCase>();
-  for (const one of ranked) {
-    const pins = one.edits.flatMap((edit) => (edit.kind === 'pin' ? [edit] : []));
+  for (const [one, pins] of pinsThatHold(ranked)) {
     const [first] = pins;
     const other = pins.find(({ position }) => position !== first?.position);
     if (first === undefined) continue;
@@ -116,13 +134,18 @@ function pinProblem(outcome: Outcome): string | undefined {
   return undefined;
 }
 
+/**
+ * Pins, slots, groups, limits and diversity win over `bury`, so only candidates that none of these moved are compared. Where
+ * limits fill the places around pins, a candidate can make room for another, and nobody knows which rule lifted it.
+ */
 function buriedProblem(outcome: Outcome): string | undefined {
-  const isMoved = ({ edits }: RankedCase): boolean => edits.some(({ kind }) => kind !== 'score');
-  const isBuried = ({ edits }: RankedCase): boolean =>
-    edits.some(({ kind }) => kind === 'below') && !edits.some(({ kind }) => kind === 'pin');
-  const ranked = rankedOf(outcome);
+  if (outcome.fillsAround) return undefined;
+  const isMoved = ({ edits }: RankedCase): boolean =>
+    edits.some(({ kind }) => kind === 'pin' || kind === 'place');
+  const isBuried = ({ edits }: RankedCase): boolean => edits.some(({ kind }) => kind === 'below');
+  const ranked = rankedOf(outcome).filter((one) => !isMoved(one));
   const buried = ranked.find(isBuried);
-  const below = buried && ranked.find((one) => one.place > buried.place && !isMoved(one));
+  const below = buried && ranked.find((one) => one.place > buried.place && !isBuried(one));
   return below === undefined || buried === undefined
     ? undefined
     : `${buried.id} is buried and stands at ${buried.place}, above ${below.id} at ${below.place}`;

@@ -1,5 +1,6 @@
 import type { FeatureValue } from '../../api/step-input.js';
 import type { MillraceError } from '../../api/errors.js';
+import type { PinSource } from '../../api/ranking-edit.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
 import type { FinishedRun } from '../../pipeline/explain/explain.js';
 import { readCell } from '../../pipeline/components/step-view.js';
@@ -11,7 +12,7 @@ export type StepRef = Pick<PlannedStep, 'number' | 'as' | 'use' | 'kind'>;
 /** What one step did to one candidate. */
 export type Edit = { readonly step: StepRef; readonly sets: boolean } & (
   | { readonly kind: 'score'; readonly before: number; readonly after: number }
-  | { readonly kind: 'pin'; readonly position: number }
+  | { readonly kind: 'pin'; readonly position: number; readonly source: PinSource }
   | { readonly kind: 'below' }
   | { readonly kind: 'place'; readonly from: number; readonly to: number }
 );
@@ -47,6 +48,8 @@ export interface Outcome {
   /** By id: every candidate, in the order sent. */
   readonly candidates: ReadonlyMap<string, RankedCase>;
   readonly steps: readonly StepOutcome[];
+  /** Whether limits or diversity fill the places around pins, slots and groups, so that any of these can lift a candidate. */
+  readonly fillsAround: boolean;
   readonly degraded: readonly string[];
   /** Fields of the body that nothing declares. */
   readonly unknownFields: readonly string[];
@@ -101,6 +104,7 @@ export function outcomeOf(run: FinishedRun, wanted: ReadonlySet<string>): Outcom
       removed: removed.map((row) => ids[row] ?? ''),
       applied,
     })),
+    fillsAround: ranking.fillsAround,
     degraded: report.degraded.map(degradationText),
     unknownFields: [...request.unknownFields.keys()],
     answered: new Map(plan.answer.values.map(({ name, slot }) => [name, readCell(frame, slot, 0)])),

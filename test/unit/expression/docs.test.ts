@@ -86,4 +86,9 @@ describe('docs/expressions.md', () => {
       expect(parsed.ok && parsed.ast.kind === 'call' && parsed.ast.name, signature).to.equal(name);
     }
   });
+
+  it('shows a bar within a signature or a summary as a bar', () => {
+    const row = { signature: 'either("a|b")', summary: 'A text: a|b.', group: 'text' } as const;
+    expect(functionTable([row]).split('\n').at(-1)).to.equal('| `either("a\\|b")` | text | A text: a\\|b. |');
+  });
 });

@@ -92,6 +92,36 @@ describe('a property', () => {
     expect(failuresOf(run)).to.deep.equal({});
   });
 
+  it('knows that curation wins over pins, and that limits, slots and groups win over bury', async () => {
+    const run = await runIn(
+      {
+        'schemas/entities/product.yaml': 'entity: product\nattributes: { price: float, brand: string }\n',
+        'curation/c.yaml':
+          'curation: c\nrules:\n  - { pin: { 1: p3, 2: p1 } }\n  - { query: tv, pin: { 3: p2 }, hide: [p1] }\n',
+        'pipelines/p.yaml':
+          'pipeline: p\nrank: product\nrequest: { query: optional(query) }\ncomponents:\n  - use: score\n    with: { value: "coalesce(product.price, 0)" }\n  - use: pin\n    with: { positions: { 1: p1, 2: p2 } }\n  - { use: curation, with: { list: c } }\n',
+        'pipelines/q.yaml':
+          'pipeline: q\nrank: product\ncomponents:\n  - use: score\n    with: { value: "coalesce(product.price, 0)" }\n  - use: bury\n    with: { where: product.price > 2 }\n  - use: limit\n    with: { by: product.brand, most: 1, within: 2 }\n',
+        'pipelines/r.yaml':
+          'pipeline: r\nrank: product\ncomponents:\n  - use: score\n    with: { value: "coalesce(product.price, 0)" }\n  - use: bury\n    with: { where: product.price > 2 }\n  - use: limit\n    with: { by: product.brand, most: 1, within: page }\n  - use: slot\n    with: { positions: [2], where: product.price == 4 }\n  - use: pin\n    with: { positions: { 1: p3 } }\npage: { size: 2, max_size: 2 }\n',
+        ...Object.fromEntries(
+          ['p', 'q', 'r'].map((name) => [
+            `tests/${name}.yaml`,
+            `test: ${name}
+pipeline: ${name}
+given: { entities: { product: [{ product_id: p1, price: 1, brand: a }, { product_id: p2, price: 2, brand: a }, { product_id: p3, price: 3, brand: b }, { product_id: p4, price: 4, brand: a }] } }
+request: { candidates: [{ product_id: p1 }, { product_id: p2 }, { product_id: p3 }, { product_id: p4 }]${name === 'p' ? ', query: { query: tv }' : ''} }
+always: [pins_hold, buried_stay_last, nothing_lost_or_invented]
+`,
+          ]),
+        ),
+      },
+      { runs: 200 },
+    );
+    expect(failuresOf(run)).to.deep.equal({});
+    expect(run.results).to.have.length(3);
+  });
+
   it('makes the same requests from the same seed', async () => {
     const [property, components, , files = {}] = BROKEN[4] ?? BROKEN[0] ?? ['', '', /x/];
     const project = {
@@ -119,6 +149,7 @@ function outcomeOf(candidates: readonly RankedCase[], more: Partial<Outcome> = {
     page: candidates.map(({ id }) => id),
     candidates: new Map(candidates.map((one) => [one.id, one])),
     steps: [],
+    fillsAround: false,
     degraded: [],
     unknownFields: [],
     answered: new Map(),
@@ -136,7 +167,7 @@ async function problemOf(name: string, outcome: Outcome, second = outcome): Prom
 /** What only a fault of the runtime could cause. */
 describe('a property, on an answer that is wrong', () => {
   const sound = outcomeOf([candidate('a', 1), candidate('b', 2)]);
-  const pin: Edit = { step: STEP, sets: false, kind: 'pin', position: 1 };
+  const pin: Edit = { step: STEP, sets: false, kind: 'pin', position: 1, source: 'pipeline' };
 
   it('holds for a sound answer', async () => {
     const sizes = { ...sound, page: ['a'] };
