@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { Random } from '../../../runtime/core/random.js';
+import { offPolicyEstimate } from '../../../runtime/off-policy/estimate.js';
+import { drawOrder, MOST_EXACT, type Exploration } from '../../../runtime/pipeline/components/draw-order.js';
+
+const SEED = 20261122;
+const DRAWS = 20_000;
+const SCORES = [2, 1.5, 1.5, 0.2, -1];
+const METHODS: readonly Exploration[] = [
+  { method: 'swap', probability: 0.3 },
+  { method: 'plackett_luce', temperature: 0.8 },
+  { method: 'epsilon_greedy', epsilon: 0.4 },
+];
+/** The 0.9999 quantile of chi-square by degrees of freedom (Wilson and Hilferty 1931). */
+const limit = (freedom: number): number =>
+  freedom * (1 - 2 / (9 * freedom) + 3.719 * Math.sqrt(2 / (9 * freedom))) ** 3;
+
+describe('draw order', () => {
+  for (const exploration of METHODS) {
+    describe(exploration.method, () => {
+      const random = new Random(SEED);
+      const pages = new Map<string, { count: number; probability: number }>();
+      const marginals = new Map<string, { count: number; probability: number }>();
+      before(() => {
+        for (let draw = 0; draw < DRAWS; draw++) {
+          const { order, propensity, marginal } = drawOrder(exploration, SCORES, () => random.next());
+          const probability = propensity.reduce((product, one) => product * one, 1);
+          count(pages, order.join(' '), probability);
+          order.forEach((index, place) => {
+            count(marginals, `${index}@${place}`, marginal[place] ?? NaN);
+          });
+        }
+      });
+
+      it('logs the probability of every page that it draws', () => {
+        let [chi, freedom, sum, rest] = [0, -1, 0, 0];
+        for (const { count: seen, probability } of pages.values()) {
+          sum += probability;
+          const expected = probability * DRAWS;
+          if (expected < 20) {
+            rest += seen;
+            continue;
+          }
+          chi += (seen - expected) ** 2 / expected;
+          freedom += 1;
+        }
+        expect(sum).to.be.within(0.99, 1 + 1e-9);
+        expect(rest).to.be.below(DRAWS / 10);
+        expect(freedom).to.be.above(3);
+        expect(chi).to.be.below(limit(freedom));
+      });
+
+      it('knows the exact probability of each candidate at each place', () => {
+        for (const [key, { count: seen, probability }] of marginals) {
+          const deviation = Math.sqrt(probability * (1 - probability) * DRAWS);
+          expect(Math.abs(seen - probability * DRAWS), key).to.be.at.most(5 * deviation + 1e-6);
+        }
+        for (let place = 0; place < SCORES.length; place++) {
+          const sum = SCORES.reduce(
+            (all, _, index) => all + (marginals.get(`${index}@${place}`)?.probability ?? 0),
+            0,
+          );
+          expect(sum).to.be.closeTo(1, 1e-9);
+        }
+      });
+    });
+  }
+
+  it('gives the mean reward if the evaluated policy is the one that was logged', () => {
+    const random = new Random(SEED);
+    const [exploration] = METHODS;
+    if (exploration === undefined) throw new Error('there are methods');
+    const logged = Array.from({ length: 500 }, (_, unit) => {
+      const { order, propensity, marginal } = drawOrder(exploration, SCORES, () => random.next());
+      const places = Array.from(order, (index, at) => ({
+        place: at + 1,
+        target: marginal[at] ?? NaN,
+        propensity: propensity[at] ?? NaN,
+        marginal: marginal[at] ?? NaN,
+        reward: index === 0 && random.chance(0.5) ? 1 : 0,
+      }));
+      return { unit: String(unit), places };
+    });
+    const { value, logged: mean } = offPolicyEstimate(logged, 'ips', 'item_position');
+    expect(value).to.be.closeTo(mean, 1e-12);
+    expect(mean).to.be.above(0.3);
+  });
+
+  it('moves nothing if nothing is to be explored', () => {
+    for (const exploration of [
+      { method: 'swap', probability: 0 },
+      { method: 'epsilon_greedy', epsilon: 0 },
+      { method: 'plackett_luce', temperature: 1e-9 },
+    ] as const) {
+      const { order, propensity } = drawOrder(exploration, [3, 2, 1], () => 0.999);
+      expect([...order]).to.deep.equal([0, 1, 2]);
+      expect([...propensity]).to.deep.equal([1, 1, 1]);
+    }
+  });
+
+  it('draws from no candidates, from one, and from more than have exact marginals', () => {
+    const many = Array.from({ length: MOST_EXACT + 1 }, (_, i) => -1000 * i);
+    for (const exploration of METHODS) {
+      expect([...drawOrder(exploration, [], () => 0).order]).to.deep.equal([]);
+      const one = drawOrder(exploration, [5], () => 0.5);
+      expect([one.order[0], one.propensity[0], one.marginal[0]]).to.deep.equal([0, 1, 1]);
+      const { order, propensity, marginal } = drawOrder(exploration, many, () => 0.9);
+      expect([...order].sort((a, b) => a - b)).to.deep.equal(many.map((_, i) => i));
+      expect(propensity.every((chance) => chance > 0 && chance <= 1)).to.equal(true);
+      expect(marginal.every((chance) => Number.isNaN(chance))).to.equal(exploration.method !== 'swap');
+    }
+  });
+});
+
+function count(
+  into: Map<string, { count: number; probability: number }>,
+  key: string,
+  probability: number,
+): void {
+  const known = into.get(key);
+  if (known === undefined) into.set(key, { count: 1, probability });
+  else known.count += 1;
+}
