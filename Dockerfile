@@ -10,6 +10,7 @@ COPY scripts/build.mjs scripts/remove-stale.mjs scripts/
 COPY schemas schemas
 COPY plugins plugins
 COPY runtime runtime
+COPY inspect inspect
 COPY clients/python/src clients/python/src
 RUN npm run build && npm prune --omit=dev
 

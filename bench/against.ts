@@ -11,15 +11,22 @@ import { measurePair, pairHead, summaryOf, type Pair } from './support/pairs.js'
 
 const SERVER = join('dist', 'bench', 'service', 'millrace.js');
 
-/**
- * Compares this checkout with another one, which is built: CPU per request of the two services, on the same store, project and
- * requests.
- */
-export async function serviceAgainst(other: string, short: boolean): Promise<void> {
-  const before = resolve(other, SERVER);
-  if (!existsSync(before))
-    throw new Error(`${before} does not exist; run \`npm run build\` in that checkout`);
-  const after = fileURLToPath(new URL('./service/millrace.js', import.meta.url));
+interface Against {
+  /** The checkout to compare with. */
+  readonly before: string;
+  /** The other checkout; by default this one. */
+  readonly after: string | undefined;
+  /** Pairs of processes for each number of candidates. */
+  readonly pairs: number;
+}
+
+/** Compares two checkouts, which are built: CPU per request of the two services, on the same store, project and requests. */
+export async function serviceAgainst(checkouts: Against, short: boolean): Promise<void> {
+  const before = serverOf(checkouts.before);
+  const after =
+    checkouts.after === undefined
+      ? fileURLToPath(new URL('./service/millrace.js', import.meta.url))
+      : serverOf(checkouts.after);
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   const redis = await startRedisServer();
   try {
@@ -29,7 +36,7 @@ export async function serviceAgainst(other: string, short: boolean): Promise<voi
     const rows: string[][] = [];
     for (const count of short ? [100] : [24, 100, 1000]) {
       const pairs: Pair[] = [];
-      for (let i = 0; i < (short ? 3 : 24); i++) pairs.push(await measurePair(setup, count, i));
+      for (let i = 0; i < (short ? 3 : checkouts.pairs); i++) pairs.push(await measurePair(setup, count, i));
       rows.push(summaryOf(count, pairs));
     }
     console.log(table(pairHead('before', 'after'), rows));
@@ -37,4 +44,11 @@ export async function serviceAgainst(other: string, short: boolean): Promise<voi
     await redis.remove();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function serverOf(checkout: string): string {
+  const server = resolve(checkout, SERVER);
+  if (!existsSync(server))
+    throw new Error(`${server} does not exist; run \`npm run build\` in that checkout`);
+  return server;
 }

@@ -20,8 +20,9 @@ import { tracesBench } from './traces.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
- * the service with that of another checkout. `npm run bench -- dataset --rankings N` sets the size of the ledger, `npm run bench
- * -- ledger --candidates N` that of the requests. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
+ * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
+ * of pairs. `npm run bench -- dataset --rankings N` sets the size of the ledger, `npm run bench -- ledger --candidates N` that
+ * of the requests. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
@@ -48,12 +49,14 @@ const { values, positionals: names } = parseArgs({
     short: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     against: { type: 'string' },
+    after: { type: 'string' },
+    pairs: { type: 'string', default: '24' },
     candidates: { type: 'string' },
     rankings: { type: 'string' },
   },
   allowPositionals: true,
 });
-const { short, write, against, candidates, rankings } = values;
+const { short, write, against, after, pairs, candidates, rankings } = values;
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   const bench = BENCHES[name];
   if (bench === undefined) {
@@ -61,6 +64,7 @@ for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
     process.exitCode = 2;
     break;
   }
-  if (against !== undefined && bench === serviceBench) await serviceAgainst(against, short);
+  if (against !== undefined && bench === serviceBench)
+    await serviceAgainst({ before: against, after, pairs: Number(pairs) }, short);
   else await bench(short, write);
 }

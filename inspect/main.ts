@@ -85,7 +85,7 @@ async function look(): Promise<void> {
   project = next;
   const { name, version, reload } = next;
   part('project', HTMLSpanElement).textContent = name;
-  state.textContent = `version ${version}${next.watches ? ', changes of files are taken up at once' : ''}`;
+  state.textContent = `version ${version}${next.watches ? ', changes of files apply at once' : ''}`;
   const failed = reload?.outcome === 'failed';
   part('problems', HTMLElement).hidden = !failed;
   part('diagnostics', HTMLPreElement).textContent = failed ? reload.text : '';

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import { AdmissionMetrics } from '../runtime/metrics/admission-metrics.js';
 import { ConnectionMetrics } from '../runtime/metrics/connection-metrics.js';
 import { EdgeMetrics } from '../runtime/metrics/edge-metrics.js';
+import { countCuration } from '../runtime/metrics/curation-metrics.js';
 import { countEventLoopDelay } from '../runtime/metrics/event-loop-metrics.js';
 import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
 import { countKeys } from '../runtime/metrics/key-metrics.js';
@@ -56,6 +57,7 @@ function register(registry: Registry): void {
     lastFailed: false,
     current: { version: '', loadedAt: 0, models: [] },
   });
+  countCuration(registry, () => []);
   countSources(registry, () => []);
   countWorkers(registry, { states: () => [], restarts: () => 0 });
 }

@@ -14,6 +14,8 @@ export interface Setup {
   readonly sides: readonly [before: Side, after: Side];
   readonly folder: string;
   readonly redisUrl: string;
+  /** Requests in flight; 4 by default. One is never refused by the admission, however slow the machine is. */
+  readonly clients?: number;
 }
 
 /** CPU per request, milliseconds; geometric means of two rounds each. */
@@ -27,7 +29,7 @@ export interface Pair {
  * @param index the service that starts first, and is measured first, changes from pair to pair
  */
 export async function measurePair(
-  { sides, folder, redisUrl }: Setup,
+  { sides, folder, redisUrl, clients = 4 }: Setup,
   count: number,
   index: number,
 ): Promise<Pair> {
@@ -52,9 +54,10 @@ export async function measurePair(
     const [a, b] = contestants;
     if (a === undefined || b === undefined) throw new Error('two servers are compared');
     const requests = count >= 1000 ? 150 : 600;
-    for (const contestant of contestants) await run(contestant, bodies, 2 * requests, 4);
+    for (const contestant of contestants) await run(contestant, bodies, 2 * requests, clients);
     const costs: number[] = [];
-    for (const contestant of [a, b, b, a]) costs.push((await run(contestant, bodies, requests, 4)).cpuMs);
+    for (const contestant of [a, b, b, a])
+      costs.push((await run(contestant, bodies, requests, clients)).cpuMs);
     const [first = NaN, second = NaN, third = NaN, fourth = NaN] = costs;
     const [outer, inner] = [Math.sqrt(first * fourth), Math.sqrt(second * third)];
     return order[0] === 0 ? { before: outer, after: inner } : { before: inner, after: outer };

@@ -22,7 +22,7 @@ export function amountFrom(table: AmountTable, keys: readonly Input<'text'>[]): 
       let level: AmountTable | number | undefined = table;
       for (const { values, status, stride } of columns) {
         if (!isKnown(status[row * stride])) return NaN;
-        if (!(level instanceof Map)) return undefined;
+        if (typeof level !== 'object') return undefined;
         level = level.get(values[row * stride] ?? '');
       }
       return typeof level === 'number' ? level : undefined;

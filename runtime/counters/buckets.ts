@@ -1,3 +1,4 @@
+import { uint32At } from '../store/codec/numbers-at.js';
 import { SeriesKind } from '../store/codec/counter-record.js';
 
 /** A window is cut into this many buckets. A count can contain events that are one bucket older than the window. */
@@ -96,11 +97,11 @@ export function addToBuckets(
 export function sumFrom(memory: Buffer, at: number, width: number, oldest: number): number {
   const count = memory[at + 4] as number;
   if (count === 0) return 0;
-  const most = memory.readUInt32LE(at) - oldest;
+  const most = uint32At(memory, at) - oldest;
   // Usually every stored bucket is inside the window, so the first look is the last.
   let i = count - 1;
   while (i >= 0 && (memory[at + HEAD + i] as number) > most) i--;
   if (i < 0) return 0;
   const value = at + HEAD + count + i * width;
-  return width === 8 ? memory.readDoubleLE(value) : memory.readUInt32LE(value);
+  return width === 8 ? memory.readDoubleLE(value) : uint32At(memory, value);
 }

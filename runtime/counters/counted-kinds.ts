@@ -104,6 +104,6 @@ function amountOf({ value, kind }: Series, event: CountedEvent): number | undefi
 /** The id of an entity of the event, or a value of it. */
 function textOf(name: string, { subject, owners, values }: CountedEvent): string | undefined {
   const value = values.get(name);
-  if (value !== undefined) return String(value as string | number | boolean);
+  if (value !== undefined) return typeof value === 'string' ? value : JSON.stringify(value);
   return subject.type === name ? subject.id : owners.find(({ type }) => type === name)?.id;
 }

@@ -2,10 +2,9 @@ import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { CounterDefinition, CounterFeature } from '../config/project/model.js';
 import { writeMissing } from '../frame/cells.js';
-import { findSeries, SERIES_HEAD, SeriesKind } from '../store/codec/counter-record.js';
-import { oldestEpoch, sumFrom } from './buckets.js';
-import { countDistinct } from './distinct.js';
-import { seriesOf, type FeatureSeries, type Series } from './series.js';
+import { SeriesKind } from '../store/codec/counter-record.js';
+import { distinctSeries, seriesOf, type FeatureSeries } from './series.js';
+import { SeriesReader } from './series-reader.js';
 import { FIRST_GENERATIONS, type Generations } from './generations.js';
 
 /** A feature of a counter that a plan reads. */
@@ -14,28 +13,42 @@ export interface WantedCount {
   readonly feature: CounterFeature;
 }
 
+/** A feature with the numbers of its series in the readers. */
+interface DecodedFeature {
+  readonly feature: CounterFeature;
+  readonly counted: number;
+  /** For the time of a last event: how old it may be, in milliseconds; otherwise infinite. */
+  readonly oldest: number;
+  readonly over: readonly number[];
+  readonly allCounted: readonly number[];
+  readonly allOver: readonly number[];
+  /** By class of position: the rate of all entities together. */
+  readonly means: Float64Array;
+}
+
 /**
  * Writes the wanted features of counter records into columns of the frame. An entity without events has the count 0. A
  * rate without events of `over` and without a prior, and the time of a last event that never happened, are missing.
  */
 export class CounterDecoder {
   readonly #wanted: readonly WantedCount[];
-  #series: readonly FeatureSeries[];
+  #features: readonly DecodedFeature[] = [];
+  /** Read the series of an entity, and those of all entities together. */
+  #entity = new SeriesReader([]);
+  #all = new SeriesReader([]);
   #generations: Generations;
   #version = -1;
-  /** By feature, then by class of position: the rate of all entities together. */
-  #means: Float64Array[] = [];
+  #now = 0;
 
   constructor(wanted: readonly WantedCount[], generations: Generations = FIRST_GENERATIONS) {
     this.#wanted = wanted;
-    this.#series = [];
     this.#generations = generations;
     this.#refresh();
   }
 
   /** Whether a feature compares with all entities, so that their record must be read, too. */
   get readsAll(): boolean {
-    return this.#series.some(({ allOver }) => allOver.length > 0);
+    return this.#features.some(({ allOver }) => allOver.length > 0);
   }
 
   /** Uses the generations of a running service. */
@@ -50,20 +63,23 @@ export class CounterDecoder {
    */
   begin(memory: Buffer | null, start: number, end: number, now: number): void {
     if (this.#version !== this.#generations.version) this.#refresh();
-    this.#series.forEach(({ allCounted, allOver }, f) => {
-      const means = this.#means[f] as Float64Array;
+    this.#now = now;
+    this.#entity.begin(now);
+    this.#all.begin(now);
+    this.#all.read(memory, start, end);
+    const { values } = this.#all;
+    for (const { allCounted, allOver, means } of this.#features) {
+      let [allOfCounted, allOfOver] = [0, 0];
       for (let i = 0; i < allOver.length; i++) {
-        const over = read(memory, start, end, allOver[i] as Series, now);
-        means[i] = over > 0 ? read(memory, start, end, allCounted[i] as Series, now) / over : 0;
+        const counted = values[allCounted[i] as number] as number;
+        const over = values[allOver[i] as number] as number;
+        means[i] = over > 0 ? counted / over : 0;
+        allOfCounted += counted;
+        allOfOver += over;
       }
       // The rate over all positions comes last.
-      if (allOver.length > 1) {
-        let [counted, over] = [0, 0];
-        for (const one of allCounted) counted += read(memory, start, end, one, now);
-        for (const one of allOver) over += read(memory, start, end, one, now);
-        means[allOver.length] = over > 0 ? counted / over : 0;
-      }
-    });
+      if (allOver.length > 1) means[allOver.length] = allOfOver > 0 ? allOfCounted / allOfOver : 0;
+    }
   }
 
   /**
@@ -71,17 +87,12 @@ export class CounterDecoder {
    * @param memory holds the record from `start` to `end`; null if the store has none for the key
    * @param columns in the order of the wanted features
    */
-  decode(
-    memory: Buffer | null,
-    start: number,
-    end: number,
-    columns: readonly Column[],
-    row: number,
-    now: number,
-  ): void {
-    for (let f = 0; f < this.#series.length; f++) {
+  decode(memory: Buffer | null, start: number, end: number, columns: readonly Column[], row: number): void {
+    this.#entity.read(memory, start, end);
+    const { values } = this.#entity;
+    for (let f = 0; f < this.#features.length; f++) {
       const column = columns[f] as Column;
-      const value = this.#value(this.#series[f] as FeatureSeries, f, memory, start, end, now);
+      const value = valueOf(this.#features[f] as DecodedFeature, values, this.#now);
       if (Number.isNaN(value)) writeMissing(column, row, Status.missing_feature);
       else if (column.kind === 'number') {
         column.values[row] = value;
@@ -95,59 +106,47 @@ export class CounterDecoder {
     for (const column of columns) writeMissing(column, row, cause);
   }
 
-  #value(
-    { feature, counted, over }: FeatureSeries,
-    f: number,
-    memory: Buffer | null,
-    start: number,
-    end: number,
-    now: number,
-  ): number {
-    const count = read(memory, start, end, counted, now);
-    if (over.length === 0) return count;
-    const means = this.#means[f] as Float64Array;
-    const { prior, expected } = feature;
-    let base = 0;
-    if (expected)
-      for (let i = 0; i < over.length; i++)
-        base += read(memory, start, end, over[i] as Series, now) * (means[i] as number);
-    else base = read(memory, start, end, over[0] as Series, now);
-    if (prior === undefined) return base > 0 ? count / base : NaN;
-    const mean = prior.mean === 'global' ? (means[expected ? over.length : 0] as number) : prior.mean;
-    if (!expected) return (count + prior.weight * mean) / (base + prior.weight);
-    // The assumed events have the expected rate, so they add as much above as below the line.
-    const assumed = prior.weight * mean;
-    return base + assumed > 0 ? (count + assumed) / (base + assumed) : NaN;
-  }
-
   #refresh(): void {
     this.#version = this.#generations.version;
-    const all = new Map<CounterDefinition, FeatureSeries[]>();
-    this.#series = this.#wanted.map(({ counter, feature }) => {
-      const its = all.get(counter) ?? seriesOf(counter, this.#generations.servingOf(counter.name));
-      all.set(counter, its);
+    const known = new Map<CounterDefinition, FeatureSeries[]>();
+    const wanted = this.#wanted.map(({ counter, feature }) => {
+      const its = known.get(counter) ?? seriesOf(counter, this.#generations.servingOf(counter.name));
+      known.set(counter, its);
       return its.find((one) => one.feature === feature) as FeatureSeries;
     });
-    this.#means = this.#series.map(({ allOver }) => new Float64Array(allOver.length + 1));
+    const { entity, all } = distinctSeries(wanted);
+    this.#entity = new SeriesReader(entity);
+    this.#all = new SeriesReader(all);
+    this.#features = wanted.map(({ feature, counted, over, allCounted, allOver }) => ({
+      feature,
+      counted: this.#entity.numberOf(counted),
+      oldest: counted.kind === SeriesKind.last ? counted.window : Infinity,
+      over: over.map((one) => this.#entity.numberOf(one)),
+      allCounted: allCounted.map((one) => this.#all.numberOf(one)),
+      allOver: allOver.map((one) => this.#all.numberOf(one)),
+      means: new Float64Array(allOver.length + 1),
+    }));
   }
 }
 
-/** The value of a series in a record; 0 if the record lacks it, NaN for the time of an event that never happened. */
-function read(memory: Buffer | null, start: number, end: number, series: Series, now: number): number {
-  const at = memory === null ? -1 : findSeries(memory, start, end, series.low, series.high);
-  if (memory === null || at < 0) return series.kind === SeriesKind.last ? NaN : 0;
-  const body = at + SERIES_HEAD;
-  const width = memory[at + 15] as number;
-  switch (series.kind) {
-    case SeriesKind.last: {
-      const time = memory.readDoubleLE(body);
-      return time > now - series.window ? time : NaN;
-    }
-    case SeriesKind.decay:
-      return memory.readDoubleLE(body) * 2 ** ((memory.readDoubleLE(body + 8) - now) / series.halfLife);
-    case SeriesKind.distinct:
-      return countDistinct(memory, body, width, oldestEpoch(now, series.window));
-    default:
-      return sumFrom(memory, body, width, oldestEpoch(now, series.window));
-  }
+/** @param values of the series of the entity */
+function valueOf(
+  { feature, counted, oldest, over, means }: DecodedFeature,
+  values: Float64Array,
+  now: number,
+): number {
+  const count = values[counted] as number;
+  if (over.length === 0) return oldest === Infinity || count > now - oldest ? count : NaN;
+  const { prior, expected } = feature;
+  let base = 0;
+  if (expected)
+    for (let i = 0; i < over.length; i++)
+      base += (values[over[i] as number] as number) * (means[i] as number);
+  else base = values[over[0] as number] as number;
+  if (prior === undefined) return base > 0 ? count / base : NaN;
+  const mean = prior.mean === 'global' ? (means[expected ? over.length : 0] as number) : prior.mean;
+  if (!expected) return (count + prior.weight * mean) / (base + prior.weight);
+  // The assumed events have the expected rate, so they add as much above as below the line.
+  const assumed = prior.weight * mean;
+  return base + assumed > 0 ? (count + assumed) / (base + assumed) : NaN;
 }

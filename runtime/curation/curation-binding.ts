@@ -9,7 +9,7 @@ import { normalizeQuery } from '../core/normalize-query.js';
 import type { Frame } from '../frame/frame.js';
 import type { FrameLayout } from '../frame/frame-layout.js';
 import type { Expected } from '../expression/compile.js';
-import type { KnownNames} from './late-expression.js';
+import type { KnownNames } from './late-expression.js';
 import { LateExpression } from './late-expression.js';
 import { put, RuleIndex } from './rule-index.js';
 import { splitCondition } from './split-condition.js';

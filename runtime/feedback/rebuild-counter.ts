@@ -94,7 +94,7 @@ class Build {
     const values = new Map<string, JsonValue>();
     for (const name of this.parts.kinds.get(event)?.values.keys() ?? []) {
       const value = record.value(name)?.at(0);
-      if (value !== undefined && value !== null) values.set(name, value as JsonValue);
+      if (value !== undefined) values.set(name, value);
     }
     const { owners = [] } = record.schema.meta as { readonly owners?: readonly string[] };
     const position = number(record, 'position');

@@ -10,7 +10,14 @@ import type { BodyLimits, HttpServices, TimeLimits } from './services.js';
 /** The inputs of the OpenAPI document. */
 export type ApiParts = Pick<
   HttpServices,
-  'pipelines' | 'entityTypes' | 'views' | 'eventKinds' | 'version' | 'keys'
+  | 'pipelines'
+  | 'entityTypes'
+  | 'views'
+  | 'eventKinds'
+  | 'curationLists'
+  | 'experimentNames'
+  | 'version'
+  | 'keys'
 >;
 
 /** The inputs of a route's handler. */

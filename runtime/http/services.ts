@@ -40,6 +40,10 @@ export interface HttpServices {
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */
   readonly views: ReadonlyMap<string, FeatureView>;
+  /** The names of the lists of curation/. */
+  readonly curationLists: readonly string[];
+  /** The names of the experiments. */
+  readonly experimentNames: readonly string[];
   /** The kinds of feedback. */
   readonly eventKinds: ReadonlyMap<string, EventKind>;
   readonly logger: Logger;
@@ -65,7 +69,7 @@ export interface HttpServices {
   readonly projectVersion?: string;
   /** The name of the project, for /inspect. */
   readonly projectName?: string;
-  /** Whether changes of the project's files are taken up, for /inspect. */
+  /** Whether the service applies changes of the project's files, for /inspect. */
   readonly watches?: boolean;
 }
 

@@ -23,9 +23,6 @@ export const EXPERIMENT_FIELDS = [
 export const EXCLUSIONS = ['no_unit', 'override'] as const;
 export type Exclusion = (typeof EXCLUSIONS)[number];
 
-/** The arm of a request whose candidates come from both arms; `team` then has the arm of each place. */
-export const INTERLEAVED = '*';
-
 /**
  * One row for each logged candidate, if an experiment interleaves: the arm that gets the credit for the candidate.
  * Absent for candidates of the common prefix of both arms, and for candidates without a place.

@@ -10,7 +10,7 @@ import { isFinal, Outcomes } from './refusals.js';
 import { readMessage } from './read-message.js';
 
 const EVENT_POINTER = /^\/events\/(\d+)(.*)$/s;
-/** The most reasons that are told of one message. */
+/** The maximum number of reasons in the report of one message. */
 const MOST_REASONS = 3;
 
 /** The feedback of one message. */

@@ -265,6 +265,7 @@ describe('kinds of feedback', () => {
           of('click'),
         );
         await send(app, 'r1', of('order'), of('order', { event_id: 7, time: NOW - 8 * 24 * HOUR }));
+        await app.feedback.recording.idle(10_000);
         const found = await memory.records();
         expect(found.map(({ kind, schema }) => [kind, schema.meta])).to.deep.equal(
           ['order', 'click', 'order', 'order'].map((event) => [

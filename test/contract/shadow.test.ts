@@ -9,6 +9,7 @@ import type { ShadowReport } from '../../runtime/cli/shadow/shadow-text.js';
 import { millrace, type CommandResult } from '../support/command-line.js';
 import { pluginFiles, writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 const arm = (name: string, use: string): Record<string, string> => ({
   [`pipelines/${name}.yaml`]: `pipeline: ${name}\nrank: product\nlimits: { time: 60s }\ncomponents:\n  - use: score\n    with: { value: product.price }\n  - use: ${use}\n`,
@@ -56,6 +57,11 @@ describe('shadow arms', function () {
       entities: Array.from({ length: 5 }, (_, i) => ({ product_id: `p${i}`, price: i + 1 })),
     });
     for (let i = 0; i < REQUESTS; i++) answers.push(await rank(`r${i}`));
+    // Records are written after the answers.
+    await until('the records of the ledger', async () => {
+      const { stdout } = await millrace(['ledger', 'cat', join(root, 'ledger')]);
+      return stdout.split('\n').length > REQUESTS;
+    });
   });
   after(async () => {
     await service.close();

@@ -32,7 +32,8 @@ describe('docs/curation.md', () => {
     withFiles(files, (root) =>
       serveProject(root, async (url) => {
         const [preview, put] = exchangesOf(page);
-        const { page: explained } = (await post(url + (preview?.path ?? ''), preview?.body ?? '')).json as unknown as Explained;
+        const { page: explained } = (await post(url + (preview?.path ?? ''), preview?.body ?? ''))
+          .json as unknown as Explained;
         const seen = explained.map(({ candidate_id: id, changes }) => [
           id,
           changes.flatMap(({ rules = [] }) => rules),

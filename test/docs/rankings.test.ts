@@ -48,7 +48,9 @@ function filesOf(page: string): Record<string, string> {
   for (const [, path = '', body = ''] of text.matchAll(/^cat > (\S+\.yaml) <<'END'\n([\s\S]*?)^END$/gm))
     files[path.replace(/^live\//, '')] ??= body;
   return Object.fromEntries(
-    Object.entries(files).filter(([path]) => /^(pipelines|schemas|plugins)\//.test(path)),
+    Object.entries(files).filter(([path]) =>
+      /^(?:(?:pipelines|schemas|plugins|curation)\/|millrace\.yaml$)/.test(path),
+    ),
   );
 }
 

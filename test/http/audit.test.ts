@@ -72,7 +72,7 @@ describe('audit lines', () => {
     expect(of('/api/v1/features/delete')).to.deep.equal({ deleted: 1, older: 0 });
     expect(of('/api/v1/feedback')).to.deep.equal({ stored: 1, duplicates: 0, too_old: 0, unused: 2 });
     expect(JSON.stringify(lines)).not.to.contain(SECRET);
-    expect(routes).to.have.length(9);
+    expect(routes).to.have.length(12);
   });
 
   it('are written for failed writes too, with the code and what was stored', async () => {

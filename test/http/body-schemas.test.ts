@@ -39,9 +39,13 @@ features: { ctr: float, orders: int, seen: timestamp, label: string, hot: bool, 
 `,
   'schemas/features/product_brand.yaml':
     'view: product_brand\nof: [product, brand]\nfeatures: { rate: float }\n',
+  'curation/campaigns.yaml': 'curation: campaigns\nrules: []\n',
+  'experiments/popularity.yaml':
+    'experiment: popularity\npipeline: search\nunit: user\narms: { control: { weight: 1 }, dear: { weight: 1, params: { w: 2 } } }\n',
   'pipelines/search.yaml': `
 pipeline: search
 rank: product
+params: { w: 1 }
 request:
   candidates: { upstream: float, shown: timestamp }
   user: optional(user)
@@ -51,7 +55,7 @@ request:
   shop: optional(ref(brand))
 components:
   - use: score
-    with: { value: product.price }
+    with: { value: w * product.price }
 `,
   'pipelines/quality.yaml': `
 pipeline: quality
@@ -166,6 +170,16 @@ const CASES: readonly Case[] = [
   { path: '/push', overrides: { df: DF }, noise: SCALARS, changesMembers: false },
   { path: '/api/v1/feedback', overrides: { time: PAST } },
   { path: '/api/v1/privacy/forget', ...SCAN },
+  // Whether rules fit together is more than a schema can say.
+  {
+    path: '/api/v1/curation/put',
+    overrides: { rules: fc.constant([]) },
+    noise: SCALARS,
+    changesMembers: false,
+  },
+  { path: '/api/v1/curation/get' },
+  { path: '/api/v1/experiments/stop' },
+  { path: '/api/v1/experiments/resume' },
 ];
 
 describe('the schema of a body says what the service accepts:', () => {
@@ -182,6 +196,7 @@ describe('the schema of a body says what the service accepts:', () => {
         app = await createApp(loadSettings(env, { project: root }), {
           store: new MemoryStore(),
           clock: () => NOW,
+          experiments: true,
         });
         server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
         const done = new Promise<void>((stop) => (close = stop));

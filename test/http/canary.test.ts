@@ -89,7 +89,7 @@ const READS: ReadonlySet<string> = new Set([
 /** Commands whose output or file is a copy of stored values, or that never end. */
 const COPIES: ReadonlySet<string> = new Set([
   ...['entities export', 'features export', 'store backup', 'store restore', 'text-stats'],
-  ...['serve', 'dev', 'demo', 'features consume', 'features import-feast', 'store repair'],
+  ...['serve', 'dev', 'demo', 'consume', 'features consume', 'features import-feast', 'store repair'],
 ]);
 
 interface Output {
@@ -181,6 +181,8 @@ describe('canaries', function () {
           entityTypes: app.config.entities,
           views: app.config.views,
           eventKinds: app.config.events,
+          curationLists: ['campaigns'],
+          experimentNames: ['popularity'],
         },
         version: '1',
       };
@@ -298,6 +300,10 @@ describe('canaries', function () {
       ['plan', 'search'],
       ['types'],
       ['test'],
+      ['experiments', 'list'],
+      ['counters', 'rebuild', 'clicks'],
+      ['shadow', 'search', '--against', 'search'],
+      ['ledger', 'propensities'],
       ['schemas', '--write', '--out', join(root, 'schemas')],
       ['plugins'],
       ['new', 'view', 'a_view', '--project', join(root, 'unused')],

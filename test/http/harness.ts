@@ -6,6 +6,7 @@ import type { EntityType, FeatureView } from '../../runtime/config/project/model
 import { SourceFile } from '../../runtime/config/yaml/source.js';
 import { Admission } from '../../runtime/http/admission/admission.js';
 import { createHttpApp } from '../../runtime/http/app.js';
+import type { ExperimentState } from '../../runtime/experiments/experiment-states.js';
 import { StatusCounts } from '../../runtime/index/status-counts.js';
 import { listen, type ListenOptions } from '../../runtime/http/listen.js';
 import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
@@ -193,11 +194,24 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
     calls.bodies.push(body);
     return Promise.resolve({ entity_type: 'product', entity_ids: ['p1'] });
   };
+  const stopped = (body: unknown): Promise<ExperimentState> => {
+    calls.bodies.push(body);
+    return Promise.resolve({
+      experiment: 'popularity',
+      pipeline: 'ranking',
+      mode: 'split',
+      layer: 'popularity',
+      share: 1,
+      arms: [],
+      state: 'stopped',
+    });
+  };
   return {
     entities: { upload: record, get: record, remove: record },
     features: { push: record, remove: record },
     feastWrites: { write: record, push: record },
     curation: { put: record, get: record },
+    experiments: { list: () => ({ experiments: [] }), stop: stopped, resume: stopped },
     scans: { entities: record, features: record },
     online: {
       read: async (body) => ({
@@ -210,6 +224,8 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
     store: { ping: () => Promise.resolve() },
     entityTypes: ENTITY_TYPES,
     views: VIEWS,
+    curationLists: ['campaigns'],
+    experimentNames: ['popularity'],
     eventKinds: DEFAULT_EVENTS,
     logger,
     version: '1.2.3',

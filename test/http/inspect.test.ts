@@ -85,7 +85,7 @@ describe('millrace dev and its page /inspect', () => {
       .allInnerTexts();
 
   it('explains a ranking, and shows the moves when a file changes', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const url = await dev();
     expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+\/inspect$/);
     await upload(url);
@@ -106,7 +106,7 @@ describe('millrace dev and its page /inspect', () => {
     const diagnostics = await page.locator('#diagnostics').innerText();
     expect(diagnostics).to.contain('pipelines/plain.yaml:5:').and.contain('^').and.contain('product.price');
     expect(await column(3)).to.deep.equal(['dear', HOSTILE, 'cheap']);
-    expect(output.err).to.contain('not taken up; the version before goes on serving').and.contain('^');
+    expect(output.err).to.contain('not reloaded; the previous version continues to serve').and.contain('^');
 
     await writeFile(join(root, PIPELINE), scoring('0 - product.price'));
     await page.getByText('▲ 2').waitFor();
@@ -120,7 +120,7 @@ describe('millrace dev and its page /inspect', () => {
   });
 
   it('shows why a request is refused', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     await page.goto(await dev());
     await page.getByText('POST /api/v1/plain').waitFor();
     await page.locator('#body').fill('{"candidates": 7}');
@@ -129,7 +129,7 @@ describe('millrace dev and its page /inspect', () => {
   });
 
   it('asks for a key, and shows nothing of the project without one', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const { id, text } = createKey();
     const key = {
       id,

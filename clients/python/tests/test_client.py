@@ -90,6 +90,20 @@ def test_sends_feedback_and_forgets(client: Millrace) -> None:
     assert client.get_entities("user", ["u1"]) == {"u1": None}
 
 
+def test_asks_for_curation_and_experiments(client: Millrace) -> None:
+    assert client.list_experiments() == []
+    with pytest.raises(Problem) as refused:
+        client.put_curation("campaigns", [])
+    assert refused.value.code == "unknown_curation"
+    with pytest.raises(Problem) as refused:
+        client.get_curation("campaigns")
+    assert refused.value.code == "unknown_curation"
+    for change in (client.stop_experiment, client.resume_experiment):
+        with pytest.raises(Problem) as refused:
+            change("popularity")
+        assert refused.value.code == "unknown_experiment"
+
+
 def test_reads_health_and_metrics(client: Millrace) -> None:
     assert client.healthz() is True
     assert client.readyz()["ready"] is True

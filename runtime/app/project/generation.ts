@@ -230,6 +230,8 @@ function wire(
     tracing: services.resolve(TOKENS.tracing),
     entityTypes: config.entities,
     views: config.views,
+    curationLists: config.curation.map(({ name }) => name),
+    experimentNames: config.experiments.map(({ name }) => name),
     eventKinds: config.events,
     logger,
     version: millraceVersion,

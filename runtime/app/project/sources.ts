@@ -60,7 +60,7 @@ export class Sources {
     return Array.from(this.#open.values(), ({ running }) => running);
   }
 
-  /** What /readyz tells of sources that do not answer. */
+  /** The warnings of /readyz about sources that do not answer. */
   warnings(): readonly { readonly code: string; readonly detail: string }[] {
     return this.states().flatMap(({ name, lost }) =>
       lost === undefined

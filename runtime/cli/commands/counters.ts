@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { pino } from 'pino';
+import { MillraceError } from '../../api/errors.js';
 import { openEngine } from '../../app/container/store-engines.js';
 import { ProjectInvalidError } from '../../app/app.js';
 import { loadSchemas } from '../../config/project/load-project.js';
@@ -50,7 +51,14 @@ async function run(context: CliContext, name: string, flags: Flags): Promise<voi
     );
   await checkLedger(context, settings.ledgerDir);
   const logger = pino({ level: 'silent' });
-  const { store } = await openEngine(settings, logger, new StoreMonitor(logger));
+  const { store } = await openEngine(settings, logger, new StoreMonitor(logger)).catch((error: unknown) => {
+    if (error instanceof MillraceError && error.code === 'data_folder_in_use')
+      throw new CommandFailure(
+        'another process, such as a running service, uses the embedded store of the project',
+        'stop it first, and start it again afterwards; with Redis, services can run during a rebuild',
+      );
+    throw error;
+  });
   try {
     const rebuilt = await rebuildCounter(counter, {
       store,

@@ -17,17 +17,17 @@ export function devVoice(context: CliContext): Voice {
       stdout.write(`${adminUrl}/inspect\n`);
       if (app.warnings.length > 0) stderr.write(`${renderDiagnostics(app.warnings, style)}\n`);
       for (const { name, route } of app.pipelines) say(`${name}: POST ${route}`);
-      say('Changes of the files are taken up at once. Ctrl-C stops.');
+      say('Changes of the files apply at once. Ctrl-C stops the service.');
     },
     tellReload: (report) => {
       if (report.diagnostics.length > 0) stderr.write(`${renderDiagnostics(report.diagnostics, style)}\n`);
       const time = new Date(report.at).toTimeString().slice(0, 8);
       if (report.outcome === 'succeeded') {
-        say(`${time} taken up in ${report.ms} ms: ${report.pipelines.join(', ')}`);
+        say(`${time} reloaded in ${report.ms} ms: ${report.pipelines.join(', ')}`);
         return;
       }
       if (report.problem !== undefined) say(`error: ${printable(report.problem.detail)}`);
-      say(`${time} not taken up; the version before goes on serving`);
+      say(`${time} not reloaded; the previous version continues to serve`);
     },
   };
 }

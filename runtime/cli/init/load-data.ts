@@ -100,10 +100,7 @@ export async function writeStatistics(
         input,
         fields.map(({ path }) => path.slice('product.'.length)),
       );
-      await writeWhole(
-        join(folder, statistics),
-        writeTextStatistics(await buildTextStatistics(texts)),
-      );
+      await writeWhole(join(folder, statistics), writeTextStatistics(await buildTextStatistics(texts)));
     } finally {
       await input.close();
     }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/types.js';
 import type { SettingFlags } from '../../settings/settings.js';
 
-/** What the process of an arm is told first. */
+/** The first message to the process of an arm. */
 export interface OpenArm {
   readonly type: 'open';
   /** The pipeline whose requests are run. */

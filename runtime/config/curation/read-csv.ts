@@ -5,7 +5,7 @@ import { placeOf } from '../project/project-files.js';
 import type { Located, SourceFile } from '../yaml/source.js';
 import { readCsvFields, type CsvRecord } from './csv-fields.js';
 import { readActivity } from './read-rule.js';
-import type { CurationList, CurationRule, QueryMatch } from './model.js';
+import type { CurationList, CurationRule } from './model.js';
 
 /** The columns of a file, in any order. A file may leave out those that it does not need. */
 export const CSV_COLUMNS = ['query', 'match', 'action', 'target', 'value', 'from', 'until', 'note'] as const;

@@ -49,15 +49,16 @@ export async function loadProject(
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
-  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles, sourceFiles, experimentFiles] = await Promise.all([
-    readYamlFiles(root, 'schemas/entities', diagnostics),
-    readYamlFiles(root, 'schemas/features', diagnostics),
-    readYamlFiles(root, 'schemas/counters', diagnostics),
-    readYamlFiles(root, 'pipelines', diagnostics),
-    readYamlFiles(root, 'sinks', diagnostics),
-    readYamlFiles(root, 'sources', diagnostics),
-    readYamlFiles(root, 'experiments', diagnostics),
-  ]);
+  const [entityFiles, viewFiles, counterFiles, pipelineFiles, sinkFiles, sourceFiles, experimentFiles] =
+    await Promise.all([
+      readYamlFiles(root, 'schemas/entities', diagnostics),
+      readYamlFiles(root, 'schemas/features', diagnostics),
+      readYamlFiles(root, 'schemas/counters', diagnostics),
+      readYamlFiles(root, 'pipelines', diagnostics),
+      readYamlFiles(root, 'sinks', diagnostics),
+      readYamlFiles(root, 'sources', diagnostics),
+      readYamlFiles(root, 'experiments', diagnostics),
+    ]);
   const parse = (files: readonly SourceFile[], kind: FileKind): ParsedFile[] =>
     files.flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
 
@@ -135,7 +136,8 @@ export async function loadProject(
 export interface LoadedSchemas {
   /** Undefined if `diagnostics` contains errors. */
   readonly config:
-    Pick<ProjectConfig, 'entities' | 'views' | 'counters' | 'events' | 'pipelines' | 'experiments'> | undefined;
+    | Pick<ProjectConfig, 'entities' | 'views' | 'counters' | 'events' | 'pipelines' | 'experiments'>
+    | undefined;
   /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -32,7 +32,7 @@ export const CATEGORY_FUNCTIONS: readonly FunctionEntry[] = [
     group: 'category',
     signature: 'cross(a, b, …)',
     summary:
-      'Two or more texts as one category: `cross("m", "shoes")` is "m|shoes". A `|` or `\\` within a text gets a `\\` before it.',
+      'Two or more texts as one category, joined by a vertical bar. A vertical bar or a backslash within a text gets a backslash before it.',
     arity: [2, Infinity],
     check: (call) => (areAll(call, 'text') ? operation(call.node, TEXT, call.args, crossed) : undefined),
   },

@@ -67,7 +67,7 @@ function numberAt(
     value <= most
   )
     return value;
-  return problemAt(
+  problemAt(
     call,
     index,
     `\`${call.node.name}\` takes a fixed whole number from ${least} to ${most}; ${call.checker.label(arg)} is not one`,
@@ -200,12 +200,13 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
       if (typeof unit !== 'string' || !UNIT_NAMES.includes(unit.toLowerCase())) {
         if (arg === undefined) return undefined;
         const near = typeof unit === 'string' ? nearest(unit, UNIT_NAMES) : undefined;
-        return problemAt(
+        problemAt(
           call,
           1,
           `\`quantity\` takes a unit of measure; ${call.checker.label(arg)} is not one`,
           near === undefined ? `the units are ${UNIT_NAMES.join(', ')}` : `did you mean "${near}"?`,
         );
+        return;
       }
       if (!isText) return undefined;
       const amount = remembering((text) => firstQuantity(text, unit));

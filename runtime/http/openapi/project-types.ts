@@ -37,6 +37,8 @@ export function projectTypes({ config, pipelines }: DescribedProject): string {
     entityTypes: config.entities,
     views: config.views,
     eventKinds: config.events,
+    curationLists: [],
+    experimentNames: [],
     version: '',
     keys: undefined,
   };

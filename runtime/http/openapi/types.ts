@@ -17,6 +17,11 @@ export const RUN_PARAMETERS: readonly Schema[] = [
   { $ref: '#/components/parameters/experiment' },
 ];
 
+/** One of these names; any text if there are none. */
+export function oneOf(names: readonly string[]): Schema {
+  return names.length === 0 ? { type: 'string' } : { type: 'string', enum: names };
+}
+
 /** Describes a JSON request body. */
 export function jsonBody(schema: Schema, examples: Schema): Schema {
   return { required: true, content: { 'application/json': { schema, examples } } };

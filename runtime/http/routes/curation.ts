@@ -3,11 +3,14 @@ import { yamlSchema } from '../../config/project/schemas.js';
 import { MOST_RULES } from '../../curation/curation-service.js';
 import { answerWrite, withBody } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { jsonAnswer, oneOf, schemaRef, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
-import type { PostRoute } from '../route.js';
+import type { ApiParts, PostRoute } from '../route.js';
 
-const LIST: Schema = { type: 'string', description: 'The name of a file in curation/.' };
+const listOf = ({ curationLists }: ApiParts): Schema => ({
+  ...oneOf(curationLists),
+  description: 'The name of a file in curation/.',
+});
 const VERSION: Schema = {
   type: 'string',
   description: 'Of the rules of the API: it differs after every write. Empty if there are none.',
@@ -32,19 +35,22 @@ export const putCuration: PostRoute = {
   body: {
     limit: 'otherBytes',
     entityTypes: undefined,
-    schema: () => ({
+    schema: (api) => ({
       type: 'object',
       required: ['list', 'rules'],
       properties: {
-        list: LIST,
+        list: listOf(api),
         rules: { type: 'array', maxItems: MOST_RULES, items: schemaRef('curation_rule') },
       },
       additionalProperties: false,
     }),
-    examples: () => ({
-      rules: { summary: 'a campaign', value: { list: 'campaigns', rules: EXAMPLE_RULES } },
-      none: { summary: 'no rules', value: { list: 'campaigns', rules: [] } },
-    }),
+    examples: ({ curationLists: [list] }) =>
+      list === undefined
+        ? {}
+        : {
+            rules: { summary: 'a campaign', value: { list, rules: EXAMPLE_RULES } },
+            none: { summary: 'no rules', value: { list, rules: [] } },
+          },
   },
   handler: ({ curation }) => answerWrite((body) => curation.put(body)),
   operation: () => ({
@@ -61,7 +67,7 @@ export const putCuration: PostRoute = {
           type: 'object',
           required: ['list', 'rules', 'file_rules', 'version', 'not_in_index'],
           properties: {
-            list: LIST,
+            list: { type: 'string' },
             rules: { type: 'integer', description: 'Rules of the API.' },
             file_rules: { type: 'integer', description: 'Rules of the file.' },
             version: VERSION,
@@ -95,13 +101,14 @@ export const getCuration: PostRoute = {
   body: {
     limit: 'otherBytes',
     entityTypes: undefined,
-    schema: () => ({
+    schema: (api) => ({
       type: 'object',
       required: ['list'],
-      properties: { list: LIST },
+      properties: { list: listOf(api) },
       additionalProperties: false,
     }),
-    examples: () => ({ list: { summary: 'a list', value: { list: 'campaigns' } } }),
+    examples: ({ curationLists: [list] }) =>
+      list === undefined ? {} : { list: { summary: 'a list', value: { list } } },
   },
   handler:
     ({ curation }) =>
@@ -121,7 +128,7 @@ export const getCuration: PostRoute = {
           type: 'object',
           required: ['list', 'rules', 'version', 'file', 'file_rules', 'refused'],
           properties: {
-            list: LIST,
+            list: { type: 'string' },
             rules: { type: 'array', items: { type: 'object' } },
             version: VERSION,
             file: { type: 'string', description: 'The file of the list.' },

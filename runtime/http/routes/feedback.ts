@@ -37,7 +37,8 @@ const EVENT_FIELDS: Schema = {
   quantity: { ...ITEMS, description: 'How many items it was of; 1, when absent.' },
   position: {
     ...ITEMS,
-    description: 'The position in the ranking, from 1. It is recorded; counters with `expected` compare positions.',
+    description:
+      'The position in the ranking, from 1. It is recorded; counters with `expected` compare positions.',
   },
 };
 

@@ -14,7 +14,7 @@ export interface Inspected {
   readonly name: string;
   /** The version of its files that serves. */
   readonly version: string;
-  /** Whether changes of the files are taken up. */
+  /** Whether the service applies changes of the files. */
   readonly watches: boolean;
   readonly pipelines: readonly {
     readonly name: string;

@@ -2,7 +2,7 @@ import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 import { answerWrite } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer } from '../openapi/types.js';
+import { jsonAnswer, oneOf } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 import { EXPERIMENT_STATE } from './list-experiments.js';
 
@@ -31,12 +31,15 @@ function changeState(verb: 'stop' | 'resume', summary: string, description: stri
     body: {
       limit: 'otherBytes',
       entityTypes: () => [],
-      schema: () => ({
+      schema: ({ experimentNames }) => ({
         type: 'object',
         required: ['experiment'],
-        properties: { experiment: { type: 'string', description: 'The name of the experiment.' } },
+        properties: {
+          experiment: { ...oneOf(experimentNames), description: 'The name of the experiment.' },
+        },
       }),
-      examples: () => ({ name: { summary: 'by name', value: { experiment: 'popularity' } } }),
+      examples: ({ experimentNames: [experiment] }) =>
+        experiment === undefined ? {} : { name: { summary: 'by name', value: { experiment } } },
     },
     handler: ({ experiments }) =>
       answerWrite((body) => {

@@ -1,8 +1,7 @@
 import { BoundState } from './bound-state.js';
 import { ClassQueues } from './class-queues.js';
 import { DiversityState } from './diversity-state.js';
-import type { RankingState } from './final-order.js';
-import { rulesOf } from './order-rules.js';
+import { type RankingState, rulesOf } from './order-rules.js';
 
 /**
  * Fills the places from the top. Each place without a row of its own takes the best waiting row that all bounds allow, or,

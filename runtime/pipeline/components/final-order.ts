@@ -10,21 +10,7 @@
  */
 import type { Grouping } from '../../api/ranking-edit.js';
 import { fillPlaces } from './fill-places.js';
-import { type DroppedRow, type OrderRule, type OrderRuleOf, type PageGrid, rulesOf } from './order-rules.js';
-
-/** A ranking after all steps. */
-export interface RankingState {
-  /** The remaining rows, best first by tier, score and input order. */
-  readonly base: Int32Array;
-  /** By row. */
-  readonly scores: Float64Array;
-  /** By row. */
-  readonly tiers: Int32Array;
-  /** The pins that hold, from row to position. */
-  readonly pins: ReadonlyMap<number, number>;
-  readonly rules: readonly OrderRule[];
-  readonly page: PageGrid;
-}
+import { type DroppedRow, type OrderRuleOf, type RankingState, rulesOf } from './order-rules.js';
 
 /** What is decided before places are filled. */
 export interface SettledRules {

@@ -1,5 +1,5 @@
-import { placeRows, settleRules, type RankingState } from './final-order.js';
-import type { OrderRule } from './order-rules.js';
+import { placeRows, settleRules } from './final-order.js';
+import type { OrderRule, RankingState } from './order-rules.js';
 
 /** A candidate that a rule of the final order moved. Places count from 1. */
 export interface OrderMove {

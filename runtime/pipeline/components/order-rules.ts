@@ -49,13 +49,29 @@ export function winningPins({ curation, pipeline }: Pins): ReadonlyMap<number, n
   return new Map(Array.from(rows, ([position, row]) => [row, position]));
 }
 
+/** A ranking after all steps. */
+export interface RankingState {
+  /** The remaining rows, best first by tier, score and input order. */
+  readonly base: Int32Array;
+  /** By row. */
+  readonly scores: Float64Array;
+  /** By row. */
+  readonly tiers: Int32Array;
+  /** The pins that hold, from row to position. */
+  readonly pins: ReadonlyMap<number, number>;
+  readonly rules: readonly OrderRule[];
+  readonly page: PageGrid;
+}
+
 /** @throws RangeError if a rule names a row or a position that cannot be */
 export function checkRule(rule: OrderRule, count: number): void {
   switch (rule.kind) {
     case 'reorder':
-      return checkRows(rule.rows, count);
+      checkRows(rule.rows, count);
+      return;
     case 'group':
-      return checkGroups(rule.grouping.groups, count);
+      checkGroups(rule.grouping.groups, count);
+      return;
     case 'limit':
       checkGroups(rule.bound.groups, count);
       if (!isCount(rule.bound.most) || !(rule.bound.within === 'page' || isCount(rule.bound.within)))

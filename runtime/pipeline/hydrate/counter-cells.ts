@@ -62,14 +62,7 @@ export class CounterCells implements CellRead {
     if (first === undefined) {
       const { memory, starts, ends } = this.#batch.records;
       const record = memory[number] as Buffer | null;
-      this.#decoder.decode(
-        record,
-        starts[number] as number,
-        ends[number] as number,
-        this.#columns,
-        row,
-        this.#now,
-      );
+      this.#decoder.decode(record, starts[number] as number, ends[number] as number, this.#columns, row);
       this.#first?.set(number, row);
     } else {
       for (const column of this.#columns) copyCell(column, first, column, row);

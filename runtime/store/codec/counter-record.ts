@@ -124,14 +124,9 @@ export function encodeCounters({ marks, markedUntil, series }: CounterRecord, ex
 }
 
 /**
- * Finds a series in a record that lies in memory from `start` to `end`. Returns the offset of its head; -1 if it has none.
+ * The offset of the first series in a record that lies in memory from `start` to `end`; -1 if there is no such record.
  */
-export function findSeries(memory: Buffer, start: number, end: number, low: number, high: number): number {
+export function seriesStart(memory: Buffer, start: number, end: number): number {
   if (end - start < MARKS_AT || memory[start + VERSIONED_HEAD] !== FORMAT) return -1;
-  let at = start + MARKS_AT + memory.readUInt16LE(start + VERSIONED_HEAD + 2) * MARK_BYTES;
-  while (at + SERIES_HEAD <= end) {
-    if (memory.readInt32LE(at) === low && memory.readInt32LE(at + 4) === high) return at;
-    at += SERIES_HEAD + memory.readUInt16LE(at + 12);
-  }
-  return -1;
+  return start + MARKS_AT + memory.readUInt16LE(start + VERSIONED_HEAD + 2) * MARK_BYTES;
 }

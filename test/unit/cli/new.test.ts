@@ -12,11 +12,11 @@ describe('millrace new', () => {
         {
           'schemas/entities/product.yaml': PRODUCT,
           'pipelines/search.yaml':
-            'pipeline: search\nrank: product\nrequest: { candidates: {} }\ncomponents:\n  - { use: score, with: { value: 1 } }\n',
+            'pipeline: search\nrank: product\nrequest: { candidates: {}, user: optional(user) }\ncomponents:\n  - { use: score, with: { value: 1 } }\n',
         },
         {
           'pipelines/other.yaml':
-            'pipeline: other\nrank: product\nrequest: { candidates: {} }\ncomponents:\n  - { use: score, with: { value: 1 } }\n',
+            'pipeline: other\nrank: product\nrequest: { candidates: {}, user: optional(user) }\ncomponents:\n  - { use: score, with: { value: 1 } }\n',
         },
       ])
         await withFiles(files, async (root) => {

@@ -99,7 +99,7 @@ function valuesAt(store: MemoryStore, key: string, now: number): Record<string, 
   const all = store.records.get(ALL) ?? null;
   decoder.begin(all, 0, all?.length ?? 0, now);
   const record = store.records.get(key) ?? null;
-  decoder.decode(record, 0, record?.length ?? 0, columns, 0, now);
+  decoder.decode(record, 0, record?.length ?? 0, columns, 0);
   return Object.fromEntries(
     FEATURES.map(({ name }, i) => {
       const column = columns[i];

@@ -38,7 +38,7 @@ async function clicksOf(store: MemoryStore, user: string, product: string): Prom
   const column = looseColumn({ kind: 'number', scope: 'candidate' }, 1);
   const record = store.records.get(counterKey('t', ['user', 'product'], [user, product])) ?? null;
   decoder.begin(null, 0, 0, START);
-  decoder.decode(record, 0, record?.length ?? 0, [column], 0, START);
+  decoder.decode(record, 0, record?.length ?? 0, [column], 0);
   return column.kind === 'number' ? column.values[0] : undefined;
 }
 

@@ -284,6 +284,33 @@ class Millrace:
             if cursor is None:
                 return answers
 
+    # Curation and experiments
+
+    @_endpoint("POST", "/api/v1/curation/put")
+    def put_curation(self, name: str, rules: Iterable[Mapping[str, Any]]) -> Json:
+        """Replaces the rules that a list has over the API."""
+        return self._post("/api/v1/curation/put", {"list": name, "rules": list(rules)})
+
+    @_endpoint("POST", "/api/v1/curation/get")
+    def get_curation(self, name: str) -> Json:
+        """The rules that a list has over the API, and what is wrong with newer ones."""
+        return self._post("/api/v1/curation/get", {"list": name})
+
+    @_endpoint("GET", "/api/v1/experiments")
+    def list_experiments(self) -> list[Json]:
+        """The experiments of the project, with their states."""
+        return cast(list[Json], self._get("/api/v1/experiments").json()["experiments"])
+
+    @_endpoint("POST", "/api/v1/experiments/stop")
+    def stop_experiment(self, name: str) -> Json:
+        """Stops an experiment on all instances, and returns its state."""
+        return self._post("/api/v1/experiments/stop", {"experiment": name})
+
+    @_endpoint("POST", "/api/v1/experiments/resume")
+    def resume_experiment(self, name: str) -> Json:
+        """Resumes a stopped experiment on all instances, and returns its state."""
+        return self._post("/api/v1/experiments/resume", {"experiment": name})
+
     # The service
 
     @_endpoint("GET", "/healthz", "/healthcheck")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, exp, expm1, floor, nan, pi, sqrt, tan
+from math import ceil, erfc, expm1, floor, nan, pi, sqrt, tan
 from typing import Any, NamedTuple
 
 _MOST_DRAWS = 2e7
@@ -70,12 +70,8 @@ def _tail_for(queries: int) -> float:
 
 
 def _normal_share(value: float) -> float:
-    """The share of the standard normal distribution below a value: Abramowitz and Stegun, 1964, formula 7.1.26."""
-    x = abs(value) / sqrt(2)
-    t = 1 / (1 + 0.3275911 * x)
-    series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
-    upper = (series * exp(-x * x)) / 2
-    return upper if value < 0 else 1 - upper
+    """The share of the standard normal distribution below a value."""
+    return erfc(-value / sqrt(2)) / 2
 
 
 def _student_quantile(tail: float, degrees: int) -> float:

@@ -36,7 +36,7 @@ function oneHot(name: string, call: string, words: readonly string[]): Column[] 
 }
 
 const userAgent: Mapper = ({ name, options }, draft) => {
-  // Of this type, `field` is what is read of the user agent.
+  // A value of this type reads the member `field` of the user agent.
   const field = draft.field(textIn(options, 'source') ?? '', ['string'], false);
   if ('problem' in field) return field.problem;
   const part = textIn(options, 'field');

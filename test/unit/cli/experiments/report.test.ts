@@ -36,10 +36,6 @@ log: { unit: user }
   'experiments/popularity.yaml': EXPERIMENT('popularity', ARMS + METRICS),
   'experiments/vague.yaml': EXPERIMENT('vague', `offset: 10%\n${ARMS}`),
   'experiments/silent.yaml': EXPERIMENT('silent', `mode: shadow\n${ARMS}${METRICS}`),
-  'experiments/mixed.yaml': EXPERIMENT(
-    'mixed',
-    `mode: interleave\noffset: 20%\n${ARMS}metrics: { primary: { event: click, over: impression, within: 1d } }\n`,
-  ),
   'experiments/unseen.yaml': EXPERIMENT('unseen', `offset: 50%\n${ARMS}${METRICS}`),
 };
 
@@ -89,7 +85,6 @@ describe('experiments report', () => {
       ['a misspelt name', of('popularty', '--ledger', ledger)],
       ['no metrics', of('vague', '--ledger', ledger)],
       ['a shadow experiment', of('silent', '--ledger', ledger)],
-      ['an interleaving with a ratio', of('mixed', '--ledger', ledger)],
       ['a ledger without its requests', of('unseen', '--ledger', ledger)],
       ['a ledger without experiments', of('popularity', '--ledger', join(work, 'other'))],
       ['no ledger', of('popularity', '--ledger', join(work, 'nowhere'))],
