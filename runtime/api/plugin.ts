@@ -18,7 +18,7 @@ import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { Input } from './input.js';
 import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
-import type { RankingEdit } from './ranking-edit.js';
+import type { Exploration, RankingEdit } from './ranking-edit.js';
 import type { PluginServices } from './services.js';
 import type { ServerProbe } from './server-probe.js';
 import type { StatusName } from './status.js';
@@ -267,6 +267,8 @@ export interface RuleComponent extends ComponentLife {
   readonly scoring?: 'sets' | 'changes' | 'scales' | 'keeps';
   /** Whether it may remove candidates, with `hide` or `keepOne`. Tests of rankings can then expect it. */
   readonly removes?: true;
+  /** How it draws places, if it calls `explore`. A pipeline has one such step, and needs MILLRACE_EXPLORE_SALT. */
+  readonly explores?: Exploration;
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 

@@ -78,6 +78,12 @@ const change: Schema = {
   ],
 };
 
+const drawn: Schema = {
+  ...record({ place_before: { type: 'integer', minimum: 1 }, propensity: number, marginal: number }),
+  description:
+    'If the step `explore` drew the place: the place without it, and the probabilities of the candidate there, given those above it and in all.',
+};
+
 const EXPLANATION: Schema = record(
   {
     request_id: text,
@@ -102,14 +108,17 @@ const EXPLANATION: Schema = record(
     steps: list(step),
     request: values,
     page: list(
-      record({
-        candidate_id: text,
-        place: count,
-        ranked_score: score,
-        score,
-        changes: list(change),
-        values,
-      }),
+      record(
+        {
+          candidate_id: text,
+          place: count,
+          ranked_score: score,
+          score,
+          changes: list(change),
+          values,
+        },
+        { drawn },
+      ),
     ),
     answer: {
       type: 'object',

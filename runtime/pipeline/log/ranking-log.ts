@@ -1,4 +1,5 @@
 import { Status } from '../../api/status.js';
+import { exploringStep } from '../../compile/exploration.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition, PipelineDefinition } from '../../config/project/model.js';
 import { customEventText } from '../../core/event-types.js';
@@ -15,6 +16,7 @@ import { pageStart } from '../request/paging.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { Changes } from './changes.js';
 import { chooseRows, type ChosenRows } from './choose-rows.js';
+import { DrawColumns } from './draw-columns.js';
 import { HashedIds } from './hashed-cells.js';
 import { loggedValues, rankingSchema } from './ranking-schema.js';
 import { isInShare, unitOf } from './units.js';
@@ -66,6 +68,8 @@ export class RankingLog {
   readonly #values: Readonly<Record<'record' | 'candidate', readonly NamedColumn[]>>;
   readonly #unitType: string;
   readonly #hasExperiments: boolean;
+  /** Undefined if no step explores. */
+  readonly #draws: DrawColumns | undefined;
   readonly #changes = new Changes();
   /** By row, see `Ranking.placeAll`. They are reused from record to record. */
   #places = new Int32Array(0);
@@ -104,6 +108,7 @@ export class RankingLog {
     };
     this.#hasExperiments = called !== undefined;
     this.#schema = rankingSchema(plan, projectVersion, meta, true, this.#hasExperiments);
+    this.#draws = exploringStep(plan.steps) && new DrawColumns();
     this.#values = loggedValues(plan);
     this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
   }
@@ -200,7 +205,7 @@ export class RankingLog {
 
   #writeCandidates(
     writer: RecordWriter,
-    { request }: LoggedRun,
+    { request, frame, served }: LoggedRun,
     { rows, count, weight }: ChosenRows,
     ids: HashedIds,
   ): void {
@@ -222,6 +227,7 @@ export class RankingLog {
         Float64Array.from({ length: count }, (_, i) => (this.#onPage[rows?.[i] ?? i] === 1 ? 1 : weight)),
       );
     writer.bool(this.#onPage, undefined, rows);
+    this.#draws?.write(writer, served?.ranking, this.#places, frame.count, rows);
   }
 
   /** A removed candidate has no score; neither has one of a failed request. */
