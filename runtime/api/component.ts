@@ -1,6 +1,6 @@
 import type { NumberColumn, TextColumn } from './columns.js';
 import type { Input } from './input.js';
-import type { RankingEdit } from './ranking-edit.js';
+import type { Exploration, RankingEdit } from './ranking-edit.js';
 import type { ServerProbe } from './server-probe.js';
 import type { StepInput } from './step-input.js';
 
@@ -94,6 +94,8 @@ export interface RuleComponent extends ComponentLife {
   readonly scoring?: 'sets' | 'changes' | 'scales' | 'keeps';
   /** Whether it may remove candidates, with `hide` or `keepOne`. Tests of rankings can then expect it. */
   readonly removes?: true;
+  /** How it draws places, if it calls `explore`. A pipeline has one such step, and needs MILLRACE_EXPLORE_SALT. */
+  readonly explores?: Exploration;
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 

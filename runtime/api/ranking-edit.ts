@@ -34,6 +34,11 @@ export interface RankingEdit {
    */
   reorder(rows: Int32Array | readonly number[]): void;
   /**
+   * Draws the order of the first places, after all other rules. Candidates with a pin or a slot keep their places. A
+   * later call replaces an earlier one. Nothing is drawn in commands and tests, which rank without exploration.
+   */
+  explore(exploration: Exploration): void;
+  /**
    * Names a rule inside the step that changes the row, for explanations and events. The plugin `curation` names the rule
    * of its list.
    */
@@ -86,6 +91,24 @@ export interface Bound {
   /** In any window of so many places, or on each page of the size that the request asks for. */
   readonly within: number | 'page';
 }
+
+/** How the first places of a ranking are drawn, to learn from what users do with candidates at other places. */
+export interface Exploration {
+  /** How many places, from the first. */
+  readonly top: number;
+  readonly draw: DrawMethod;
+}
+
+export type DrawMethod =
+  /** From the top: each place swaps with the next one by this probability. A candidate moves by one place at most. */
+  | { readonly method: 'swap'; readonly probability: number }
+  /**
+   * Each place draws a candidate by exp(score / temperature); Plackett, "The analysis of permutations", Applied
+   * Statistics 1975.
+   */
+  | { readonly method: 'plackett_luce'; readonly temperature: number }
+  /** Each place takes the best candidate that is left, or, by this probability, any of those left. */
+  | { readonly method: 'epsilon_greedy'; readonly epsilon: number };
 
 /**
  * Maximal marginal relevance (Carbonell and Goldstein 1998): each place takes the candidate with the highest

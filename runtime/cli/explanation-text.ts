@@ -1,6 +1,7 @@
 import type {
   ExplainedCandidate,
   ExplainedChange,
+  ExplainedDraw,
   ExplainedStep,
   ExplainedValue,
   Explanation,
@@ -98,8 +99,16 @@ function pageTable(page: readonly ExplainedCandidate[]): string {
   );
 }
 
-function candidateText({ candidate_id: id, changes, values }: ExplainedCandidate, width: number): string {
-  return `${shorten(id, width)}\n${changes.map((change) => wrap(changeText(change), 2, width)).join('')}${valueTable(values, width)}`;
+function candidateText(
+  { candidate_id: id, changes, drawn, values }: ExplainedCandidate,
+  width: number,
+): string {
+  const lines = [...changes.map(changeText), ...(drawn === undefined ? [] : [drawnText(drawn)])];
+  return `${shorten(id, width)}\n${lines.map((line) => wrap(line, 2, width)).join('')}${valueTable(values, width)}`;
+}
+
+function drawnText({ place_before: before, propensity, marginal }: ExplainedDraw): string {
+  return `its place was drawn: ${before} without the draw; probability ${propensity.toPrecision(3)} given those above it, ${marginal.toPrecision(3)} in all`;
 }
 
 function changeText(change: ExplainedChange): string {

@@ -7,6 +7,7 @@ import { compileLog } from './compile-log.js';
 import { compileSteps } from './compile-steps.js';
 import { closeComponents } from './component-life.js';
 import { warnOfDeadParts } from './dead-parts.js';
+import { checkExploration } from './exploration.js';
 import { openPipeline } from './open-pipeline.js';
 import { finishReads } from './pipeline-reads.js';
 import type { Plan } from './plan.js';
@@ -37,6 +38,7 @@ export async function compilePipeline(
   const problems = new Diagnostics();
   const pipeline = openPipeline(definition, config, plugins, problems, settings.tunable);
   const steps = await compileSteps(pipeline, { ...settings, plugins });
+  checkExploration(pipeline, steps);
   const answer = compileAnswer(pipeline);
   const log = compileLog(pipeline, steps, answer.named);
   const unusedDefinitions = pipeline.names.checkUnusedDefinitions();

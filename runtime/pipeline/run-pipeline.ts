@@ -13,6 +13,7 @@ import type { Store } from '../store/store.js';
 import { TracedStore } from '../store/traced-store.js';
 import type { PipelineAnswer } from './answer-types.js';
 import { releaseFrame } from './components/release-frame.js';
+import { saltedDraws } from './components/draws.js';
 import {
   runComponents,
   type EffectErrorHandler,
@@ -62,6 +63,8 @@ export interface PipelineServices {
   readonly eventNumbers?: Uint8Array | undefined;
   /** Replaces ids in events; by default it replaces none. */
   readonly hasher?: IdHasher;
+  /** The secret of the rule `explore`; without it, nothing is drawn. */
+  readonly exploreSalt?: string;
   /** Where the requests are recorded; by default nowhere. */
   readonly log?: RankingLog;
   /** The experiments of the pipeline; undefined if it has none. */
@@ -158,6 +161,7 @@ export async function runPipeline(
             deadline,
             onEffectError,
             observer: trace,
+            draws: saltedDraws(plan, services.exploreSalt ?? '', request.requestId),
             page: { size: request.paging.userPageSize, first: pageStart(request.paging) },
             span: stages.span,
           })

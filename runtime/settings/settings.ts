@@ -6,6 +6,7 @@ import { FEATURE_SETTINGS } from './feature-settings.js';
 import { ACCESS_SETTINGS } from './access-settings.js';
 import { BODY_SETTINGS } from './body-settings.js';
 import { EDGE_SETTINGS } from './edge-settings.js';
+import { EXPLORE_SETTINGS } from './explore-settings.js';
 import { LEDGER_SETTINGS } from './ledger-settings.js';
 import { OUTBOUND_SETTINGS } from './outbound-settings.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
@@ -134,6 +135,7 @@ export const SETTINGS = {
   ...RELOAD_SETTINGS,
   ...OUTBOUND_SETTINGS,
   ...LEDGER_SETTINGS,
+  ...EXPLORE_SETTINGS,
   ...PRIVACY_SETTINGS,
   ...PROCESS_SETTINGS,
   ...TRACE_SETTINGS,

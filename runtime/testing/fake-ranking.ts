@@ -1,4 +1,12 @@
-import type { Bound, Diversity, Grouping, PinSource, RankingEdit, Slot } from '../api/ranking-edit.js';
+import type {
+  Bound,
+  Diversity,
+  Exploration,
+  Grouping,
+  PinSource,
+  RankingEdit,
+  Slot,
+} from '../api/ranking-edit.js';
 import { bestRows } from '../pipeline/components/best-rows.js';
 import { applyReorders, placeRows, settleRules } from '../pipeline/components/final-order.js';
 import {
@@ -19,6 +27,8 @@ export class FakeRanking implements RankingEdit {
   readonly curatedPins = new Map<number, number>();
   /** What the rule asked of the order, besides pins. */
   readonly rules: OrderRule[] = [];
+  /** How the rule draws places. `final` is the order without it. */
+  explored: Exploration | undefined;
 
   constructor(scores: readonly number[]) {
     this.scores = Float64Array.from(scores);
@@ -59,6 +69,10 @@ export class FakeRanking implements RankingEdit {
 
   diversify(diversity: Diversity): void {
     this.#add({ kind: 'diversify', step: 1, diversity });
+  }
+
+  explore(exploration: Exploration): void {
+    this.explored = exploration;
   }
 
   reorder(rows: Int32Array | readonly number[]): void {

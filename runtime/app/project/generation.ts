@@ -19,6 +19,7 @@ import { createHttpApp } from '../../http/app.js';
 import type { Audience } from '../../http/edge/audience.js';
 import type { HttpServices } from '../../http/services.js';
 import { describeError } from '../../core/describe-error.js';
+import { checkExploreSalt } from '../../pipeline/components/check-explore-salt.js';
 import { checkLogSalt, logHasherOf } from '../../pipeline/log/log-hasher.js';
 import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
@@ -95,6 +96,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
       throw new ProjectInvalidError(diagnostics);
     checkLogSalt(config.pipelines, services.resolve(TOKENS.settings));
     const plans = pipelines.map(({ plan }) => plan);
+    checkExploreSalt(plans, services.resolve(TOKENS.settings));
     release = await registerGeneration(services, config, plans);
     await services.resolve(TOKENS.stops)?.follow(config.experiments.map(({ name }) => name));
     const watch = new CurationWatch({
@@ -185,6 +187,7 @@ function wire(
         ? {}
         : { index: { filters: compiled.filters, most: settings.indexCandidates } }),
       hasher: idHasherOf(settings),
+      exploreSalt: settings.exploreSalt,
       records: {
         ledger: services.resolve(TOKENS.ledger),
         hasherOf: (definition) => logHasherOf(definition, settings),

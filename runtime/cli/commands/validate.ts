@@ -10,6 +10,7 @@ import type { ProjectConfig } from '../../config/model/project.js';
 import { distinct, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
 import { sarifLog } from '../../config/diagnostics/sarif.js';
+import { checkExploreSalt } from '../../pipeline/components/check-explore-salt.js';
 import { checkLogSalt } from '../../pipeline/log/log-hasher.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, tellStrayErrors, type CliContext } from '../context.js';
@@ -59,6 +60,11 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
       checkEntityTypes(settings, config);
       checkLogSalt(config.pipelines, settings);
     }
+    if (errors === 0)
+      checkExploreSalt(
+        pipelines.map(({ plan }) => plan),
+        settings,
+      );
     if (flags.sarif !== undefined) await writeSarif(context, flags.sarif, diagnostics, project, version);
     const connections =
       flags.connect === true && errors === 0

@@ -85,6 +85,12 @@ const interleaved: Schema = {
     'Of an interleaved request: the arm that placed it, null if both did; and its place in the order of each arm.',
 };
 
+const drawn: Schema = {
+  ...record({ place_before: { type: 'integer', minimum: 1 }, propensity: number, marginal: number }),
+  description:
+    'If the step `explore` drew the place: the place without it, and the probabilities of the candidate there, given those above it and in all.',
+};
+
 const EXPLANATION: Schema = record(
   {
     request_id: text,
@@ -118,7 +124,7 @@ const EXPLANATION: Schema = record(
           changes: list(change),
           values,
         },
-        { interleaved },
+        { interleaved, drawn },
       ),
     ),
     answer: {

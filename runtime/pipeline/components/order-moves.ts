@@ -1,3 +1,4 @@
+import type { ExploredPlaces } from './explore-places.js';
 import { placeRows, settleRules } from './final-order.js';
 import type { OrderRule, RankingState } from './order-rules.js';
 
@@ -52,6 +53,17 @@ export function movesOf(state: RankingState): OrderMove[] {
   }
   if (pins.size > 0) add(undefined, order(ordered, true), (row) => pins.has(row));
   return moves;
+}
+
+/** What the draw moved. */
+export function drawnMoves({ step, before, order }: ExploredPlaces): OrderMove[] {
+  const places = new Map(Array.from(before, (row, place) => [row, place + 1]));
+  return Array.from(order, (row, place) => ({
+    row,
+    step,
+    from: places.get(row) ?? place + 1,
+    to: place + 1,
+  })).filter(({ from, to }) => from !== to);
 }
 
 /** By row: its place from 1; 0 if it has none. */

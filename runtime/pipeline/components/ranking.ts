@@ -2,7 +2,9 @@ import type { EntityIdentifier } from '../../api/identifiers.js';
 import type { PinSource } from '../../api/ranking-edit.js';
 import type { Frame } from '../../frame/frame.js';
 import { bestRows } from './best-rows.js';
-import { movesOf, type OrderMove } from './order-moves.js';
+import { drawnMoves, movesOf, type OrderMove } from './order-moves.js';
+import type { Draws } from './draws.js';
+import { explorePlaces, type ExploredPlaces, type ExploringStep } from './explore-places.js';
 import {
   applyReorders,
   pinnedPlaces,
@@ -34,6 +36,9 @@ export class Ranking {
   #rules: OrderRule[] = [];
   /** The final order, until something changes. */
   #settled: SettledRules | undefined;
+  #exploring: ExploringStep | undefined;
+  /** The drawn places, until something changes. */
+  #explored: ExploredPlaces | undefined;
   readonly #frame: Frame;
   readonly #ids: readonly string[];
   #rows: Int32Array;
@@ -43,15 +48,21 @@ export class Ranking {
   readonly #page: PageGrid;
   /** Replaces the final order of this ranking. */
   #interleaved: MixedRows | undefined;
+  readonly #draws: Draws | undefined;
 
-  /** @param page for rules that count by page; by default there is one page */
+  /**
+   * @param page for rules that count by page; by default there is one page
+   * @param draws for a step that explores; without it, nothing is drawn
+   */
   constructor(
     frame: Frame,
     readonly candidateType: string,
     ids: readonly string[],
     page: PageGrid = { size: 1 << 30, first: 0 },
+    draws?: Draws,
   ) {
     this.#frame = frame;
+    this.#draws = draws;
     this.#page = page;
     this.#ids = ids;
     this.#scores = frame.scores.subarray(0, frame.count);
@@ -90,12 +101,12 @@ export class Ranking {
       this.#pins.pipeline.delete(row);
     }
     this.#rows = this.#rows.filter((row) => this.#kept[row] === 1);
-    this.#settled = undefined;
+    this.#change();
   }
 
   bury(row: number): void {
     this.#checkRow(row);
-    this.#settled = undefined;
+    this.#change();
     const tier = this.#frame.tiers[row];
     if (tier !== undefined && tier < BURIED) this.#frame.tiers[row] = tier + BURIED;
   }
@@ -110,14 +121,25 @@ export class Ranking {
     const pins = this.#pins[source];
     pins.delete(row); // the pin is the latest one
     pins.set(row, position);
-    this.#settled = undefined;
+    this.#change();
   }
 
   /** Adds a rule of the order. @throws RangeError if it names a row or position that cannot be */
   addRule(rule: OrderRule): void {
     checkRule(rule, this.#kept.length);
     this.#rules.push(rule);
+    this.#change();
+  }
+
+  /** Draws the first places of the final order. The latest call counts. */
+  explore(exploring: ExploringStep): void {
+    this.#exploring = exploring;
+    this.#change();
+  }
+
+  #change(): void {
     this.#settled = undefined;
+    this.#explored = undefined;
   }
 
   #checkRow(row: number): void {
@@ -142,7 +164,7 @@ export class Ranking {
 
   /** Moves all other rows below the `top` best ones. @returns the best rows, ascending */
   scopeTo(top: number): Int32Array {
-    this.#settled = undefined;
+    this.#change();
     if (top >= this.#rows.length) return this.#rows;
     const best = this.order(top).sort();
     let next = 0;
@@ -161,23 +183,25 @@ export class Ranking {
       tiers: tiers.slice(0, count),
       pins: { curation: [...this.#pins.curation], pipeline: [...this.#pins.pipeline] },
       rules: this.#rules.slice(),
+      exploring: this.#exploring,
     };
   }
 
   /** Undoes a step. The arrays of the snapshot replace the old ones, to which the failed step may still write. */
-  restore({ scores, tiers, pins, rules }: RankingSnapshot): void {
+  restore({ scores, tiers, ...rest }: RankingSnapshot): void {
     this.#frame.scores = this.#scores = scores;
     this.#frame.tiers = tiers;
-    this.#take(pins, rules);
+    this.#take(rest);
   }
 
-  #take(pins: RankingSnapshot['pins'], rules: readonly OrderRule[]): void {
+  #take({ pins, rules, exploring }: Pick<RankingSnapshot, 'pins' | 'rules' | 'exploring'>): void {
     for (const source of ['curation', 'pipeline'] as const) {
       this.#pins[source].clear();
       for (const [row, position] of pins[source]) this.#pins[source].set(row, position);
     }
     this.#rules = rules.slice();
-    this.#settled = undefined;
+    this.#exploring = exploring;
+    this.#change();
   }
 
   /** A copy of the whole state, to run the same steps several times. */
@@ -186,11 +210,11 @@ export class Ranking {
   }
 
   /** Returns to a kept state, which can be used again. */
-  reset({ scores, tiers, pins, rules, rows, kept }: KeptRanking): void {
+  reset({ scores, tiers, rows, kept, ...rest }: KeptRanking): void {
     this.#frame.scores.set(scores);
     this.#frame.tiers.set(tiers);
     this.#scores = this.#frame.scores.subarray(0, this.#frame.count);
-    this.#take(pins, rules);
+    this.#take(rest);
     this.#rows = rows;
     this.#kept.set(kept);
   }
@@ -209,7 +233,6 @@ export class Ranking {
     return dropped;
   }
 
-<<<<<<< HEAD
   /** What another ranking of the same rows needs to be interleaved with this one, after all steps. */
   side(): RankingSide {
     this.settle();
@@ -227,17 +250,29 @@ export class Ranking {
   /** Replaces the final order. Scores, tiers and rules stay those of this ranking. */
   interleave(mixed: MixedRows): void {
     this.#interleaved = mixed;
-=======
+  }
+
   /** Whether limits or diversity fill the places around pins, slots and groups. */
   get fillsAround(): boolean {
     const has = (...kinds: readonly OrderRule['kind'][]): boolean =>
       this.#rules.some(({ kind }) => kinds.includes(kind));
     return has('limit', 'diversify') && (this.pins.size > 0 || has('slot', 'group'));
->>>>>>> rows
   }
 
   /** What the rules of the order moved. It costs an ordering for each rule. */
   moves(): readonly OrderMove[] {
+    const { explored } = this;
+    return explored === undefined ? this.#ruleMoves() : [...this.#ruleMoves(), ...drawnMoves(explored)];
+  }
+
+  /** What was drawn; undefined if no step explores. */
+  get explored(): ExploredPlaces | undefined {
+    this.settle();
+    if (this.#explored === undefined) this.#final(0);
+    return this.#explored;
+  }
+
+  #ruleMoves(): readonly OrderMove[] {
     if (this.#rules.length === 0 && this.pins.size === 0) return [];
     const { scores, tiers } = this.#frame;
     const dropped = this.settle();
@@ -316,8 +351,8 @@ export class Ranking {
   }
 
   /**
-   * @returns the first `stop` rows of the final order, and the rows without a place of their own by tier and score: at
-   * least those that may pass the rows of the order
+   * @returns the first `stop` rows of the final order, or more, and the rows without a place of their own by tier and
+   * score: at least those that may pass the rows of the order
    */
   #final(stop: number): { readonly base: Int32Array; readonly order: Int32Array } {
     const mixed = this.#interleaved;
@@ -331,17 +366,34 @@ export class Ranking {
 
   /** The same without another ranking. */
   #own(stop: number): { readonly base: Int32Array; readonly order: Int32Array } {
+    if (this.#exploring === undefined || this.#draws === undefined) return this.#undrawn(stop);
+    const { top } = this.#exploring.exploration;
+    const { base, order, fixed } = this.#undrawn(Math.min(this.#rows.length, Math.max(stop, top)));
+    const { scores, tiers } = this.#frame;
+    this.#explored ??= explorePlaces(this.#exploring, { order, fixed, scores, tiers }, this.#draws);
+    const drawn = order.slice();
+    drawn.set(this.#explored.order);
+    return { base, order: drawn };
+  }
+
+  /** The same without exploration, with the rows that have a place of their own, by position. */
+  #undrawn(stop: number): {
+    readonly base: Int32Array;
+    readonly order: Int32Array;
+    readonly fixed: SettledRules['fixed'];
+  } {
     const { pins } = this;
     if (this.#rules.length === 0) {
       const best = this.#best(Math.min(this.#rows.length, stop + pins.size + 1));
-      if (pins.size === 0) return { base: best, order: best };
+      if (pins.size === 0) return { base: best, order: best, fixed: pins };
       const free = best.filter((row) => !pins.has(row));
-      return { base: free, order: placeRows(pinnedPlaces(pins, free, this.#rows.length), stop) };
+      const settled = pinnedPlaces(pins, free, this.#rows.length);
+      return { base: free, order: placeRows(settled, stop), fixed: settled.fixed };
     }
     const settled = this.#settle();
     const fixed = new Set(settled.fixed.values());
     const base = this.#best().filter((row) => !fixed.has(row));
-    return { base, order: placeRows(settled, stop) };
+    return { base, order: placeRows(settled, stop), fixed: settled.fixed };
   }
 }
 
@@ -375,6 +427,7 @@ export interface RankingSnapshot {
   readonly tiers: Frame['tiers'];
   readonly pins: Readonly<Record<PinSource, readonly (readonly [number, number])[]>>;
   readonly rules: readonly OrderRule[];
+  readonly exploring: ExploringStep | undefined;
 }
 
 /** The pins of a snapshot that hold, from row to position. */

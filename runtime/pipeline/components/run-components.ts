@@ -13,6 +13,7 @@ import { writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
 import type { Causes } from './causes.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
+import type { Draws } from './draws.js';
 import type { DroppedRow, PageGrid } from './order-rules.js';
 import type { Deadline } from '../../core/deadline.js';
 import { errorCodeOf, type TraceSpan } from '../../tracing/trace-span.js';
@@ -64,6 +65,8 @@ export interface StepServices {
   readonly observer?: StepObserver | undefined;
   /** The pages of the answer; by default those of the pipeline's `page:`. */
   readonly page?: PageGrid | undefined;
+  /** For a step that explores; without it, nothing is drawn. */
+  readonly draws?: Draws | undefined;
   /** The span of the stage; undefined if the request is not traced. */
   readonly span?: TraceSpan | undefined;
 }
@@ -89,7 +92,13 @@ export async function runComponents(
   services: StepServices,
 ): Promise<RankedCandidates> {
   const { deadline, onEffectError = () => undefined, observer, span } = services;
-  const ranking = new Ranking(frame, plan.candidateType.name, ids, services.page ?? firstPage(plan));
+  const ranking = new Ranking(
+    frame,
+    plan.candidateType.name,
+    ids,
+    services.page ?? firstPage(plan),
+    services.draws,
+  );
   // In a ranking, scores start at 0. The score of a single entity is absent until a step sets it.
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];

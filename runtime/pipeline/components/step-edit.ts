@@ -2,6 +2,7 @@ import type {
   Bound,
   CausedChange,
   Diversity,
+  Exploration,
   Grouping,
   PinSource,
   RankingEdit,
@@ -54,6 +55,10 @@ export class StepEdit implements RankingEdit {
 
   diversify(diversity: Diversity): void {
     if (!this.#isOver) this.#ranking.addRule({ kind: 'diversify', step: this.#step, diversity });
+  }
+
+  explore(exploration: Exploration): void {
+    if (!this.#isOver) this.#ranking.explore({ step: this.#step, exploration });
   }
 
   reorder(rows: Int32Array | readonly number[]): void {

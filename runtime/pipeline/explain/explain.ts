@@ -249,11 +249,25 @@ function* explainPage({
       score: finiteOrNull(ranking.scores[row] ?? 0),
       ...(teams === undefined ? {} : { interleaved: shownTeam(teams, row) }),
       changes: changes.get(row) ?? [],
+      ...drawnOf(ranking, (places.get(row) ?? 0) - 1),
       values: valuesOf(plan, plan.shown.candidate, frame, row),
     });
     yield;
   }
   return explained;
+}
+
+/** What was drawn at a place, from 0. */
+function drawnOf({ explored }: Ranking, place: number): Pick<ExplainedCandidate, 'drawn'> {
+  const propensity = explored?.propensity[place] ?? NaN;
+  if (explored === undefined || Number.isNaN(propensity)) return {};
+  return {
+    drawn: {
+      place_before: explored.before.indexOf(explored.order[place] ?? 0) + 1,
+      propensity,
+      marginal: explored.marginals[place] ?? NaN,
+    },
+  };
 }
 
 function explainMove(move: Move): ExplainedChange {

@@ -114,8 +114,18 @@ export interface ExplainedCandidate {
   };
   /** The steps that changed the score or the place, in execution order. */
   readonly changes: readonly ExplainedChange[];
+  /** If a step drew the place: the place without it, and the probabilities of the draw. */
+  readonly drawn?: ExplainedDraw;
   /** All known values that the plan reads or computes for the candidate, by name. */
   readonly values: Readonly<Record<string, ExplainedValue>>;
+}
+
+export interface ExplainedDraw {
+  readonly place_before: number;
+  /** The probability that the candidate was drawn for its place, given those above it. */
+  readonly propensity: number;
+  /** The probability that the candidate is at its place, whatever is above it. */
+  readonly marginal: number;
 }
 
 /**

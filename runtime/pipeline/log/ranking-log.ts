@@ -1,4 +1,5 @@
 import { Status } from '../../api/status.js';
+import { exploringStep } from '../../compile/exploration.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition, PipelineDefinition } from '../../config/model/pipelines.js';
 import { customEventText } from '../../core/event-types.js';
@@ -16,6 +17,7 @@ import { pageStart } from '../request/paging.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { Changes } from './changes.js';
 import { chooseRows, type ChosenRows } from './choose-rows.js';
+import { DrawColumns } from './draw-columns.js';
 import { HashedIds } from './hashed-cells.js';
 import { loggedValues, rankingSchema } from './ranking-schema.js';
 import { isInShare, unitOf } from './units.js';
@@ -70,6 +72,8 @@ export class RankingLog {
   readonly #unitType: string;
   readonly #hasExperiments: boolean;
   readonly #hasTeams: boolean;
+  /** Undefined if no step explores. */
+  readonly #draws: DrawColumns | undefined;
   readonly #changes = new Changes();
   /** By row, see `Ranking.placeAll`. They are reused from record to record. */
   #places = new Int32Array(0);
@@ -109,6 +113,7 @@ export class RankingLog {
     this.#hasExperiments = called !== undefined;
     this.#hasTeams = called?.experiments.definitions.some(({ mode }) => mode === 'interleave') ?? false;
     this.#schema = rankingSchema(plan, projectVersion, meta, true, this.#hasExperiments, this.#hasTeams);
+    this.#draws = exploringStep(plan.steps) && new DrawColumns();
     this.#values = loggedValues(plan);
     this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
   }
@@ -205,7 +210,7 @@ export class RankingLog {
 
   #writeCandidates(
     writer: RecordWriter,
-    { request, served }: LoggedRun,
+    { request, frame, served }: LoggedRun,
     { rows, count, weight }: ChosenRows,
     ids: HashedIds,
   ): void {
@@ -228,6 +233,7 @@ export class RankingLog {
       );
     writer.bool(this.#onPage, undefined, rows);
     if (this.#hasTeams) writer.text(this.#teamsOf(served?.teams, rows, count));
+    this.#draws?.write(writer, served?.ranking, this.#places, frame.count, rows);
   }
 
   /** The column of TEAM_FIELD. */

@@ -3,7 +3,8 @@ import type { ColumnKind } from '../../api/columns.js';
 import type { RuleComponent } from '../../api/component.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition } from '../../config/model/pipelines.js';
-import { EXPERIMENT_FIELDS, TEAM_FIELD } from '../../ledger/experiment-columns.js';
+import { exploringStep } from '../../compile/exploration.js';
+import { EXPERIMENT_FIELDS, EXPLORE_FIELDS, TEAM_FIELD } from '../../ledger/experiment-columns.js';
 import {
   recordSchema,
   type ColumnType,
@@ -80,7 +81,8 @@ export function loggedValues({ log, layout }: Plan): Readonly<Record<'record' | 
  * @param more further entries of `meta`
  * @param hasExperiments whether the columns of experiments follow the fields of the request
  * @param hasTeams whether one of the experiments interleaves; then TEAM_FIELD follows the fields of a candidate
- * @param isServed whether a service ran the requests; then the field `custom` follows the other fields of the request
+ * @param isServed whether a service ran the requests; then the field `custom` follows the other fields of the request, and
+ * the columns of exploration follow the fields of a candidate, if a step explores
  */
 export function rankingSchema(
   plan: Plan,
@@ -92,6 +94,7 @@ export function rankingSchema(
 ): RecordSchema {
   const { definition, steps, log } = plan;
   const values = loggedValues(plan);
+  const exploring = isServed ? exploringStep(steps) : undefined;
   const columns = [
     ...[
       ...RECORD_FIELDS,
@@ -99,9 +102,11 @@ export function rankingSchema(
       ...(hasExperiments ? EXPERIMENT_FIELDS : []),
     ].map((field) => fieldColumn('record', field)),
     ...values.record.map((value) => valueColumn('record', value, plan)),
-    ...[...CANDIDATE_FIELDS, ...(hasTeams ? [TEAM_FIELD] : [])].map((field) =>
-      fieldColumn('candidate', field),
-    ),
+    ...[
+      ...CANDIDATE_FIELDS,
+      ...(hasTeams ? [TEAM_FIELD] : []),
+      ...(exploring === undefined ? [] : EXPLORE_FIELDS),
+    ].map((field) => fieldColumn('candidate', field)),
     ...values.candidate.map((value) => valueColumn('candidate', value, plan)),
     ...CHANGE_FIELDS.map((field) => fieldColumn('change', field)),
   ];
@@ -119,6 +124,13 @@ export function rankingSchema(
     of: valueOwners(plan),
     hidden: log.hidden,
     log: definition.log === undefined ? null : writtenLog(definition.log),
+    ...(exploring && {
+      explore: {
+        step: exploring.step.as,
+        top: exploring.exploration.top,
+        ...exploring.exploration.draw,
+      },
+    }),
     ...more,
   });
 }

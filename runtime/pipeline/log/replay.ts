@@ -8,6 +8,7 @@ import type { Cells } from '../../ledger/cells.js';
 import type { DecodedRecord } from '../../ledger/record-decoder.js';
 import { releaseFrame } from '../components/release-frame.js';
 import { runComponents } from '../components/run-components.js';
+import { loggedDraws } from './logged-draws.js';
 import { baseColumns, recordProblem, schemaProblem, type BaseColumn } from './replay-needs.js';
 
 /** A candidate whose place or score differs. */
@@ -63,7 +64,11 @@ export class Replay {
     this.#fill(frame, record, ids);
     const deadline = new Deadline(this.#plan.definition.limits.time);
     try {
-      const ranked = await runComponents(this.#plan, frame, ids, { deadline, observer: REHEARSAL });
+      const ranked = await runComponents(this.#plan, frame, ids, {
+        deadline,
+        observer: REHEARSAL,
+        draws: loggedDraws(record),
+      });
       const differences = differencesOf(record, ids, (places, scores) => {
         ranked.ranking.placeAll(places, scores);
       });

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { DrawMethod } from '../../../runtime/api/ranking-edit.js';
+import { Random } from '../../../runtime/core/random.js';
+import { marginalsOf } from '../../../runtime/pipeline/components/draw-marginals.js';
+import { drawOrder } from '../../../runtime/pipeline/components/draw-order.js';
+import { luceMarginals } from '../../../runtime/pipeline/components/luce-marginals.js';
+
+/** By place and candidate: the probability, summed over all orders. */
+function summed(chances: (left: readonly number[]) => readonly number[], count: number): number[][] {
+  const found = Array.from({ length: count }, () => new Array<number>(count).fill(0));
+  const visit = (left: readonly number[], probability: number): void => {
+    chances(left).forEach((chance, at) => {
+      const index = left[at] ?? 0;
+      const places = found[count - left.length] ?? [];
+      places[index] = (places[index] ?? 0) + probability * chance;
+      if (left.length > 1) visit(left.toSpliced(at, 1), probability * chance);
+    });
+  };
+  if (count > 0)
+    visit(
+      Array.from({ length: count }, (_, i) => i),
+      1,
+    );
+  return found;
+}
+
+const sorted = (scores: readonly number[]): number[] => [...scores].sort((a, b) => b - a);
+
+describe('marginals of drawn orders', () => {
+  it('equal the sum over all orders', () => {
+    const scores = fc.array(fc.double({ min: -30, max: 30, noNaN: true }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(scores, fc.double({ min: 0.05, max: 1, noNaN: true }), fc.integer(), (any, size, seed) => {
+        const values = sorted(any);
+        const random = new Random(seed);
+        const greedy = summed(
+          (left) => left.map((_, at) => (at === 0 ? 1 - size : 0) + size / left.length),
+          values.length,
+        );
+        const luce = summed((left) => {
+          const [best = 0] = left.map((index) => values[index] ?? 0);
+          const weights = left.map((index) => Math.exp(((values[index] ?? 0) - best) / (2 * size)));
+          return weights.map((weight) => weight / weights.reduce((sum, one) => sum + one, 0));
+        }, values.length);
+        for (const [draw, expected] of [
+          [{ method: 'epsilon_greedy', epsilon: size }, greedy],
+          [{ method: 'plackett_luce', temperature: 2 * size }, luce],
+        ] as const satisfies readonly (readonly [DrawMethod, unknown])[]) {
+          const drawn = drawOrder(draw, values, () => random.next());
+          marginalsOf(draw, values, drawn).forEach((marginal, place) => {
+            expect(marginal).to.be.closeTo(expected[place]?.[drawn.order[place] ?? 0] ?? NaN, 1e-8);
+          });
+        }
+      }),
+      { seed: 17, numRuns: 100 },
+    );
+  });
+
+  it('sum to 1 over the candidates of a place, also for many candidates and for worths far apart', () => {
+    for (const gap of [0, 0.1, 15, 39, 41, 1e6]) {
+      const worths = Float64Array.from({ length: 50 }, (_, i) => -gap * i);
+      for (const place of [0, 49]) {
+        let sum = 0;
+        for (let index = 0; index < worths.length; index++) {
+          // Only the candidate at `place` matters.
+          const order = Int32Array.from(worths, (_, at) => (at === place ? index : at));
+          sum += luceMarginals(worths, order)[place] ?? NaN;
+        }
+        expect(sum, `gap ${gap}, place ${place}`).to.be.closeTo(1, 1e-7);
+      }
+    }
+  });
+
+  it('are what many draws of 24 candidates show', () => {
+    const scores = Array.from({ length: 24 }, (_, i) => -0.2 * i);
+    const draw = { method: 'plackett_luce', temperature: 1 } as const;
+    const random = new Random(20261122);
+    const rounds = 3000;
+    const seen = new Float64Array(24);
+    for (let round = 0; round < rounds; round++) {
+      const { order } = drawOrder(draw, scores, () => random.next());
+      for (const [place, index] of order.entries())
+        if (index === 23 - place) seen[place] = (seen[place] ?? 0) + 1;
+    }
+    const order = Int32Array.from(scores, (_, place) => 23 - place);
+    marginalsOf(draw, scores, { order, propensity: new Float64Array(24) }).forEach((marginal, place) => {
+      const error = Math.sqrt((marginal * (1 - marginal)) / rounds);
+      expect(Math.abs((seen[place] ?? 0) / rounds - marginal), `place ${place}`).to.be.below(4.5 * error);
+    });
+  });
+});
