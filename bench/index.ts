@@ -3,6 +3,7 @@ import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
 import { countersBench } from './counters.js';
 import { dataSetBench } from './dataset.js';
+import { exploreBench } from './explore.js';
 import { expressionsBench } from './expressions.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
@@ -31,6 +32,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   composite: compositeBench,
   counters: countersBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
+  explore: exploreBench,
   expressions: expressionsBench,
   features: featuresBench,
   keys: keysBench,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DrawMethod } from '../../runtime/api/ranking-edit.js';
 import { chiSquaredShareAbove } from '../../runtime/evaluation/distributions.js';
 import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
@@ -89,6 +90,7 @@ components:
   - { use: score, with: { value: product.worth } }
   - { use: explore, with: { method: ${method}, ${options.join(', ')}, top: ${count} } }
 page: { size: ${count} }
+limits: { time: 60s }
 log: { candidates: all }
 `,
     },
@@ -97,8 +99,10 @@ log: { candidates: all }
   try {
     const [pipeline] = project.app.pipelines;
     const candidates = Array.from({ length: count }, (_, at) => ({ product_id: `p${at}`, worth: -0.5 * at }));
-    for (let n = 0; n < draws; n++)
+    for (let n = 0; n < draws; n++) {
       await pipeline?.run({ candidates }, { requestId: `${method}-${count}-${n}` });
+      if (n % 100 === 0) await nextTurn(); // the ledger writes in other turns
+    }
     return await records();
   } finally {
     await project.close();
