@@ -3,7 +3,7 @@ import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
 import { countersBench } from './counters.js';
 import { dataSetBench } from './dataset.js';
-import { experimentsBench } from './experiments.js';
+import { exploreBench } from './explore.js';
 import { expressionsBench } from './expressions.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
@@ -35,6 +35,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   counters: countersBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
   experiments: experimentsBench,
+  explore: exploreBench,
   expressions: expressionsBench,
   features: featuresBench,
   keys: keysBench,

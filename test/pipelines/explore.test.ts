@@ -37,7 +37,12 @@ describe('a pipeline that explores', () => {
   const { ledger, records } = memoryLedger();
 
   const start = (explore: string, more = ''): Promise<TestProject> =>
-    startProject(files(explore, more), { now: () => NOW, ledger, env: { MILLRACE_EXPLORE_SALT: SALT } });
+    startProject(files(explore, more), {
+      now: () => NOW,
+      ledger,
+      experiments: true,
+      env: { MILLRACE_EXPLORE_SALT: SALT },
+    });
   const pages = async (request_id: string): Promise<string[]> => {
     const ids: string[] = [];
     for (const user_page of [0, 1, 2])
@@ -166,8 +171,20 @@ describe('a pipeline that explores', () => {
     }
   });
 
+  it('ranks without the draw in commands, which need no secret', async () => {
+    project = await startProject(files(LUCE));
+    try {
+      for (let n = 0; n < 5; n++) {
+        const ids = idsOf(await project.rank(body({ request_id: `c${n}` })));
+        expect(ids).to.deep.equal(['p1', 'p9', 'p2', 'p3']);
+      }
+    } finally {
+      await project.close();
+    }
+  });
+
   it('is not served without the secret, and says what to set', async () => {
-    const error: unknown = await startProject(files(SWAP)).then(
+    const error: unknown = await startProject(files(SWAP), { experiments: true }).then(
       async (started) => {
         await started.close();
         return undefined;

@@ -1,6 +1,7 @@
 import { alerts } from './alerts.js';
 import { bodies } from './bodies.js';
 import { experiments } from './experiments.js';
+import { exploration } from './exploration.js';
 import { counters } from './counters.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
@@ -41,6 +42,7 @@ export const PROOFS: readonly Proof[] = [
   sources,
   gates,
   experiments,
+  exploration,
   loop,
   loopLightGbm,
   replay,

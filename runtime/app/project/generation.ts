@@ -96,7 +96,9 @@ export async function createGeneration(container: Container, compiled: CompiledP
       throw new ProjectInvalidError(diagnostics);
     checkLogSalt(config.pipelines, services.resolve(TOKENS.settings));
     const plans = pipelines.map(({ plan }) => plan);
-    checkExploreSalt(plans, services.resolve(TOKENS.settings));
+    // Commands and tests rank without exploration, and need no secret.
+    if (services.resolve(TOKENS.stops) !== undefined)
+      checkExploreSalt(plans, services.resolve(TOKENS.settings));
     release = await registerGeneration(services, config, plans);
     await services.resolve(TOKENS.stops)?.follow(config.experiments.map(({ name }) => name));
     const watch = new CurationWatch({
@@ -187,7 +189,7 @@ function wire(
         ? {}
         : { index: { filters: compiled.filters, most: settings.indexCandidates } }),
       hasher: idHasherOf(settings),
-      exploreSalt: settings.exploreSalt,
+      exploreSalt: stops === undefined ? '' : settings.exploreSalt,
       records: {
         ledger: services.resolve(TOKENS.ledger),
         hasherOf: (definition) => logHasherOf(definition, settings),

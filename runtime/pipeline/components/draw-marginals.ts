@@ -53,20 +53,16 @@ function swapMarginals(probability: number, order: Int32Array): Float64Array {
 function greedyMarginals(epsilon: number, order: Int32Array): Float64Array {
   const marginal = new Float64Array(order.length);
   for (const [place, index] of order.entries()) {
-    let left = new Float64Array(index + 1);
+    const left = new Float64Array(index + 2);
     left[index] = 1;
     for (let at = 0; at < place; at++) {
       const each = epsilon / (order.length - at);
-      const next = new Float64Array(index + 1);
+      // In this direction, no number is written before it is read.
       for (let before = 0; before <= index; before++) {
-        const probability = left[before] ?? 0;
         const after = order.length - at - 1 - before;
-        if (probability === 0) continue;
-        next[before] = (next[before] ?? 0) + probability * each * after;
-        if (before > 0)
-          next[before - 1] = (next[before - 1] ?? 0) + probability * (1 - epsilon + each * before);
+        left[before] =
+          (left[before] ?? 0) * each * after + (left[before + 1] ?? 0) * (1 - epsilon + each * (before + 1));
       }
-      left = next;
     }
     const any = left.reduce((sum, one) => sum + one, 0);
     marginal[place] = (any * epsilon) / (order.length - place) + (left[0] ?? 0) * (1 - epsilon);

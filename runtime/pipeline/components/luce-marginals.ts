@@ -10,8 +10,8 @@
 /** The step of x. The error is below 1e-9. */
 const STEP = 0.2;
 
-/** Arrivals that are less likely than exp(-34) are left out. */
-const FAINT = 34;
+/** Arrivals that are less likely than exp(-23) are left out. */
+const FAINT = 23;
 const LATE = Math.log(FAINT);
 
 /** Candidates whose worths differ by more than this never change places. */
@@ -45,6 +45,8 @@ function integrate(
   let sum = 0;
   for (let i = start; i < end; i++) sum += Math.exp((worths[i] ?? 0) - best);
   const arrivals = new Arrivals(end - start);
+  const rates = new Float64Array(end);
+  const arrived = new Float64Array(end);
   const last = LATE - (worths[end - 1] ?? 0);
   /** The candidates before `next` have surely arrived; those from `ahead` surely have not. */
   let [next, ahead] = [start, start];
@@ -52,13 +54,18 @@ function integrate(
     while (next < end && (worths[next] ?? 0) + x > LATE) next++;
     while (ahead < end && (worths[ahead] ?? 0) + x > -FAR) ahead++;
     arrivals.clear(next - start);
-    for (let i = next; i < ahead; i++) arrivals.add(-Math.expm1(-Math.exp((worths[i] ?? 0) + x)));
+    for (let i = next; i < ahead; i++) {
+      const rate = Math.exp((worths[i] ?? 0) + x);
+      rates[i] = rate;
+      arrived[i] = -Math.expm1(-rate);
+      arrivals.add(arrived[i] ?? 0);
+    }
     for (let place = start; place < end; place++) {
       const index = order[place] ?? 0;
       if (index < next || index >= ahead) continue;
-      const rate = Math.exp((worths[index] ?? 0) + x);
-      const others = arrivals.without(-Math.expm1(-rate), place - start);
-      marginal[place] = (marginal[place] ?? 0) + STEP * rate * Math.exp(-rate) * others;
+      const chance = arrived[index] ?? 0;
+      const others = arrivals.without(chance, place - start);
+      marginal[place] = (marginal[place] ?? 0) + STEP * (rates[index] ?? 0) * (1 - chance) * others;
     }
   }
 }
