@@ -44,17 +44,29 @@ export class Ranking {
   /** Replaces the final order of this ranking. */
   #interleaved: MixedRows | undefined;
 
-  /** @param page for rules that count by page; by default there is one page */
+  /**
+   * @param page for rules that count by page; by default there is one page
+   * @param from a ranking of the same rows in another frame, which this one continues by itself
+   */
   constructor(
     frame: Frame,
     readonly candidateType: string,
     ids: readonly string[],
     page: PageGrid = { size: 1 << 30, first: 0 },
+    from?: Ranking,
   ) {
     this.#frame = frame;
     this.#page = page;
     this.#ids = ids;
     this.#scores = frame.scores.subarray(0, frame.count);
+    if (from !== undefined) {
+      frame.scores.set(from.#scores);
+      frame.tiers.set(from.#frame.tiers.subarray(0, frame.count));
+      this.#rows = from.#rows;
+      this.#kept = from.#kept.slice();
+      this.#take(from.#pins, from.#rules);
+      return;
+    }
     this.#rows = new Int32Array(frame.count);
     for (let row = 0; row < frame.count; row++) this.#rows[row] = row;
     this.#kept = new Uint8Array(frame.count).fill(1);
@@ -171,7 +183,10 @@ export class Ranking {
     this.#take(pins, rules);
   }
 
-  #take(pins: RankingSnapshot['pins'], rules: readonly OrderRule[]): void {
+  #take(
+    pins: Readonly<Record<PinSource, Iterable<readonly [number, number]>>>,
+    rules: readonly OrderRule[],
+  ): void {
     for (const source of ['curation', 'pipeline'] as const) {
       this.#pins[source].clear();
       for (const [row, position] of pins[source]) this.#pins[source].set(row, position);
@@ -314,11 +329,13 @@ export class Ranking {
   #final(stop: number): { readonly base: Int32Array; readonly order: Int32Array } {
     const mixed = this.#interleaved;
     if (mixed === undefined) return this.#own(stop);
+    const order = mixed.first(stop);
     const { scores, tiers } = this.#frame;
-    return {
-      base: bestRows(mixed.rows, scores, tiers, Math.min(mixed.rows.length, stop + 1)),
-      order: mixed.first(stop),
-    };
+    const base =
+      mixed.rows === this.#rows && this.#rules.length === 0 && this.pins.size === 0
+        ? mixed.controlFirst
+        : bestRows(mixed.rows, scores, tiers, Math.min(mixed.rows.length, stop + 1));
+    return { base, order };
   }
 
   /** The same without another ranking. */
@@ -343,6 +360,8 @@ export interface MixedRows {
   readonly rows: Int32Array;
   /** The first rows, best first. More rows begin with the same ones. */
   first(most: number): Int32Array;
+  /** The first rows of this ranking alone: one more than `first` returned last, if there are so many. */
+  readonly controlFirst: Int32Array;
 }
 
 /** A ranking as one side of an interleaved one. */
@@ -354,7 +373,7 @@ export interface RankingSide {
   readonly rules: readonly OrderRule[];
   readonly page: PageGrid;
   /** The first rows of the final order. */
-  order(most: number): Int32Array;
+  readonly order: (most: number) => Int32Array;
 }
 
 export interface RankedRow {
