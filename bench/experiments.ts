@@ -95,7 +95,7 @@ function idle(): Case['files'] {
  * interleave two arms against one ranking, and ten experiments that a request takes no part in against none.
  */
 export async function experimentsBench(short: boolean): Promise<void> {
-  const data = catalogue(short ? 2_000 : 10_000);
+  const data = catalogue(short ? 2_000 : 4_000);
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   try {
     const plain = await pipelineOf('items', []);
@@ -104,7 +104,7 @@ export async function experimentsBench(short: boolean): Promise<void> {
       const own = one.files['pipelines/items.yaml'] ?? plain;
       const sides = [{ 'pipelines/items.yaml': own }, { 'pipelines/items.yaml': own, ...one.files }];
       for (const [count, pairs] of await compare(folder, data, sides, one.isLogged === true, short)) {
-        rows.push([one.name, ...summaryOf(count, pairs)]);
+        rows.push(told([one.name, ...summaryOf(count, pairs)]));
         const [mean] = differenceOf(pairs);
         if (mean > one.most) fail(`${one.name}, ${count} candidates: ${(100 * mean).toFixed(1)} % more`);
       }
@@ -118,7 +118,7 @@ export async function experimentsBench(short: boolean): Promise<void> {
       );
     const sides = [{ 'pipelines/items.yaml': open }, { 'pipelines/items.yaml': open, ...idle() }];
     for (const [count, pairs] of await compare(folder, data, sides, false, short)) {
-      idleRows.push(['ten, none active', ...summaryOf(count, pairs)]);
+      idleRows.push(told(['ten, none active', ...summaryOf(count, pairs)]));
       const [, least] = differenceOf(pairs);
       if (least > MEASURABLE)
         fail(`ten experiments, ${count} candidates: at least ${(100 * least).toFixed(1)} % more`);
@@ -169,9 +169,9 @@ async function compare(
         const { user, system } = process.cpuUsage(began);
         return (user + system) / 1000 / requests;
       };
-      for (let round = 0; round < (short ? 4 : 10); round++) for (const app of apps) await block(app);
+      for (let round = 0; round < (short ? 4 : 6); round++) for (const app of apps) await block(app);
       const pairs: Pair[] = [];
-      for (let pair = 0; pair < (short ? 8 : 30); pair++) {
+      for (let pair = 0; pair < (short ? 8 : 20); pair++) {
         const order = pair % 2 === 0 ? [before, after, after, before] : [after, before, before, after];
         const costs: number[] = [];
         for (const app of order) costs.push(await block(app));
@@ -208,6 +208,12 @@ async function rank(app: App, text: string): Promise<void> {
   if (pipeline === undefined) throw new Error('expected the pipeline of the bench');
   const { answer } = await pipeline.run(JSON.parse(text), { requestId: randomUUID() });
   JSON.stringify(answer);
+}
+
+/** Shows a row at once, since the whole takes minutes. */
+function told(row: string[]): string[] {
+  console.error(row.join('  '));
+  return row;
 }
 
 function fail(message: string): void {

@@ -3,6 +3,7 @@ import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
 import { countersBench } from './counters.js';
 import { dataSetBench } from './dataset.js';
+import { experimentsBench } from './experiments.js';
 import { exploreBench } from './explore.js';
 import { expressionsBench } from './expressions.js';
 import { featuresBench } from './features.js';

@@ -7,7 +7,7 @@ export interface Dependence {
   /** The steps from `first` on that run again for other values, in order. The outputs of the others stay the same. */
   readonly again: readonly PlannedStep[];
   /** Whether the value of a name depends on the params: of a param, a definition, or an output `as:output`. */
-  depends(name: string): boolean;
+  readonly depends: (name: string) => boolean;
 }
 
 /**

@@ -9,6 +9,8 @@ export interface DeadlineOptions {
   readonly started?: number | undefined;
   /** Work that this work belongs to. When its deadline is over, this one is over too. */
   readonly parent?: Deadline | undefined;
+  /** Whether the timer starts only when something waits. `check` compares the clock in any case. */
+  readonly isLazy?: boolean | undefined;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface DeadlineOptions {
 export class Deadline {
   readonly started: number;
   readonly usage: Usage | undefined;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   readonly #leaveParent: (() => void) | undefined;
   #error: Error | undefined;
   #listeners: Set<(error: Error) => void> | undefined;
@@ -28,16 +30,17 @@ export class Deadline {
 
   constructor(
     readonly ms: number,
-    { usage, started = performance.now(), parent }: DeadlineOptions = {},
+    { usage, started = performance.now(), parent, isLazy = false }: DeadlineOptions = {},
   ) {
     this.started = started;
     this.usage = usage ?? parent?.usage;
-    this.#timer = setTimeout(() => this.abort(exceeded(ms)), this.#left());
+    if (!isLazy) this.#start();
     this.#leaveParent = parent?.whenOver((error) => this.abort(error));
   }
 
   /** Aborted when the deadline is over. */
   get signal(): AbortSignal {
+    this.#start();
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       // The signal has one listener per concurrent read. Node.js would print a leak warning above ten listeners.
@@ -64,9 +67,15 @@ export class Deadline {
       listener(this.#error);
       return () => undefined;
     }
+    this.#start();
     const listeners = (this.#listeners ??= new Set());
     listeners.add(listener);
     return () => listeners.delete(listener);
+  }
+
+  #start(): void {
+    if (this.#error === undefined)
+      this.#timer ??= setTimeout(() => this.abort(exceeded(this.ms)), this.#left());
   }
 
   #left(): number {

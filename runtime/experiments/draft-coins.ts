@@ -10,15 +10,15 @@ const BLOCK = 256;
  * same coins, and no other request or experiment shares them.
  */
 export function draftCoins(experiment: string, requestId: string): (round: number) => boolean {
-  const blocks: Buffer[] = [];
+  const blocks: string[] = [];
   return (round) => {
     const block = Math.floor(round / BLOCK);
     const bits = (blocks[block] ??= hash(
       'sha256',
       ['draft', experiment, requestId, String(block)].join('\u0000'),
-      'buffer',
+      'binary',
     ));
     const bit = round % BLOCK;
-    return (((bits[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1) === 1;
+    return ((bits.charCodeAt(bit >> 3) >> (7 - (bit & 7))) & 1) === 1;
   };
 }

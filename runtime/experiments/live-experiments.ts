@@ -71,9 +71,13 @@ export class LiveExperiments {
   readonly #components: ArmComponents;
   /** By the arms. */
   readonly #variants = new Map<string, Plan>();
+  /** The second arms of requests that no other experiment changes. */
+  readonly #rivals = new Map<LiveExperiment, Rival>();
+  readonly #unchanged: Variant;
 
   private constructor(plan: Plan, experiments: readonly ExperimentDefinition[], components: ArmComponents) {
     this.#plan = plan;
+    this.#unchanged = { plan, pipeline: undefined };
     this.#components = components;
     this.#experiments = experiments.map((definition) => {
       const { name, mode, layer, share, offset, arms, unit } = definition;
@@ -162,22 +166,27 @@ export class LiveExperiments {
       if (arm.params.size > 0 || arm.pipeline !== undefined) (changes ??= []).push(arm);
     }
     if (taken === undefined) return undefined;
-    const variant = this.#variant(changes ?? []);
+    const variant = changes === undefined ? this.#unchanged : this.#variant(changes);
     return second === undefined
       ? { taken, variant }
       : { taken, variant, rival: this.#rival(second, changes) };
   }
 
   /** @param changes of the other experiments of the request, which both arms have */
-  #rival({ definition, arms, shared }: LiveExperiment, changes: readonly ArmDefinition[] = []): Rival {
+  #rival(live: LiveExperiment, changes: readonly ArmDefinition[] = []): Rival {
+    const known = changes.length === 0 ? this.#rivals.get(live) : undefined;
+    if (known !== undefined) return known;
+    const { definition, arms, shared } = live;
     const [control, arm] = arms;
     if (control === undefined || arm === undefined) throw new Error('an interleaving has two arms');
-    return {
+    const rival = {
       experiment: definition.name,
       arms: [control.name, arm.name],
       variant: this.#variant([...changes, arm]),
       shared: arm.pipeline === undefined ? shared : undefined,
-    };
+    } satisfies Rival;
+    if (changes.length === 0) this.#rivals.set(live, rival);
+    return rival;
   }
 
   /** What the schema of records says about the experiments. */

@@ -2,6 +2,7 @@ import { isNode } from 'yaml';
 import type { FeatureRead, HydrationNode, Plan, PlannedStep } from '../compile/plan.js';
 import type { StepDefinition } from '../config/model/pipelines.js';
 import type { SharedRun } from './shared-run.js';
+import { sharedSlots } from './shared-run.js';
 
 /**
  * What an arm that is a pipeline shares with control: what both read of the store, and the steps at the start that are
@@ -19,6 +20,7 @@ export function sharedByPlans(control: Plan, arm: Plan): SharedRun {
   return {
     hasReads,
     columns: [...both.columns],
+    isShared: sharedSlots(arm, [...both.columns]),
     histories: [...both.histories],
     first: first === undefined ? control.steps.length : control.steps.indexOf(first),
     runs: arm.steps.map((step) => step.kind !== 'effect' && !common.has(step)),

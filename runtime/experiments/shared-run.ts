@@ -7,6 +7,8 @@ export interface SharedRun {
   readonly hasReads: boolean;
   /** The columns that both arms use: slots of the arm and of control. */
   readonly columns: readonly (readonly [own: number, control: number])[];
+  /** By slot of the arm: 1 if the column is that of control. */
+  readonly isShared: Uint8Array;
   /** The histories that both arms use: indexes of the arm and of control. */
   readonly histories: readonly (readonly [own: number, control: number])[];
   /** Index of the first step that differs, in both plans. The steps before it run once. */
@@ -30,13 +32,22 @@ export function sharedByParams(plan: Plan, params: Iterable<string>): SharedRun 
   for (const { when } of steps.slice(first)) if (when?.computes !== undefined) own.add(when.slot);
   const score = layout.columns.findIndex(({ name }) => name === 'score');
   if (score !== -1) own.add(score);
+  const columns = layout.columns.flatMap((_, slot) => (own.has(slot) ? [] : [[slot, slot] as const]));
   return {
     hasReads: true,
-    columns: layout.columns.flatMap((_, slot) => (own.has(slot) ? [] : [[slot, slot] as const])),
+    columns,
+    isShared: sharedSlots(plan, columns),
     histories: Array.from({ length: historiesOf(plan) }, (_, index) => [index, index] as const),
     first,
     runs: steps.map((step) => again.includes(step)),
   };
+}
+
+/** By slot of the arm: 1 if it is among the columns. */
+export function sharedSlots({ layout }: Plan, columns: SharedRun['columns']): Uint8Array {
+  const isShared = new Uint8Array(layout.columns.length);
+  for (const [slot] of columns) isShared[slot] = 1;
+  return isShared;
 }
 
 function historiesOf({ levels }: Plan): number {

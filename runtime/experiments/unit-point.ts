@@ -9,6 +9,13 @@ export type PointOf = 'layer' | 'arm';
  * @param name of the layer, or of the experiment
  */
 export function unitPoint(purpose: PointOf, name: string, unit: string): number {
-  const digest = hash('sha256', `${purpose}\u0000${name}\u0000${unit}`, 'buffer');
-  return (digest.readUInt32BE(0) * 2 ** 21 + (digest.readUInt32BE(4) >>> 11)) / 2 ** 53;
+  // As a text, since a Buffer takes three times as long.
+  const digest = hash('sha256', `${purpose}\u0000${name}\u0000${unit}`, 'binary');
+  return (wordAt(digest, 0) * 2 ** 21 + (wordAt(digest, 4) >>> 11)) / 2 ** 53;
+}
+
+/** The unsigned number in four bytes, the highest first. */
+function wordAt(bytes: string, at: number): number {
+  const byte = (offset: number): number => bytes.charCodeAt(at + offset);
+  return ((byte(0) << 24) | (byte(1) << 16) | (byte(2) << 8) | byte(3)) >>> 0;
 }

@@ -54,8 +54,11 @@ export class Frame {
     return own;
   }
 
-  /** Prepares the frame for a request with `count` candidates. */
-  reset(count: number, now: number): void {
+  /**
+   * Prepares the frame for a request with `count` candidates.
+   * @param others by slot: 1 if the column will be replaced by that of another frame, so that it need not be cleared
+   */
+  reset(count: number, now: number, others?: Uint8Array): void {
     this.count = count;
     this.now = now;
     this.rulesAt = undefined;
@@ -65,7 +68,7 @@ export class Frame {
     this.tiers.fill(0, 0, count);
     const layout = this.#layout.columns;
     for (let slot = 0; slot < this.columns.length; slot++) {
-      if (layout[slot]?.constant !== undefined) continue;
+      if (layout[slot]?.constant !== undefined || others?.[slot] === 1) continue;
       this.clear(slot);
     }
   }

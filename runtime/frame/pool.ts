@@ -13,9 +13,10 @@ export class FramePool {
     this.#most = most;
   }
 
-  acquire(count: number, now: number): Frame {
+  /** @param others see `Frame.reset` */
+  acquire(count: number, now: number, others?: Uint8Array): Frame {
     const frame = this.#idle.pop() ?? new Frame(this.#layout);
-    frame.reset(count, now);
+    frame.reset(count, now, others);
     return frame;
   }
 

@@ -58,6 +58,7 @@ export function pinnedPlaces(
 
 /** The rows of pins by position, none past the end. */
 export function placesOf(pins: ReadonlyMap<number, number>, total: number): ReadonlyMap<number, number> {
+  if (pins.size === 0) return pins;
   return withinEnd(new Map(Array.from(pins, ([row, position]) => [position, row])), total);
 }
 

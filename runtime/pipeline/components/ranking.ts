@@ -53,6 +53,7 @@ export class Ranking {
   /**
    * @param page for rules that count by page; by default there is one page
    * @param draws for a step that explores; without it, nothing is drawn
+   * @param from a ranking of the same rows in another frame, which this one continues by itself
    */
   constructor(
     frame: Frame,
@@ -60,12 +61,21 @@ export class Ranking {
     ids: readonly string[],
     page: PageGrid = { size: 1 << 30, first: 0 },
     draws?: Draws,
+    from?: Ranking,
   ) {
     this.#frame = frame;
     this.#draws = draws;
     this.#page = page;
     this.#ids = ids;
     this.#scores = frame.scores.subarray(0, frame.count);
+    if (from !== undefined) {
+      frame.scores.set(from.#scores);
+      frame.tiers.set(from.#frame.tiers.subarray(0, frame.count));
+      this.#rows = from.#rows;
+      this.#kept = from.#kept.slice();
+      this.#take({ pins: from.#pins, rules: from.#rules, exploring: from.#exploring });
+      return;
+    }
     this.#rows = new Int32Array(frame.count);
     for (let row = 0; row < frame.count; row++) this.#rows[row] = row;
     this.#kept = new Uint8Array(frame.count).fill(1);
@@ -194,7 +204,15 @@ export class Ranking {
     this.#take(rest);
   }
 
-  #take({ pins, rules, exploring }: Pick<RankingSnapshot, 'pins' | 'rules' | 'exploring'>): void {
+  #take({
+    pins,
+    rules,
+    exploring,
+  }: {
+    readonly pins: Readonly<Record<PinSource, Iterable<readonly [number, number]>>>;
+    readonly rules: readonly OrderRule[];
+    readonly exploring: ExploringStep | undefined;
+  }): void {
     for (const source of ['curation', 'pipeline'] as const) {
       this.#pins[source].clear();
       for (const [row, position] of pins[source]) this.#pins[source].set(row, position);
@@ -357,11 +375,13 @@ export class Ranking {
   #final(stop: number): { readonly base: Int32Array; readonly order: Int32Array } {
     const mixed = this.#interleaved;
     if (mixed === undefined) return this.#own(stop);
+    const order = mixed.first(stop);
     const { scores, tiers } = this.#frame;
-    return {
-      base: bestRows(mixed.rows, scores, tiers, Math.min(mixed.rows.length, stop + 1)),
-      order: mixed.first(stop),
-    };
+    const base =
+      mixed.rows === this.#rows && this.#rules.length === 0 && this.pins.size === 0
+        ? mixed.controlFirst
+        : bestRows(mixed.rows, scores, tiers, Math.min(mixed.rows.length, stop + 1));
+    return { base, order };
   }
 
   /** The same without another ranking. */
@@ -403,6 +423,8 @@ export interface MixedRows {
   readonly rows: Int32Array;
   /** The first rows, best first. More rows begin with the same ones. */
   first(most: number): Int32Array;
+  /** The first rows of this ranking alone: one more than `first` returned last, if there are so many. */
+  readonly controlFirst: Int32Array;
 }
 
 /** A ranking as one side of an interleaved one. */
@@ -414,7 +436,7 @@ export interface RankingSide {
   readonly rules: readonly OrderRule[];
   readonly page: PageGrid;
   /** The first rows of the final order. */
-  order(most: number): Int32Array;
+  readonly order: (most: number) => Int32Array;
 }
 
 export interface RankedRow {

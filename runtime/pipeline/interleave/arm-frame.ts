@@ -3,41 +3,36 @@ import type { Plan } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import { setParams } from '../request/open-request.js';
 
-/** The frame of the second arm, which uses columns of the frame of control. */
-export interface ArmFrame {
-  readonly frame: Frame;
-  /** Gives the columns back, and the frame to its pool. Nothing may use the frame afterwards. */
-  release(): void;
-}
-
 /**
- * Opens the frame of an arm. The arm only reads the columns that are not its own.
- * @param read the frame with what the arm reads itself; undefined: control read everything
+ * Lets the frame of an arm use the columns of control that both arms share. The arm only reads them. Params of the arm
+ * get their values.
+ * @param isEmpty whether the arm read nothing itself
+ * @returns gives the columns back, and the frame to its pool. Nothing may use the frame afterwards
  */
-export function openArmFrame(
+export function shareColumns(
   plan: Plan,
   { columns, histories }: SharedRun,
   control: Frame,
-  read: Frame | undefined,
-): ArmFrame {
-  const frame = read ?? plan.frames.acquire(control.count, control.now);
+  frame: Frame,
+  isEmpty: boolean,
+): () => void {
   const own = frame.columns.slice();
   for (const [slot, from] of columns) {
     const column = control.columns[from];
     if (column !== undefined) frame.columns[slot] = column;
   }
-  if (read === undefined) {
+  if (isEmpty) {
     for (const [index, from] of histories) frame.histories[index] = control.histories[from];
     frame.eventsSince = control.eventsSince;
     frame.eventNumbers = control.eventNumbers;
     frame.rulesAt = control.rulesAt;
   }
   setParams(plan, frame);
-  return {
-    frame,
-    release: () => {
-      for (const [slot, column] of own.entries()) frame.columns[slot] = column;
-      plan.frames.release(frame);
-    },
+  return () => {
+    for (let slot = 0; slot < own.length; slot++) {
+      const column = own[slot];
+      if (column !== undefined) frame.columns[slot] = column;
+    }
+    plan.frames.release(frame);
   };
 }

@@ -1,6 +1,6 @@
 import { BoundState } from '../components/bound-state.js';
 import { type OrderRule, type PageGrid, rulesOf } from '../components/order-rules.js';
-import { Team } from './team.js';
+import { Team, WAITS } from './team.js';
 
 /** The final order of one arm, and the rules that made it. */
 export interface DraftSide {
@@ -59,14 +59,14 @@ class Side {
    * The best row that waits and that the limits allow; without one, the best row that waits.
    * @param isOpen whether a row may be placed at all
    */
-  best(rank: number, isOpen: (row: number) => boolean, isTaken: Uint8Array): number | undefined {
-    while (this.#next < this.#order.length && isTaken[this.#order[this.#next] ?? 0] === 1) this.#next++;
+  best(rank: number, isOpen: (row: number) => boolean, teams: Uint8Array): number | undefined {
+    while (this.#next < this.#order.length && teams[this.#order[this.#next] ?? 0] !== WAITS) this.#next++;
     const least = this.#bounds.map((bound) => bound.leastLeft);
     let allowed: number | undefined;
     let open: number | undefined;
     for (let at = this.#next; at < this.#order.length; at++) {
       const row = this.#order[at] ?? 0;
-      if (isTaken[row] === 1 || !isOpen(row) || this.#isRepeated(row)) continue;
+      if (teams[row] !== WAITS || !isOpen(row) || this.#isRepeated(row)) continue;
       if (this.#bounds.length === 0) return row;
       open ??= row;
       if (!this.#bounds.every((bound) => bound.allows(row, rank))) continue;
@@ -87,23 +87,27 @@ export class DraftRules {
   readonly #control: Side;
   readonly #arm: Side;
   readonly #fixed: readonly [DraftSide['fixed'], DraftSide['fixed']];
-  readonly #isTaken: Uint8Array;
+  /** By row: a Team, or WAITS. The caller writes it. */
+  readonly #teams: Uint8Array;
   /** Rows with the same place of their own in both arms, by position from 1. */
   readonly #common = new Map<number, number>();
   /** By row: the rank of the first place that is kept for it in both arms. It is not placed before. */
   readonly #keptUntil = new Map<number, number>();
   #rank = -1;
 
-  /** @param drafted the rows that are placed, by rank; the caller writes it */
-  constructor(control: DraftSide, arm: DraftSide, drafted: Int32Array, count: number) {
+  /**
+   * @param drafted the rows that are placed, by rank; the caller writes it
+   * @param teams by row: a Team, or WAITS; the caller writes it
+   */
+  constructor(control: DraftSide, arm: DraftSide, drafted: Int32Array, teams: Uint8Array) {
     for (const [position, row] of control.fixed)
       if (arm.fixed.get(position) === row) this.#common.set(position, row);
     const hasLimits = [control, arm].some(({ rules }) => rules.some(({ kind }) => kind === 'limit'));
-    const waiting = hasLimits ? this.#waiting(control, arm, count) : new Int32Array(0);
+    const waiting = hasLimits ? this.#waiting(control, arm, teams.length) : new Int32Array(0);
     this.#control = new Side(control, drafted, waiting, this.#common);
     this.#arm = new Side(arm, drafted, waiting, this.#common);
     this.#fixed = [control.fixed, arm.fixed];
-    this.#isTaken = new Uint8Array(count);
+    this.#teams = teams;
     for (const [position, row] of control.fixed) {
       const other = arm.fixed.get(position);
       if (other === undefined) continue;
@@ -118,7 +122,7 @@ export class DraftRules {
   kept(rank: number): KeptPlace | undefined {
     const [control, arm] = [this.#fixed[0].get(rank + 1), this.#fixed[1].get(rank + 1)];
     if (control === undefined || arm === undefined) return undefined;
-    return this.#isTaken[control] === 1 && this.#isTaken[arm] === 1 ? undefined : { control, arm };
+    return !this.#waits(control) && !this.#waits(arm) ? undefined : { control, arm };
   }
 
   /** The row that a team places at a rank; undefined if none is left. */
@@ -127,16 +131,15 @@ export class DraftRules {
     const side = team === Team.control ? this.#control : this.#arm;
     if (kept !== undefined) {
       const row = team === Team.control ? kept.control : kept.arm;
-      return this.#isTaken[row] === 1 ? undefined : row;
+      return this.#waits(row) ? row : undefined;
     }
     const isFree = (row: number): boolean => (this.#keptUntil.get(row) ?? -1) < rank;
     const isOpen = this.#keptUntil.size === 0 ? always : isFree;
-    return side.best(rank, isOpen, this.#isTaken) ?? this.#rest(side, rank);
+    return side.best(rank, isOpen, this.#teams) ?? this.#rest(side, rank);
   }
 
   placed(row: number, rank: number): void {
     this.#enter(rank);
-    this.#isTaken[row] = 1;
     const waited = this.#common.get(rank + 1) !== row;
     this.#control.placed(row, waited);
     this.#arm.placed(row, waited);
@@ -144,7 +147,11 @@ export class DraftRules {
 
   /** If nothing else is left, a row whose place lies behind the end. */
   #rest(side: Side, rank: number): number | undefined {
-    return this.#keptUntil.size === 0 ? undefined : side.best(rank, always, this.#isTaken);
+    return this.#keptUntil.size === 0 ? undefined : side.best(rank, always, this.#teams);
+  }
+
+  #waits(row: number): boolean {
+    return this.#teams[row] === WAITS;
   }
 
   /** The rows of both arms without a common place. */

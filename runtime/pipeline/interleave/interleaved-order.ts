@@ -1,7 +1,7 @@
 import type { MixedRows, RankingSide } from '../components/ranking.js';
 import type { DraftSide } from './draft-rules.js';
 import { teamDraft, type Draft } from './team-draft.js';
-import { Team } from './team.js';
+import { Team, WAITS } from './team.js';
 
 /** The mixed order of two rankings of the same rows. It is made as far as it is asked for. */
 export class InterleavedOrder implements MixedRows {
@@ -14,6 +14,7 @@ export class InterleavedOrder implements MixedRows {
   /** Whether limits or groups may pass over rows, so that all rows are needed. */
   readonly #needsAll: boolean;
   #draft: Draft | undefined;
+  controlFirst: Int32Array = new Int32Array();
 
   /**
    * @param count of all rows, with removed ones
@@ -24,12 +25,11 @@ export class InterleavedOrder implements MixedRows {
     this.#arm = arm;
     this.#count = count;
     this.#coin = coin;
-    const kinds = [control, arm].flatMap(({ rules }) => rules.map(({ kind }) => kind));
-    this.#needsAll = kinds.includes('limit') || kinds.includes('group');
+    const hasGroups = [control, arm].some(({ rules }) => rules.some(({ kind }) => kind === 'group'));
+    this.#needsAll =
+      hasGroups || [control, arm].some(({ rules }) => rules.some(({ kind }) => kind === 'limit'));
     // Of a group, each arm may have kept another row, and only one of them gets a place.
-    this.rows = kinds.includes('group')
-      ? this.first(count).slice().sort()
-      : union(control.rows, arm.rows, count);
+    this.rows = hasGroups ? this.first(count).slice().sort() : union(control.rows, arm.rows, count);
   }
 
   /** The first `most` rows, best first. */
@@ -41,7 +41,8 @@ export class InterleavedOrder implements MixedRows {
 
   /** Who placed a row that `first` returned. */
   teamOf(row: number): Team {
-    return (this.#draft?.teams[row] ?? Team.none) as Team;
+    const team = this.#draft?.teams[row] ?? WAITS;
+    return team === WAITS ? Team.none : (team as Team);
   }
 
   /** The places of a row in the orders of control and of the arm, from 1; undefined if the arm removed it. */
@@ -61,18 +62,24 @@ export class InterleavedOrder implements MixedRows {
   #make(most: number): Draft {
     // Rows that keep a place in both arms are passed over until it comes.
     const kept = 2 * Math.min(this.#control.fixed.size, this.#arm.fixed.size);
-    const needed = this.#needsAll ? this.#count : most + kept;
-    const drawn = (side: RankingSide): DraftSide => ({ ...side, order: side.order(needed) });
-    return teamDraft(drawn(this.#control), drawn(this.#arm), this.#count, this.#coin, most);
+    const needed = this.#needsAll ? this.#count : most + kept + 1;
+    const drawn = (side: RankingSide): DraftSide => ({
+      order: side.order(needed),
+      fixed: side.fixed,
+      rules: side.rules,
+      page: side.page,
+    });
+    const control = drawn(this.#control);
+    this.controlFirst = control.order;
+    return teamDraft(control, drawn(this.#arm), this.#count, this.#coin, most);
   }
 }
 
 function union(one: Int32Array, other: Int32Array, count: number): Int32Array {
   if (one.length === count) return one;
+  if (one.length === other.length && one.every((row, at) => row === other[at])) return one;
   const isIn = new Uint8Array(count);
   for (const row of one) isIn[row] = 1;
-  const isSame = one.length === other.length && other.every((row) => isIn[row] === 1);
-  if (isSame) return one;
   for (const row of other) isIn[row] = 1;
   return Int32Array.from(isIn.keys()).filter((row) => isIn[row] === 1);
 }

@@ -1,11 +1,11 @@
 import { DraftRules, type DraftSide } from './draft-rules.js';
-import { Team } from './team.js';
+import { Team, WAITS } from './team.js';
 
 /** The first places of a mixed list. */
 export interface Draft {
   /** Rows, best first. */
   readonly order: Int32Array;
-  /** By row: a Team; `none` for rows without a place. */
+  /** By row: a Team, or WAITS for rows without a place. */
   readonly teams: Uint8Array;
 }
 
@@ -26,9 +26,9 @@ export function teamDraft(
   coin: (round: number) => boolean,
   most: number,
 ): Draft {
-  const teams = new Uint8Array(count);
+  const teams = new Uint8Array(count).fill(WAITS);
   const order = new Int32Array(Math.min(most, count));
-  const rules = new DraftRules(control, arm, order, count);
+  const rules = new DraftRules(control, arm, order, teams);
   let length = 0;
   const place = (row: number, team: Team): void => {
     teams[row] = team;
@@ -51,7 +51,8 @@ export function teamDraft(
     }
     const isControl = coin(picks >> 1) === (picks % 2 === 0);
     picks += 1;
-    const [first, second] = isControl ? [Team.control, Team.arm] : [Team.arm, Team.control];
+    const first = isControl ? Team.control : Team.arm;
+    const second = isControl ? Team.arm : Team.control;
     const row = rules.best(first, length, own);
     if (row !== undefined) place(row, first);
     else {

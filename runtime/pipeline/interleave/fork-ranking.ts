@@ -1,11 +1,12 @@
 import type { PlannedStep } from '../../compile/plan.js';
-import type { KeptRanking, Ranking } from '../components/ranking.js';
+import type { Ranking } from '../components/ranking.js';
 import type { StepObserver, StepReport } from '../components/run-components.js';
 
-/** Keeps the ranking as it is between the steps that both arms share and those that differ. */
-export class KeepRanking implements StepObserver {
+/** Copies the ranking for the arm between the steps that both arms share and those that differ. */
+export class ForkRanking implements StepObserver {
   /** Undefined if no step ran before the first one that differs. */
-  kept: KeptRanking | undefined;
+  ranking: Ranking | undefined;
+  readonly #fork: (ranking: Ranking) => Ranking;
   readonly #first: PlannedStep | undefined;
   readonly #last: PlannedStep | undefined;
   readonly #observer: StepObserver | undefined;
@@ -13,9 +14,16 @@ export class KeepRanking implements StepObserver {
   /**
    * @param steps of control
    * @param first index of the first step that differs; the number of steps if none does
+   * @param fork copies the ranking
    * @param observer sees the steps, too
    */
-  constructor(steps: readonly PlannedStep[], first: number, observer: StepObserver | undefined) {
+  constructor(
+    steps: readonly PlannedStep[],
+    first: number,
+    fork: (ranking: Ranking) => Ranking,
+    observer: StepObserver | undefined,
+  ) {
+    this.#fork = fork;
     this.#first = steps[first];
     // Effects are not observed in a rehearsal.
     this.#last = this.#first === undefined ? steps.findLast(({ kind }) => kind !== 'effect') : undefined;
@@ -27,12 +35,12 @@ export class KeepRanking implements StepObserver {
   }
 
   before(step: PlannedStep, ranking: Ranking): void {
-    if (step === this.#first) this.kept = ranking.keep();
+    if (step === this.#first) this.ranking = this.#fork(ranking);
     this.#observer?.before(step, ranking);
   }
 
   after(report: StepReport, ranking: Ranking): void {
-    if (report.step === this.#last) this.kept = ranking.keep();
+    if (report.step === this.#last) this.ranking = this.#fork(ranking);
     this.#observer?.after(report, ranking);
   }
 
