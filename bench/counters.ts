@@ -38,7 +38,8 @@ const FEATURES = [
 const NAMES = FEATURES.map((line) => line.slice(0, line.indexOf(':')));
 
 /**
- * Measures live counters: what six of them add to a request of 1,000 candidates, how many events a core counts, and what a
+ * Measures live counters: what six of them add to a request of 1,000 candidates, if the counters are cached with the items
+ * (`cached`), the items alone (`warm`), or nothing (`cold`); how many events a core counts, and what a
  * hot record costs to read.
  */
 export async function countersBench(short: boolean): Promise<void> {
@@ -58,11 +59,12 @@ export async function countersBench(short: boolean): Promise<void> {
 
     const module = fileURLToPath(new URL('./service/millrace.js', import.meta.url));
     const rows: string[][] = [];
-    for (const [what, resident] of [
-      ['warm', 'all'],
-      ['cold', 'off'],
+    for (const [what, resident, lease] of [
+      ['cached', 'all', '1000'],
+      ['warm', 'all', '0'],
+      ['cold', 'off', '0'],
     ] as const) {
-      const env = { MILLRACE_RESIDENT: resident };
+      const env = { MILLRACE_RESIDENT: resident, MILLRACE_COUNTER_LEASE_MS: lease };
       const setup: Setup = {
         sides: [
           { module, env },
@@ -73,7 +75,7 @@ export async function countersBench(short: boolean): Promise<void> {
         clients: 1,
       };
       const pairs: Pair[] = [];
-      for (let i = 0; i < (short ? 2 : 8); i++) pairs.push(await measurePair(setup, 1000, i));
+      for (let i = 0; i < (short ? 2 : 6); i++) pairs.push(await measurePair(setup, 1000, i));
       rows.push([what, ...summaryOf(1000, pairs)]);
     }
     console.log(table(['request', ...pairHead('none', '6 counters')], rows));

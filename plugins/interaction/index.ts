@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import {
+  type BuildContext,
   definePlugin,
   type Input,
+  type InteractionsWanted,
   type JsonObject,
   LONGEST_WINDOW,
   nearest,
@@ -11,7 +13,7 @@ import {
   UNDECLARED_EVENT,
 } from 'millrace/api';
 import { Interaction } from './interaction.js';
-import type { Measure } from './measure.js';
+import { OF_EVENTS, OF_VALUES, type Counting, type Measure } from './measure.js';
 import type { Options, OutputsEntry } from './options.generated.js';
 
 export const plugin = definePlugin<Options>({
@@ -21,32 +23,38 @@ export const plugin = definePlugin<Options>({
     'Counts what the user did with a candidate, its brand or its category, from the feedback of a time window.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create(options, build) {
-    const { of, with: by } = options;
-    if (by.kind !== 'text' && by.kind !== 'texts') {
+    const { of, with: by, lists } = options;
+    if (by !== undefined && by.kind !== 'text' && by.kind !== 'texts') {
       throw new OptionError(
         ['with'],
         `\`${by.text}\` is neither an id nor a text`,
         'give the candidate itself, or an attribute that is an id, a text, or a list of them',
       );
     }
+    const scope = { of, ...(by === undefined ? {} : { with: by }) };
     const measures = tryEach(
       Object.entries(options.outputs).map(
         ([name, output]) =>
           () =>
-            readMeasure(name, output, build.eventKinds),
+            readMeasure(name, output, scope, build),
       ),
     );
-    const events = measures.flatMap(({ types, window }) => types.map((type) => ({ type, window })));
-    const source = build.needInteractions({ of, with: by, events });
-    return new Interaction(source, by as Input<'text'> | Input<'texts'>, measures);
+    const events = measures.flatMap(eventsOf);
+    const source = build.needInteractions({ ...scope, events });
+    return new Interaction(source, by as Input<'text'> | Input<'texts'> | undefined, measures, lists);
   },
 });
 
+const eventsOf = ({ types, window }: Pick<Measure, 'types' | 'window'>): { type: string; window: number }[] =>
+  types.map((type) => ({ type, window }));
+
 function readMeasure(
   name: string,
-  { event, window: text, value }: OutputsEntry,
-  kinds: ReadonlyMap<string, number>,
+  { event, window: text, value: written }: OutputsEntry,
+  scope: Pick<InteractionsWanted, 'of' | 'with'>,
+  build: BuildContext,
 ): Measure {
+  const kinds = build.eventKinds;
   const types = typeof event === 'string' ? [event] : event;
   const counts = new Array<boolean>(UNDECLARED_EVENT + 1).fill(false);
   for (const [i, type] of types.entries()) {
@@ -65,7 +73,31 @@ function readMeasure(
       'for example 30m, 1h, 7d',
     );
   }
-  return { name, types, counts, window, value };
+  const { value, of } = readValue(name, written);
+  const measure = { name, types, counts, window, value };
+  if (of === undefined) return measure;
+  try {
+    const wanted = { name: of, isNumber: value !== 'distinct' };
+    return { ...measure, of: build.needInteractions({ ...scope, value: wanted, events: eventsOf(measure) }) };
+  } catch (error) {
+    if (!(error instanceof OptionError) || error.path[0] !== 'value') throw error;
+    throw new OptionError(['outputs', name, 'value'], error.message, error.help);
+  }
+}
+
+/** `count`, or `sum(revenue)`. */
+function readValue(name: string, written: string): { readonly value: Counting; readonly of?: string } {
+  const [, word, of] = /^([a-z_]+)(?:\(\s*([a-z][a-z0-9_]*)\s*\))?$/.exec(written.trim()) ?? [];
+  const known: readonly Counting[] = of === undefined ? OF_EVENTS : OF_VALUES;
+  const value = known.find((one) => one === word);
+  if (value !== undefined) return { value, ...(of === undefined ? {} : { of }) };
+  const forms = [...OF_EVENTS, ...OF_VALUES.map((one) => `${one}(${of ?? 'revenue'})`)];
+  const guess = nearest(written, forms);
+  throw new OptionError(
+    ['outputs', name, 'value'],
+    `there is no value \`${written}\``,
+    guess === undefined ? `the values are ${forms.join(', ')}` : `did you mean \`${guess}\`?`,
+  );
 }
 
 function kindHelp(type: string, kinds: ReadonlyMap<string, number>): string {

@@ -10,7 +10,8 @@ import {
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
-import { measureTexts, type Measure } from './measure.js';
+import { measureTexts, withOneText, type Measure, type Totals } from './measure.js';
+import type { Lists } from './options.generated.js';
 
 /** The texts of candidates, as indexes into the texts of the events. Texts that no event has are left out. */
 interface CandidateTexts {
@@ -28,13 +29,21 @@ interface CandidateTexts {
 export class Interaction implements FeatureComponent {
   readonly outputs: Readonly<Record<string, OutputKind>>;
   readonly #source: InteractionsInput;
-  readonly #by: Input<'text'> | Input<'texts'>;
+  readonly #by: Input<'text'> | Input<'texts'> | undefined;
   readonly #measures: readonly Measure[];
+  readonly #lists: Lists;
 
-  constructor(source: InteractionsInput, by: Input<'text'> | Input<'texts'>, measures: readonly Measure[]) {
+  /** @param by undefined: every event counts for every candidate */
+  constructor(
+    source: InteractionsInput,
+    by: Input<'text'> | Input<'texts'> | undefined,
+    measures: readonly Measure[],
+    lists: Lists,
+  ) {
     this.#source = source;
     this.#by = by;
     this.#measures = measures;
+    this.#lists = lists;
     this.outputs = Object.fromEntries(
       measures.map(({ name, value }) => [name, value === 'has' ? 'bool' : 'number'] as const),
     );
@@ -49,16 +58,19 @@ export class Interaction implements FeatureComponent {
       }
       return;
     }
-    const candidates = this.#textsOf(input, events.texts);
+    const by = this.#by;
+    const candidates = by === undefined ? sameText(input) : this.#textsOf(input, events.texts, by);
+    const counted = by === undefined ? withOneText(events) : events;
     for (const measure of this.#measures) {
-      const totals = measureTexts(events, measure, input.now);
-      write(output.number(measure.name), input.rows, candidates, totals, measure);
+      const own = measure.of === undefined ? undefined : input.interactions(measure.of);
+      const totals = measureTexts(counted, measure, own, input.now);
+      write(output.number(measure.name), input.rows, candidates, totals, measure, this.#lists);
     }
   }
 
-  #textsOf(input: StepInput, texts: readonly string[]): CandidateTexts {
+  #textsOf(input: StepInput, texts: readonly string[], by: Input<'text'> | Input<'texts'>): CandidateTexts {
     const indexOf = new Map(texts.map((text, index) => [text, index] as const));
-    const column = input.column(this.#by);
+    const column = input.column(by);
     const status = new Uint8Array(input.count);
     const offsets = new Int32Array(input.count + 1);
     const textIndexes = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
@@ -83,28 +95,50 @@ export class Interaction implements FeatureComponent {
   }
 }
 
-/** A candidate can have several texts: the largest count is written, or the age of the newest event. */
+/** Every candidate has the one text of `withOneText`. */
+function sameText({ count }: StepInput): CandidateTexts {
+  return {
+    status: new Uint8Array(count).fill(Status.present),
+    offsets: Int32Array.from({ length: count + 1 }, (_, row) => row),
+    textIndexes: new Int32Array(count),
+  };
+}
+
+/** A candidate can have several texts: their largest total or their sum is written; of an age or a last value, the newest. */
 function write(
   column: NumberColumn,
   rows: Int32Array,
   { status, offsets, textIndexes }: CandidateTexts,
-  totals: Float64Array,
+  { values, newest }: Totals,
   { value }: Measure,
+  lists: Lists,
 ): void {
-  const isAge = value === 'seconds_since';
+  const isOfNewest = value === 'seconds_since' || value === 'last';
+  const isSum = lists === 'sum' && value !== 'has';
   for (const row of rows) {
     const byte = statusAt(status, row);
     if (!isKnown(byte)) {
       column.status[row] = byte;
       continue;
     }
-    let best = isAge ? Infinity : 0;
+    let best = NaN;
+    let time = -Infinity;
     const end = offsets[row + 1] as number;
     for (let i = offsets[row] as number; i < end; i++) {
-      const total = totals[textIndexes[i] as number] as number;
-      if (isAge ? total < best : total > best) best = total;
+      const text = textIndexes[i] as number;
+      const total = values[text] as number;
+      if (isOfNewest) {
+        if ((newest[text] as number) <= time) continue;
+        time = newest[text] as number;
+        best = total;
+      } else if (isSum && textIndexes.indexOf(text, offsets[row]) < i) continue;
+      else if (Number.isNaN(best)) best = total;
+      else best = isSum ? best + total : Math.max(best, total);
     }
-    if (best === Infinity) continue; // there was no event, so there is no age
+    if (Number.isNaN(best)) {
+      if (isOfNewest) continue; // there was no event, so there is no age and no last value
+      best = 0;
+    }
     column.values[row] = best;
     column.status[row] = Status.present;
   }

@@ -1,10 +1,10 @@
 // `npm run generate` writes this file from options.schema.json.
 import type { Input } from 'millrace/api';
 
-export type OutputsEntryEvent = string | readonly string[];
+export const LISTS = ['max', 'sum'] as const;
+export type Lists = (typeof LISTS)[number];
 
-export const OUTPUTS_ENTRY_VALUE = ['count', 'items', 'has', 'seconds_since'] as const;
-export type OutputsEntryValue = (typeof OUTPUTS_ENTRY_VALUE)[number];
+export type OutputsEntryEvent = string | readonly string[];
 
 export interface OutputsEntry {
   /**
@@ -16,9 +16,11 @@ export interface OutputsEntry {
   readonly window: string;
   /**
    * count: the number of events; items: the sum of their quantities; has: whether there is an event;
-   * seconds_since: the age of the newest event in seconds.
+   * seconds_since: the age of the newest event in seconds; sum(revenue), last(revenue) and
+   * distinct(revenue): the sum of a value of the events, the value of the newest event, the number of
+   * different values. A value is one that `events:` in millrace.yaml declares, or position.
    */
-  readonly value: OutputsEntryValue;
+  readonly value: string;
 }
 
 export interface Options {
@@ -26,9 +28,15 @@ export interface Options {
   readonly of: Input;
   /**
    * What the events are counted by: the candidate itself (product), or an attribute of it that is an id,
-   * a text or a list of either (product.brand, product.categories).
+   * a text or a list of either (product.brand, product.categories). Without it, every event of the
+   * entity counts for every candidate.
    */
-  readonly with: Input;
+  readonly with?: Input;
+  /**
+   * For a candidate with several values, such as product.categories: max takes the count or sum of the
+   * value with the most, sum adds those of all values.
+   */
+  readonly lists: Lists;
   /** The outputs by name, each with what it counts. */
   readonly outputs: Readonly<Record<string, OutputsEntry>>;
 }

@@ -18,9 +18,15 @@ export interface InteractionsWanted {
   /** A path of the request to the entity that has the events, e.g. `user`. */
   readonly of: Input;
   /**
-   * What events are counted by: a path of the candidate to an id, a text, or a list of either, e.g. `product.brand`.
+   * What events are counted by: a path of the candidate to an id, a text, or a list of either, e.g. `product.brand`. Without
+   * it, events count whatever entity they are about, and have no values.
    */
-  readonly with: Input;
+  readonly with?: Input;
+  /**
+   * Gives the events this value of their own instead of those of `with`: a value that a kind of event declares, or
+   * `position`. An event has its value as a text, or none.
+   */
+  readonly value?: { readonly name: string; readonly isNumber: boolean };
   /**
    * The kinds of events to keep, which `BuildContext.eventKinds` lists, and for how many milliseconds: at most
    * LONGEST_WINDOW.
@@ -34,7 +40,7 @@ export interface InteractionsInput {
   readonly history: number;
   /** The column with the id of the entity that has the history. */
   readonly ids: number;
-  /** The path of `with` in feedback, from the type of the candidate. */
+  /** The path of `with` in feedback, from the type of the candidate; a colon and `value`; a colon alone without both. */
   readonly facet: string;
 }
 

@@ -1,10 +1,15 @@
 import type { InteractionsInput, InteractionsWanted } from '../api/interactions.js';
 import { OptionError } from '../api/option-error.js';
 import type { Input } from '../api/input.js';
-import type { TrackedFacet } from './tracked-facet.js';
+import type { EventKind } from '../config/project/model.js';
+import { nearest } from '../core/nearest.js';
+import { ANY_SUBJECT, type TrackedFacet } from './tracked-facet.js';
 import { historyKey } from '../store/keys.js';
 import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import type { HistoryRead } from './plan.js';
+
+/** Events about any entity. */
+const ANYTHING = { subject: ANY_SUBJECT, segments: Object.freeze([]), name: ':' };
 
 interface Growing {
   readonly of: string;
@@ -23,15 +28,18 @@ export class HistoryReads {
   /** @param kinds the kinds of feedback of the project */
   constructor(
     hydration: HydrationBuilder,
-    private readonly kinds: ReadonlyMap<string, unknown>,
+    private readonly kinds: ReadonlyMap<string, EventKind>,
   ) {
     this.#hydration = hydration;
   }
 
-  /** @throws OptionError with the place `of` or `with` */
-  need({ of, with: by, events }: InteractionsWanted): InteractionsInput {
+  /** @throws OptionError with the place `of`, `with` or `value` */
+  need({ of, with: by, value, events }: InteractionsWanted): InteractionsInput {
     const owner = this.#ownerOf(of);
-    const facet = this.#facetOf(by);
+    const counted = by === undefined ? ANYTHING : this.#facetOf(by);
+    const facet =
+      value === undefined ? counted : { ...ANYTHING, subject: counted.subject, name: `:${value.name}` };
+    if (value !== undefined) this.#checkValue(value, events);
     const { slot, known } = this.#hydration.want(owner.path);
     const read = this.#reads.get(slot) ?? {
       of: of.text.trim(),
@@ -67,6 +75,31 @@ export class HistoryReads {
       );
     }
     return { path, type: path.type.entity };
+  }
+
+  #checkValue(
+    { name, isNumber }: NonNullable<InteractionsWanted['value']>,
+    events: InteractionsWanted['events'],
+  ): void {
+    if (name === 'position') return;
+    const declared = new Map(events.flatMap(({ type }) => [...(this.kinds.get(type)?.values ?? [])]));
+    const type = declared.get(name)?.kind;
+    const known = [...declared.keys(), 'position'];
+    const guess = nearest(name, known);
+    if (type === undefined)
+      throw new OptionError(
+        ['value'],
+        `the events have no value \`${name}\``,
+        guess === undefined
+          ? `they have ${known.join(', ')}; \`events:\` in millrace.yaml declares values`
+          : `did you mean \`${guess}\`?`,
+      );
+    if (isNumber && type !== 'int' && type !== 'float')
+      throw new OptionError(
+        ['value'],
+        `\`${name}\` is a value of type ${type}, and only numbers can be summed or be the last`,
+        `count its different values: distinct(${name})`,
+      );
   }
 
   #facetOf({ text }: Input): Pick<TrackedFacet, 'subject' | 'segments' | 'name'> {

@@ -185,10 +185,13 @@ export class CounterWriter {
     };
   }
 
-  /** Where the id of an event would be. The time of an event that is sent without one differs when it is sent again. */
+  /**
+   * Where the id of an event would be. The time of an event that is sent without one differs when it is sent again, and the
+   * clock of the instance that counted it may be ahead.
+   */
   #asksOf(key: string, event: Work['events'][number], now: number): Work['asks'] {
     const [low, high] = event.waiting.touch.identity;
-    const last = Math.floor(Math.max(now, event.waiting.touch.time) / this.#slice);
+    const last = Math.floor((Math.max(now, event.waiting.touch.time) + CLOCKS_DIFFER) / this.#slice);
     const first = Math.floor((now - this.#horizon - CLOCKS_DIFFER) / this.#slice);
     const id = hexOf(low, high);
     return Array.from({ length: last - first + 1 }, (_, i) => ({

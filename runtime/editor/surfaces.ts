@@ -188,7 +188,7 @@ function testSchema({ config }: Registry): JsonObject {
     edited('test', [
       ['properties/pipeline', only(config.pipelines.map(({ name }) => name))],
       ['$defs/given/properties/entities', named(config.entities.keys())],
-      ['$defs/given/properties/features', named(config.views.keys())],
+      ['$defs/given/properties/features', named([...config.views.keys(), ...config.counters.keys()])],
     ]),
   );
 }

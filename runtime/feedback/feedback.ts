@@ -85,7 +85,8 @@ export class Feedback {
       const facets = new Map<string, TrackedFacet>();
       for (const one of needs.values())
         for (const code of one.windows.keys())
-          for (const [name, facet] of one.facetsOf(code, subject) ?? []) facets.set(name, facet);
+          for (const [name, facet] of one.facetsOf(code, subject) ?? [])
+            if (facet.segments.length > 0) facets.set(name, facet);
       if (facets.size > 0)
         this.#readers.set(subject, new FacetReader(subject, facets.values(), types, prefix));
     }
@@ -254,8 +255,20 @@ function newEvent(
     time,
     quantity,
     identity: identityOf(requestId, event, code),
-    values: new Map(facets.map((name) => [name, values.get(name)?.[row] ?? []])),
+    values: new Map(
+      facets.map((name) => [
+        name,
+        name.startsWith(':') ? carried(name.slice(1), event) : (values.get(name)?.[row] ?? []),
+      ]),
+    ),
   };
+}
+
+/** A value of the event itself, as texts. */
+function carried(name: string, { position, values }: FeedbackEvent): readonly string[] {
+  const value = name === 'position' ? position : values.get(name);
+  if (value === undefined) return [];
+  return [typeof value === 'string' ? value : JSON.stringify(value)];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { LONGEST_WINDOW } from '../api/interactions.js';
 import type { HistoryRead, Plan } from '../compile/plan.js';
-import type { TrackedFacet } from '../compile/tracked-facet.js';
+import { ANY_SUBJECT, type TrackedFacet } from '../compile/tracked-facet.js';
 import { groupBy } from '../core/group-by.js';
 import type { EventCodes } from '../store/event-codes.js';
 
@@ -50,6 +50,10 @@ function needsOfOwner(reads: readonly HistoryRead[], codes: EventCodes, retentio
     windows,
     longest,
     retention: Math.min(retention, LONGEST_WINDOW),
-    facetsOf: (type, subject) => facets.get(type)?.get(subject),
+    facetsOf: (type, subject) => {
+      const bySubject = facets.get(type);
+      const [own, any] = [bySubject?.get(subject), bySubject?.get(ANY_SUBJECT)];
+      return own === undefined || any === undefined ? (own ?? any) : new Map([...any, ...own]);
+    },
   };
 }

@@ -52,9 +52,10 @@ function goneValues({ type, ids }: Forgotten, types: ReadonlyMap<string, EntityT
 
 /**
  * Whether the values of a facet, such as `product.brand`, are ids of a type. True if the project no longer has the
- * path, because then they may be.
+ * path, because then they may be. Values that events carry themselves, such as `:revenue`, are not ids.
  */
 export function holdsIdsOf(facet: string, type: string, types: ReadonlyMap<string, EntityType>): boolean {
+  if (facet.startsWith(':')) return false;
   const [root = '', ...path] = facet.split('.');
   let entity: string | undefined = root;
   let fields: ReadonlyMap<string, ValueType> | undefined = fieldsOf(types.get(root));

@@ -73,7 +73,11 @@ export async function createBound(
     need,
     needColumn: need,
     needCuration: ({ list }) => ({ list }),
-    needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
+    needInteractions: ({ of, with: by, value }) => ({
+      history: 0,
+      ids: of.slot,
+      facet: value === undefined ? (by?.text ?? ':') : `:${value.name}`,
+    }),
     trees: treeEngine,
     http,
     warn: () => undefined,

@@ -221,7 +221,7 @@ async function runAll(
       needColumn: (name) => input(step, 'number', 'candidate', fill, name),
       eventKinds: eventNumbers(DEFAULT_EVENTS),
       needCuration: ({ list }) => ({ list }),
-      needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
+      needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by?.text ?? ':' }),
       trees: treeEngine,
       http: addingServers,
       warn: () => undefined,

@@ -15,8 +15,13 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
   for (const place of PLACES) {
     const figures = await torture(place, short ? 5_000 : 45_000);
     console.log(`${place}: ${JSON.stringify(figures)}`);
-    const cells = [place, figures.events, figures.cut, figures.refused, figures.unreachable];
-    rows.push(row([...cells, figures.killedServices, figures.killedServers, figures.movedSlots]));
+    const { killedServices, killedServers, movedSlots, lost, twice, backwards } = figures;
+    rows.push(
+      row([
+        ...[place, figures.events, figures.cut, figures.refused, figures.unreachable],
+        ...[killedServices, killedServers, movedSlots, lost, twice, backwards],
+      ]),
+    );
     missed.push(...missesOf(figures).map((miss) => `${place}: ${miss}`));
   }
   const hot = await readHotRecords(short);
@@ -27,20 +32,12 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
       'Redis server (`appendfsync always`) are killed and started again, and slots of the cluster move. Each body is sent again until it is',
       'acknowledged. A refused request got a 5xx answer; an unreachable one lost its connection or its time.',
       '',
-      row([
-        'store',
-        'events',
-        'killed clients',
-        'refused',
-        'unreachable',
-        'killed services',
-        'killed servers',
-        'moved slots',
-      ]),
-      row(Array.from({ length: 8 }, () => '---')),
+      row([...HEAD]),
+      row(HEAD.map(() => '---')),
       ...rows,
       '',
-      'At the end, every service answers exactly the counts of an oracle over all events: 0 lost, 0 counted twice. No count ever decreased.',
+      'At the end, the counts of every service are compared with an oracle over all events: lost, and counted twice. Readers look whether a',
+      'count decreases.',
       '',
       'What a record with many events costs to read and to keep:',
       '',
@@ -51,6 +48,11 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
     missed,
   };
 }
+
+const HEAD = [
+  ...['store', 'events', 'killed clients', 'refused', 'unreachable', 'killed services', 'killed servers'],
+  ...['moved slots', 'lost', 'twice', 'decreased'],
+];
 
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
@@ -83,8 +85,11 @@ function missesOfHot(hot: readonly HotRecord[]): string[] {
   for (const { key, events, bytes, ns } of hot) {
     if (bytes > MOST_BYTES) misses.push(`${key}, ${events} events: bound ${MOST_BYTES} bytes, was ${bytes}`);
     const full = hot.find((one) => one.key === key && one.events >= 1000);
-    if (full !== undefined && ns > 3 * full.ns)
-      misses.push(`${key}, ${events} events: bound 3 times the ${full.ns} ns of ${full.events}, was ${ns}`);
+    if (full === undefined) continue;
+    // Estimates of distinct values grow a little, up to their limit of bytes.
+    const bound = 3 * full.ns * Math.max(1, bytes / full.bytes);
+    if (ns > bound)
+      misses.push(`${key}, ${events} events: bound ${bound.toFixed(0)} ns, was ${ns.toFixed(0)}`);
   }
   return misses;
 }

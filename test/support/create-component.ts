@@ -35,7 +35,7 @@ export function createComponent(
     needColumn: find,
     eventKinds: eventNumbers(DEFAULT_EVENTS),
     needCuration: ({ list }) => ({ list }),
-    needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
+    needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by?.text ?? ':' }),
     trees: treeEngine,
     http,
     warn: () => undefined,

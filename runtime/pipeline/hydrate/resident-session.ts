@@ -1,4 +1,5 @@
 import type { FeatureRead, HydrationNode } from '../../compile/plan.js';
+import { LeasedCounters } from '../../resident/leased-counters.js';
 import type { PartBinding, ResidentTables } from '../../resident/resident-tables.js';
 
 /** The use of the resident tables by one request, from its first lookup to the last record that it keeps. */
@@ -34,13 +35,16 @@ export class ResidentSession {
   /** Call before the lookups of a round trip: decides whether the tables may be used until the next await. */
   look(): void {
     this.#current = this.#isCurrent();
-    if (this.#current) this.#begun ??= this.#tables.inFlight.begin();
+    this.#begun ??= this.#tables.inFlight.begin();
   }
 
   /** The table and part that a read looks up first; undefined if only the store can be used. */
   bindingOf(read: HydrationNode | FeatureRead, count: number): PartBinding | undefined {
     const binding = this.#tables.bindingOf(read);
-    if (this.#current || binding === undefined) return binding;
+    // The lease of counters does not depend on invalidations. Without the table, a request would see newer counts than the
+    // next one, which finds the table current again.
+    if (this.#current || binding?.part.decoder instanceof LeasedCounters) return binding;
+    if (binding === undefined) return undefined;
     binding.table.counts.bypasses += count;
     return undefined;
   }

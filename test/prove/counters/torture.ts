@@ -42,6 +42,9 @@ const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 /** A killed service or server stays away for at least this long, so that requests meet the outage. */
 const AWAY = 300;
 
+/** The default of MILLRACE_COUNTER_LEASE_MS. */
+const COUNTER_LEASE = 1000;
+
 /** How much longer a run may take until each kind of fault has happened, in milliseconds. */
 const PATIENCE = 60_000;
 
@@ -234,8 +237,12 @@ class Run {
       }
   }
 
-  /** Compares when nothing is killed any more. The store may have just come back, so refused rankings are sent again. */
+  /**
+   * Compares when nothing is killed any more, and when no counter is cached that another service has changed. The store may
+   * have just come back, so refused rankings are sent again.
+   */
   async compare(): Promise<void> {
+    await pause(2 * COUNTER_LEASE);
     for (const [i] of this.services.entries()) {
       const counts = await untilItWorks(() => rank(this.#url(i)));
       for (const id of PRODUCTS) {

@@ -190,6 +190,24 @@ describe('counters', () => {
     expect(marks[0]?.startsWith(markKey(key, 0).slice(0, -1))).to.equal(true);
   });
 
+  it('know an event of the last second of a minute, and of an instance whose clock is ahead', async () => {
+    const key = counterKey('t', ['brand'], ['a']);
+    for (const ahead of [-400, 0, 30_000, 59_000]) {
+      const store = new MemoryStore();
+      const first = new CounterWriter(10 * MINUTE, () => NOW - 300 + ahead);
+      const events = Array.from({ length: 100 }, (_, id) => ({
+        ...{ id, key, event: 'click', time: NOW - 300 + ahead, quantity: 1, position: undefined },
+        ...{ subject: { type: 'product', id: 'p' }, owners: [], values: new Map<never, never>() },
+      }));
+      await countAll(first, events, store);
+      const second = new CounterWriter(10 * MINUTE, () => NOW - 200);
+      const again = events.map((event) => ({ ...event, time: NOW - 200 }));
+      expect(await countAll(second, again, store), String(ahead)).to.deep.equal(
+        events.map(() => 'duplicate'),
+      );
+    }
+  });
+
   it('estimate many distinct values, and forget those outside the window', async () => {
     const store = new MemoryStore();
     const writer = new CounterWriter(10 * MINUTE, () => NOW);

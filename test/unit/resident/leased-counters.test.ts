@@ -160,6 +160,23 @@ describe('counters in resident tables', () => {
     expect(await read('a')).to.include({ clicks: 2, keysRead: 0 });
   });
 
+  it('are served and kept by their lease while invalidations are late, so that counts do not decrease', async () => {
+    let isCurrent = true;
+    tables = new ResidentTables([plan], {
+      bytes: 10_000_000,
+      counterLease: LEASE,
+      coherence: () => ({ ...OWN_WRITES_ONLY, isCurrent: () => isCurrent }),
+    });
+    expect(await read('a')).to.include({ clicks: 0 });
+    await click('a', store);
+    isCurrent = false;
+    expect(await read('a'), 'only the attributes are read').to.include({ clicks: 0, keysRead: 1 });
+    now += LEASE + 1;
+    expect(await read('a')).to.include({ clicks: 1, keysRead: 2 });
+    isCurrent = true;
+    expect(await read('a')).to.include({ clicks: 1, keysRead: 0 });
+  });
+
   it('are not kept if they compare with all entities, because every event changes them', async () => {
     const pipeline = FILES['pipelines/items.yaml'].replaceAll('live:clicks + live:heat', 'compared:ctr');
     const files = { ...FILES, 'pipelines/items.yaml': pipeline.replace('[live]', '[compared]') };
