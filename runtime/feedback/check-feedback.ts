@@ -1,3 +1,4 @@
+import { storedId } from '../core/entity-id.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import { isBodyList } from '../core/json-list.js';
@@ -227,7 +228,8 @@ function readEntity(
   }
   const place = { pointer, field: entity.name, violations, unknown: new UnknownFields() };
   checkCarried(value, entity, new Map(), entities, place);
-  return readId(own(value, entity.key), pointerTo(pointer, entity.key), violations);
+  const id = readId(own(value, entity.key), pointerTo(pointer, entity.key), violations);
+  return id === undefined ? undefined : storedId(entity, id);
 }
 
 function readKind(

@@ -1,3 +1,4 @@
+import { storedId } from '../core/entity-id.js';
 import { setTimeout } from 'node:timers/promises';
 import type { CounterDefinition } from '../config/model/counters.js';
 import type { EntityType } from '../config/model/entities.js';
@@ -99,24 +100,30 @@ class Build {
       if (value !== undefined) values.set(name, value);
     }
     const { owners = [] } = record.schema.meta as { readonly owners?: readonly string[] };
+    const subject = text(record, 'subject_type') ?? '';
     const position = number(record, 'position');
     this.#waiting.push({
       event,
       time,
       subject: {
-        type: text(record, 'subject_type') ?? '',
-        id: text(record, 'subject_id') ?? '',
+        type: subject,
+        id: this.#idOf(subject, text(record, 'subject_id') ?? ''),
         carried: {},
       },
       owners: owners.flatMap((type) => {
         const id = record.value(type)?.at(0);
-        return typeof id === 'string' ? [{ type, id }] : [];
+        return typeof id === 'string' ? [{ type, id: this.#idOf(type, id) }] : [];
       }),
       quantity: number(record, 'quantity') || 1,
       position: Number.isNaN(position) ? undefined : position,
       values,
     });
     if (this.#waiting.length >= BATCH) await this.write();
+  }
+
+  /** The ledger can be older than the rule of the type. */
+  #idOf(type: string, id: string): string {
+    return storedId(this.parts.types.get(type), id);
   }
 
   /** An event that no counter counted when it arrived may be in the ledger twice. */

@@ -1,3 +1,4 @@
+import { storedId, type IdRule } from '../core/entity-id.js';
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import type { FeatureView } from '../config/model/views.js';
 import { nearest } from '../core/nearest.js';
@@ -23,6 +24,8 @@ export interface FeatureRow {
 export interface RowShape {
   readonly view: string;
   readonly keys: readonly string[];
+  /** For each key, the entity type that it identifies. */
+  readonly rules?: readonly (IdRule | undefined)[];
   readonly layout: RecordLayout;
   readonly features: FeatureView['features'];
 }
@@ -52,7 +55,7 @@ export function checkKey(
     violations.add(pointer, 'wrong_type', `expected a row, found ${describe(row)}`);
     return undefined;
   }
-  const ids = shape.keys.map((key) => checkId(row, key, pointer, violations));
+  const ids = idsOf(row, shape, pointer, violations);
   const eventTime = checkEventTime(own(row, EVENT_TIME), arrival, pointer, violations);
   const fields = [...shape.keys, EVENT_TIME];
   for (const name of Object.keys(row)) {
@@ -84,7 +87,7 @@ export function checkRow(
     violations.add(pointer, 'wrong_type', `expected a row, found ${describe(row)}`);
     return undefined;
   }
-  const ids = shape.keys.map((key) => checkId(row, key, pointer, violations));
+  const ids = idsOf(row, shape, pointer, violations);
   const eventTime = checkEventTime(own(row, EVENT_TIME), arrival, pointer, violations);
   for (const name of Object.keys(row)) {
     if (name === EVENT_TIME || shape.keys.includes(name)) continue;
@@ -107,6 +110,15 @@ export function checkRow(
     }
   }
   return { ids, eventTime, features: row };
+}
+
+function idsOf(
+  row: JsonObject,
+  { keys, rules }: RowShape,
+  pointer: string,
+  violations: Violations,
+): string[] {
+  return keys.map((key, i) => storedId(rules?.[i], checkId(row, key, pointer, violations)));
 }
 
 function checkId(row: JsonObject, key: string, pointer: string, violations: Violations): string {

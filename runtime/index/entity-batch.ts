@@ -1,3 +1,4 @@
+import { storedId, type IdRule } from '../core/entity-id.js';
 import type { Pieces } from '../core/pieces.js';
 import type { EntityType } from '../config/model/entities.js';
 import { encodeEntity } from '../store/codec/entity-record.js';
@@ -28,6 +29,7 @@ export interface BatchType {
   /** The field that holds the id. */
   readonly keyField: string;
   readonly attributes: EntityType['attributes'];
+  readonly rule?: IdRule;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface BatchType {
  */
 export function* packEntities(
   entities: BodyList,
-  { layout, prefix, name, keyField, attributes }: BatchType,
+  { layout, prefix, name, keyField, attributes, rule }: BatchType,
   pointer: string,
   violations: Violations,
 ): Pieces<EntityBatch> {
@@ -56,7 +58,8 @@ export function* packEntities(
     }
     const sent = own(entity, keyField);
     const problem = idProblem(sent);
-    const id = idText(sent);
+    const given = idText(sent);
+    const id = given === undefined ? undefined : storedId(rule, given);
     if (sent === undefined) violations.add(at, 'missing_id', `the entity has no ${shownName(keyField)}`);
     else if (id === undefined || problem !== undefined) {
       const detail = `${shownName(keyField)}: ${problem ?? ''}, found ${showOf(attributes.get(keyField))(sent)}`;
@@ -69,7 +72,10 @@ export function* packEntities(
     }
     yield;
     if (records.has(id)) duplicates++;
-    records.set(id, { key: start + id, value: encodeEntity(layout, entity, id) });
+    records.set(id, {
+      key: start + id,
+      value: encodeEntity(layout, id === given ? entity : { ...entity, [keyField]: id }, id),
+    });
   }
   return { ids: [...records.keys()], records: [...records.values()], duplicates };
 }

@@ -1,3 +1,4 @@
+import { storedId, type IdRule } from '../core/entity-id.js';
 import { MillraceError } from '../api/errors.js';
 import { inBackground } from '../core/background.js';
 import { inTurns, soon, type Pieces } from '../core/pieces.js';
@@ -44,6 +45,7 @@ interface IndexedType {
   readonly key: string;
   readonly layout: RecordLayout;
   readonly attributes: EntityType['attributes'];
+  readonly rule: IdRule;
 }
 
 /**
@@ -68,6 +70,7 @@ export class EntityIndex {
           key: type.key,
           layout: knownLayouts.add(entityLayout(type)),
           attributes: type.attributes,
+          rule: type,
         },
       ]),
     );
@@ -83,8 +86,8 @@ export class EntityIndex {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entities', violations);
     const keyField = keyFieldOf(body, type, violations);
-    const { layout, name, attributes } = type;
-    const batchType = { layout, name, prefix: this.#prefix, keyField, attributes };
+    const { layout, name, attributes, rule } = type;
+    const batchType = { layout, name, prefix: this.#prefix, keyField, attributes, rule };
     const { ids, records, duplicates } = await inBackground(
       packEntities(list, batchType, '/entities', violations),
     );
@@ -170,7 +173,7 @@ export class EntityIndex {
     let i = 0;
     for (const id of list) {
       const problem = idProblem(id);
-      if (problem === undefined) ids.push(idText(id) ?? '');
+      if (problem === undefined) ids.push(storedId(type.rule, idText(id) ?? ''));
       else violations.add(pointerTo('/entity_ids', i), 'invalid_id', `${problem}, found ${describe(id)}`);
       i++;
       yield;

@@ -1,3 +1,4 @@
+import { storedId } from '../core/entity-id.js';
 import type { Column } from '../api/columns.js';
 import { inTurns, soon, type Pieces } from '../core/pieces.js';
 import type { ValueType } from '../api/types.js';
@@ -136,7 +137,15 @@ export class OnlineFeatures {
     const [first] = wanted;
     return async (ids) => {
       const { group = '', of = [] } = first?.view ?? {};
-      const keys = ids.map((key) => featureKey(prefix, group, of, key));
+      const rules = of.map((type) => this.#parts.types.get(type));
+      const keys = ids.map((key) =>
+        featureKey(
+          prefix,
+          group,
+          of,
+          key.map((id, i) => storedId(rules[i], id)),
+        ),
+      );
       const records = await deadline.within(store.read(keys, deadline.signal));
       const missing = new Set<string>();
       for (const record of records)

@@ -46,6 +46,7 @@ export class StoredViews {
             view: definition.name,
             id: viewId(definition.name),
             keys: rowKeys(definition, types),
+            rules: definition.of.map((type) => types.get(type)),
             layout,
             features: definition.features,
             records: isRecorded

@@ -1,3 +1,4 @@
+import { storedId } from '../core/entity-id.js';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../api/errors.js';
@@ -189,7 +190,9 @@ export class Forget {
     if (cursor !== undefined && !(typeof cursor === 'string' && CURSOR.test(cursor)))
       violations.add('/cursor', 'invalid_cursor', `cursor: expected the cursor of an earlier answer`);
     violations.throwIfAny('The request');
-    return { who: { type: type as string, ids }, cursor: cursor as string | undefined };
+    const rule = this.#parts.types.get(type as string);
+    const stored = new Set([...ids].flatMap((id) => [id, storedId(rule, id)]));
+    return { who: { type: type as string, ids: stored }, cursor: cursor as string | undefined };
   }
 
   #readIds(list: unknown, isObject: boolean, violations: Violations): Set<string> {

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
-import { danish, norwegian, spanish } from './stemmers/corrected.js';
+import { danish, norwegian, romanian, spanish } from './stemmers/corrected.js';
 import { stemEnglish } from './stemmers/english.js';
 import { stemGerman } from './stemmers/german.js';
+import { stemSwedish } from './stemmers/swedish.js';
 import { STOP_WORDS } from './stop-words.js';
 
 const require = createRequire(import.meta.url);
@@ -53,11 +54,11 @@ const TABLE = {
   lithuanian: { code: 'lt', stem: packaged('lithuanian'), snowball: 3 },
   norwegian: { code: 'no', stem: () => norwegian(packaged('norwegian')()), snowball: 3 },
   portuguese: { code: 'pt', stem: packaged('portuguese'), snowball: 3 },
-  romanian: { code: 'ro', stem: packaged('romanian'), snowball: 2 },
+  romanian: { code: 'ro', stem: () => romanian(packaged('romanian')()), snowball: 3 },
   russian: { code: 'ru', stem: packaged('russian'), snowball: 3 },
   serbian: { code: 'sr', stem: packaged('serbian'), snowball: 3 },
   spanish: { code: 'es', stem: () => spanish(packaged('spanish')()), snowball: 3 },
-  swedish: { code: 'sv', stem: packaged('swedish'), snowball: 2 },
+  swedish: { code: 'sv', stem: () => stemSwedish, snowball: 3 },
   tamil: { code: 'ta', stem: packaged('tamil'), snowball: 3 },
   thai: { code: 'th', unspaced: true },
   turkish: { code: 'tr', stem: packaged('turkish'), snowball: 3 },

@@ -1,10 +1,11 @@
 /**
- * Compares the stems of 10,000 words of ten languages with those of snowballstemmer (pip install snowballstemmer):
+ * Compares the stems of 12,000 words of twelve languages with those of snowballstemmer (pip install snowballstemmer):
  *
  *   node dist/test/acceptance/stems.js [--python PYTHON] [--words FOLDER] [--write]
  *
- * FOLDER has real words, one a line, in <language>.txt. --write writes every tenth word to the vectors that
- * test/unit/text/stems.test.ts reads. It fails if a stem differs.
+ * With snowballstemmer 2.2 it compares 3,000 words of the three languages whose stemmers are of that version: Dutch, Finnish and
+ * French. FOLDER has real words, one a line, in <language>.txt. --write writes every tenth word to the
+ * vectors that test/unit/text/stems.test.ts reads. It fails if a stem differs.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

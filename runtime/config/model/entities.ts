@@ -6,6 +6,8 @@ export interface EntityType {
   readonly name: string;
   /** The field that contains the id: `<name>_id`, unless the base type or `key:` sets another. */
   readonly key: string;
+  /** See `storedId`. */
+  readonly normalizesIds?: true;
   readonly attributes: ReadonlyMap<string, AttributeDefinition>;
   /** Undefined for predefined types that no file of the project declares. */
   readonly at: Span | undefined;

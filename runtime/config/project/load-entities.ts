@@ -55,7 +55,17 @@ function loadEntity({ file, root, name }: ParsedFile, context: TypeContext): Ent
       'remove the line: every entity already has its key',
     );
   checkSpellings(types, places, key, diagnostics);
-  return { name: name.value, key, attributes, at: name.at };
+  const ids = locatedText(file, memberOf(file, root, 'ids'));
+  const normalizes = ids?.value === 'normalized';
+  if (ids !== undefined && normalizes && name.value !== 'query')
+    diagnostics.error(
+      'wrong_type',
+      ids.at,
+      `ids of \`${name.value}\` are exact: only texts of queries can be normalised`,
+      'remove `ids`',
+    );
+  const found = { name: name.value, key, attributes, at: name.at };
+  return normalizes ? { ...found, normalizesIds: true } : found;
 }
 
 function keyOf(file: SourceFile, root: Node, name: string, diagnostics: Diagnostics): string {

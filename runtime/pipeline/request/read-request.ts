@@ -1,3 +1,4 @@
+import { storedId } from '../../core/entity-id.js';
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { Pieces } from '../../core/pieces.js';
 import { Violations } from '../../core/violations.js';
@@ -226,7 +227,7 @@ function readEntity(
   const id =
     given === '' && entity.key === 'query' ? '' : readId(given, `${pointer}/${entity.key}`, violations);
   if (checkCarried(value, entity, declared, plan.entities, where)) carried.set(field, [value]);
-  return id;
+  return id === undefined ? undefined : storedId(entity, id);
 }
 
 /** Reads the scalars, which are attributes of the request itself. */

@@ -35,6 +35,18 @@ function regionOf(word: string): number {
   return Math.max(3, Math.min(word.length, at + 1));
 }
 
+const WITH_CEDILLA: Readonly<Record<string, string>> = { ș: 'ş', ț: 'ţ' };
+const WITH_COMMA: Readonly<Record<string, string>> = { ş: 'ș', ţ: 'ț' };
+
+/** Snowball 3 reads ș and ț with a comma, as Romanian spells them, and with a cedilla as one letter. */
+export function romanian(stem: Stem): Stem {
+  return (word) =>
+    stem(word.replace(/[șț]/gu, (letter) => WITH_CEDILLA[letter] ?? letter)).replace(
+      /[şţ]/gu,
+      (letter) => WITH_COMMA[letter] ?? letter,
+    );
+}
+
 /** Snowball 3 reads -acion and -ucion, as they are often typed, as -ación and -ución. */
 export function spanish(stem: Stem): Stem {
   return (word) => stem(word.replace(/(?<=[au])cion$/u, 'ción'));

@@ -47,6 +47,14 @@ export const TEXT: Surface = {
       'k1: 1.2',
       statistics('"stemming":"plural","sample":{"rows":10}'),
     ),
+    {
+      what: 'Normalised ids of shelves',
+      files: { 'schemas/entities/shelf.yaml': 'entity: shelf\nids: normalized\n' },
+    },
+    {
+      what: 'A misspelt rule for ids',
+      files: { 'schemas/entities/query.yaml': 'entity: query\nids: normalised\n' },
+    },
     { what: 'Texts to count that are not named', run: 'text-stats product.title' },
     {
       what: 'The size of a sample of a file',
