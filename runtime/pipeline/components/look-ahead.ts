@@ -37,8 +37,8 @@ export class WindowLookAhead implements LookAhead {
       needed += groups;
       const offset = Math.floor((j - 1) / most) * window + ((j - 1) % most);
       this.#slack[j] = waiting - offset - needed;
-      if ((this.#slack[j] ?? 0) < 0) return void (this.#slack = new Int32Array());
     }
+    if (this.#slack.some((slack) => slack < 0)) this.#slack = new Int32Array();
   }
 
   get leastLeft(): number {
