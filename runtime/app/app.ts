@@ -183,7 +183,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   recording?.metrics.register(metrics.registry, () => recording.sinks.ledger.sinks());
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
-  countCuration(metrics.registry, () => reloader.current.curation.states());
+  countCuration(metrics.registry, () => reloader.current.curation);
   countSpans(metrics.registry, tracing?.counts);
   return new ReloadableApp(reloader, store, logger, metrics, admission, overrides.keys, sources, async () => {
     loopDelay?.close();
