@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
 import { countersBench } from './counters.js';
+import { curationBench } from './curation.js';
 import { dataSetBench } from './dataset.js';
 import { experimentsBench } from './experiments.js';
 import { exploreBench } from './explore.js';
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   rules: rulesBench,
   composite: compositeBench,
   counters: countersBench,
+  curation: curationBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
   experiments: experimentsBench,
   explore: exploreBench,

@@ -24,11 +24,22 @@ interface RuleCase {
   readonly name: string;
   readonly plugin: Plugin;
   readonly options: Readonly<Record<string, unknown>>;
+  /** Options of further steps of the plugin. */
+  readonly more?: readonly RuleCase['options'][];
 }
 
 const CASES: readonly RuleCase[] = [
   { name: 'limit, page', plugin: limit, options: { by: 'brand', most: 2, within: 'page' } },
   { name: 'limit, window', plugin: limit, options: { by: 'brand', most: 1, within: 3 } },
+  {
+    name: 'three limits',
+    plugin: limit,
+    options: { by: 'brand', most: 3, within: 'page' },
+    more: [
+      { by: 'shelf', most: 4, within: 'page' },
+      { by: 'brand', most: 1, within: 2 },
+    ],
+  },
   { name: 'dedupe', plugin: dedupe, options: { by: 'title' } },
   { name: 'group', plugin: group, options: { by: 'title', show: 'price' } },
   { name: 'slot', plugin: slot, options: { positions: [3, 8], where: 'is_new' } },
@@ -40,12 +51,11 @@ const CASES: readonly RuleCase[] = [
 /** Measures each rule with its final order: of a page, and of all candidates, as the ledger needs it. */
 export async function rulesBench(short: boolean): Promise<void> {
   const rows: string[][] = [];
-  for (const { name, plugin, options } of CASES) {
+  for (const { name, ...rule } of CASES) {
     const cells = [name];
     for (const isPage of [true, false]) {
       const times: number[] = [];
-      for (const count of COUNTS)
-        times.push(await timeOf(plugin, options, count, isPage ? PAGE : count, short));
+      for (const count of COUNTS) times.push(await timeOf(rule, count, isPage ? PAGE : count, short));
       const [first = NaN, , last = NaN] = times;
       const exponent = Math.log(last / first) / Math.log((COUNTS.at(-1) ?? 1) / (COUNTS[0] ?? 1));
       cells.push(...times.map((ms) => ms.toFixed(3)), exponent.toFixed(2));
@@ -64,8 +74,7 @@ function fail(message: string): void {
 }
 
 async function timeOf(
-  plugin: Plugin,
-  options: RuleCase['options'],
+  { plugin, options, more = [] }: Omit<RuleCase, 'name'>,
   count: number,
   most: number,
   short: boolean,
@@ -76,6 +85,7 @@ async function timeOf(
   const list = <T>(make: (row: number) => T): T[] => Array.from({ length: count }, (_, row) => make(row));
   const columns = {
     brand: step.text(list(() => `b${Math.floor(20 * random() ** 2)}`)),
+    shelf: step.text(list(() => `s${Math.floor(12 * random())}`)),
     title: step.text(list((row) => `t${row >> 1}`)),
     price: step.number(list(() => random())),
     is_new: step.bool(list(() => random() < 0.1)),
@@ -84,7 +94,9 @@ async function timeOf(
       64,
     ),
   };
-  const component = (await createStep(plugin, { with: options as never, columns })) as RuleComponent;
+  const components: RuleComponent[] = [];
+  for (const one of [options, ...more])
+    components.push((await createStep(plugin, { with: one as never, columns })) as RuleComponent);
   const frame = new Frame(new FrameLayout());
   const scores = Float64Array.from(list(() => random()));
   const ids = list((row) => `p${row}`);
@@ -95,7 +107,8 @@ async function timeOf(
     frame.scores.set(scores);
     const began = performance.now();
     const ranking = new Ranking(frame, 'product', ids, { size: PAGE, first: 0 });
-    await component.apply(step, new StepEdit(ranking, 1));
+    for (const [at, component] of components.entries())
+      await component.apply(step, new StepEdit(ranking, at + 1));
     ranking.slice(0, most);
     times.push(performance.now() - began);
   }

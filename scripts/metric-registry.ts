@@ -57,7 +57,7 @@ function register(registry: Registry): void {
     lastFailed: false,
     current: { version: '', loadedAt: 0, models: [] },
   });
-  countCuration(registry, () => []);
+  countCuration(registry, () => ({ states: () => [], isStale: false }));
   countSources(registry, () => []);
   countWorkers(registry, { states: () => [], restarts: () => 0 });
 }

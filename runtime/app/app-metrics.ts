@@ -45,7 +45,7 @@ export class AppMetrics {
     recording?.metrics.register(registry, () => recording.sinks.ledger.sinks());
     if (keys !== undefined) countKeys(registry, keys);
     countReloads(registry, reloader);
-    countCuration(registry, () => reloader.current.curation.states());
+    countCuration(registry, () => reloader.current.curation);
     countSpans(registry, tracing?.counts);
   }
 }

@@ -1,6 +1,7 @@
 import type { CurationList, CurationRule } from '../config/model/curation.js';
 import { checkConflicts } from '../config/curation/check-conflicts.js';
 import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
+import { warnOfOverlaps } from './check-overlaps.js';
 import type { CurationBinding } from './curation-binding.js';
 
 /** Where rules of a list come from: its file, or the API. */
@@ -21,6 +22,8 @@ export interface ListState {
  * they have no errors for any step.
  */
 export class CurationLists {
+  /** Whether the last attempt to read the stored rules failed, so that newer ones may exist. */
+  isStale = false;
   readonly #states: Map<string, ListState>;
   readonly #bindings: CurationBinding[] = [];
   /** One change is made at a time. */
@@ -58,7 +61,10 @@ export class CurationLists {
 
   /** Compiles the rules of all lists for the steps that were bound. Errors go to `diagnostics`. */
   async compile(diagnostics: Diagnostics): Promise<void> {
-    for (const { name, rules } of this.states()) await this.#use(name, rules, diagnostics);
+    for (const { name, rules } of this.states()) {
+      await this.#use(name, rules, diagnostics);
+      warnOfOverlaps(rules.file, diagnostics);
+    }
   }
 
   /**

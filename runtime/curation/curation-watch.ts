@@ -89,7 +89,9 @@ export class CurationWatch {
     let records: (Buffer | null)[];
     try {
       records = await store.read(names.map((name) => curationKey(prefix, name)));
+      lists.isStale = false;
     } catch (error) {
+      lists.isStale = true;
       const reason = error instanceof Error ? error.message : String(error);
       logger.debug({ reason }, 'the stored rules of curation could not be read; the old ones go on serving');
       return;

@@ -7,9 +7,16 @@ interface CuratedList {
   readonly refused: Readonly<Partial<Record<'file' | 'api', unknown>>>;
 }
 
+/** The lists of a project. */
+interface Curation {
+  states(): readonly CuratedList[];
+  readonly isStale: boolean;
+}
+
 /** Adds the metrics of curation lists to a registry. The values are collected when the registry is read. */
-export function countCuration(registry: Registry, lists: () => readonly CuratedList[]): void {
+export function countCuration(registry: Registry, curation: () => Curation): void {
   const registers = [registry];
+  const lists = (): readonly CuratedList[] => curation().states();
   const labelNames = ['list', 'source'];
   new Gauge({
     name: 'millrace_curation_rules',
@@ -34,6 +41,15 @@ export function countCuration(registry: Registry, lists: () => readonly CuratedL
       for (const { name, refused } of lists())
         for (const source of ['file', 'api'] as const)
           this.set({ list: name, source }, refused[source] === undefined ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'millrace_curation_stale',
+    help: '1 if the stored rules of curation lists could not be read at the last poll, so that newer ones may exist; otherwise 0.',
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.set(curation().isStale ? 1 : 0);
     },
   });
 }

@@ -127,6 +127,23 @@ export const ALERTS: readonly Alert[] = [
     runbook: 'A reload failed',
   },
   {
+    name: 'MillraceCurationRefused',
+    expr: 'millrace_curation_refused == 1',
+    for: '1m',
+    severity: 'warning',
+    summary:
+      'The new rules of {{ $labels.list }} ({{ $labels.source }}) have errors: {{ $labels.instance }} serves the older ones.',
+    runbook: 'New rules are refused',
+  },
+  {
+    name: 'MillraceCurationStale',
+    expr: 'millrace_curation_stale == 1',
+    for: '2m',
+    severity: 'warning',
+    summary: '{{ $labels.instance }} cannot read the stored rules of curation, and serves the older ones.',
+    runbook: 'New rules are refused',
+  },
+  {
     name: 'MillraceVersionsDiffer',
     expr: 'count by (job) (count by (job, version) (millrace_project_info)) > 1',
     for: '15m',

@@ -10,6 +10,7 @@ import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
 import { openEngine } from '../container/store-engines.js';
 import type { Answer } from './connection.js';
+import { type CuratedIds, unknownCuratedIds } from './curated-ids.js';
 
 interface StoreProbe {
   readonly server: string;
@@ -18,14 +19,20 @@ interface StoreProbe {
 
 /**
  * How to ask the store of the settings whether this project can use it.
+ * @param curated ids of rules that the store should hold
  * @param timeoutMs how long the store may take
  */
-export function askStore(settings: Settings, config: ProjectConfig, timeoutMs: number): StoreProbe {
+export function askStore(
+  settings: Settings,
+  config: ProjectConfig,
+  curated: readonly CuratedIds[],
+  timeoutMs: number,
+): StoreProbe {
   // Connecting ends first, so that the answer says why there is no connection.
   const openWithin = Math.ceil(timeoutMs / 2);
   if (settings.store === 'embedded')
-    return { server: settings.dataDir, ask: () => askFolder(settings, config, openWithin) };
-  return { server: addressOf(settings), ask: () => askEngine(settings, config, openWithin) };
+    return { server: settings.dataDir, ask: () => askFolder(settings, config, curated, openWithin) };
+  return { server: addressOf(settings), ask: () => askEngine(settings, config, curated, openWithin) };
 }
 
 function addressOf({ redisUrl, redisCluster, redisSentinels }: Settings): string {
@@ -40,10 +47,15 @@ function hostOf(url: string): string {
 }
 
 /** A folder that does not exist is not created. One that a service uses is fine. */
-async function askFolder(settings: Settings, config: ProjectConfig, openWithin: number): Promise<Answer> {
+async function askFolder(
+  settings: Settings,
+  config: ProjectConfig,
+  curated: readonly CuratedIds[],
+  openWithin: number,
+): Promise<Answer> {
   if (!existsSync(settings.dataDir)) return { state: 'ok', detail: 'the folder is made at the first start' };
   try {
-    return await askEngine(settings, config, openWithin);
+    return await askEngine(settings, config, curated, openWithin);
   } catch (error) {
     if (error instanceof MillraceError && error.code === 'data_folder_in_use')
       return { state: 'ok', detail: 'a running service uses the folder' };
@@ -51,7 +63,12 @@ async function askFolder(settings: Settings, config: ProjectConfig, openWithin: 
   }
 }
 
-async function askEngine(settings: Settings, config: ProjectConfig, openWithin: number): Promise<Answer> {
+async function askEngine(
+  settings: Settings,
+  config: ProjectConfig,
+  curated: readonly CuratedIds[],
+  openWithin: number,
+): Promise<Answer> {
   const logger = pino({ level: 'silent' });
   const monitor = new StoreMonitor(logger);
   const engine = await openEngine(settings, logger, monitor, openWithin);
@@ -62,7 +79,12 @@ async function askEngine(settings: Settings, config: ProjectConfig, openWithin: 
     const sampled = await lookInto(store, settings, config, monitor);
     const found = `${version}; ${sampled === 0 ? 'no entities of this project yet' : 'the stored entities fit'}`;
     const [first, ...others] = monitor.warnings();
-    if (first === undefined) return { state: 'ok', detail: found };
+    if (first === undefined) {
+      const unknown = await unknownCuratedIds(store, settings.prefix, curated);
+      if (unknown === undefined) return { state: 'ok', detail: found };
+      const help = 'load these entities, or correct the ids of the rules';
+      return { state: 'warning', detail: `${version}; ${unknown}`, help };
+    }
     const more = others.length === 0 ? '' : `; ${others.length} more`;
     return { state: 'warning', detail: `${version}; ${first.detail}${more}`, help: REMEDIES[first.code] };
   } finally {

@@ -4,6 +4,7 @@ import type { Settings } from '../../settings/settings.js';
 import type { CompiledProject } from '../project/compile-project.js';
 import { askStore } from './ask-store.js';
 import type { Answer, Connection } from './connection.js';
+import { type CuratedIds, curatedIdsOf } from './curated-ids.js';
 
 /**
  * Asks every server that the project needs, at the same time. Nothing is changed there.
@@ -16,7 +17,8 @@ export async function checkConnections(
   timeoutMs: number,
 ): Promise<Connection[]> {
   const { config } = compiled;
-  const store = config === undefined ? [] : [storeConnection(settings, config, timeoutMs)];
+  const store =
+    config === undefined ? [] : [storeConnection(settings, config, curatedIdsOf(compiled), timeoutMs)];
   const steps = compiled.pipelines.flatMap(({ name, plan }) =>
     plan.steps.flatMap(({ as, kind, component }) =>
       component.probe === undefined
@@ -43,9 +45,10 @@ export async function checkConnections(
 async function storeConnection(
   settings: Settings,
   config: NonNullable<CompiledProject['config']>,
+  curated: readonly CuratedIds[],
   timeoutMs: number,
 ): Promise<Connection> {
-  const { server, ask } = askStore(settings, config, timeoutMs);
+  const { server, ask } = askStore(settings, config, curated, timeoutMs);
   return { of: 'store', kind: 'store', server, ...(await within(timeoutMs, ask)) };
 }
 

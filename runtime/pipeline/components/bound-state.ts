@@ -1,5 +1,7 @@
 import type { Bound } from '../../api/ranking-edit.js';
+import { type LookAhead, WindowLookAhead } from './look-ahead.js';
 import type { PageGrid } from './order-rules.js';
+import { PageLookAhead } from './page-look-ahead.js';
 
 /** A group that may have got room again; ALL: each may have. */
 export const ALL = -2;
@@ -8,11 +10,6 @@ const NONE = -1;
 /**
  * One bound while places are filled from the top. It knows which groups are full, and looks ahead: if a large group has to
  * take part at once because it could not be spread over the remaining places later, only such groups are chosen.
- *
- * The look-ahead is the test of unit jobs with deadlines. From the end, the j-th candidate of a group has its last
- * possible place `offset[j]` places before the end. All orders fail if, for some j, more candidates must come by that place
- * than there are places: `slack[j]` is the difference. A candidate of a group with c candidates left lowers the slack of
- * every j > c, so it must wait if one of them is 0.
  */
 export class BoundState {
   readonly groups: Int32Array;
@@ -28,11 +25,7 @@ export class BoundState {
   readonly #isFixed: Uint8Array;
   /** By group: how many rows wait for a place. */
   readonly left: Int32Array;
-  /** By number of rows that wait: how many groups have so many. */
-  readonly #groupsWith: Int32Array;
-  /** By j: see above. Empty if no order keeps the bound. */
-  #slack: Int32Array;
-  #largest = 0;
+  readonly #ahead: LookAhead;
 
   /**
    * @param free the rows that wait for a place
@@ -61,14 +54,15 @@ export class BoundState {
       const group = this.#groupOf(row);
       if (group >= 0) this.left[group] = (this.left[group] ?? 0) + 1;
     }
-    for (const count of this.left) this.#largest = Math.max(this.#largest, count);
-    this.#groupsWith = new Int32Array(this.#largest + 1);
-    for (const count of this.left) this.#groupsWith[count] = (this.#groupsWith[count] ?? 0) + 1;
-    this.#slack = this.#slackOf(free.length, free.length + fixed.size);
+    this.#ahead =
+      this.#window === 0
+        ? new PageLookAhead(this.left, this.#most, page, fixed, free.length + fixed.size)
+        : new WindowLookAhead(this.left, this.#most, this.#window, free.length);
   }
 
   /** Moves on to a rank. @returns the group that may have got room, ALL, or -1 */
   enter(rank: number): number {
+    this.#ahead.enter(rank);
     if (this.#window === 0) {
       if ((rank - this.#page.first) % this.#page.size !== 0) return NONE;
       this.#near.fill(0);
@@ -90,9 +84,7 @@ export class BoundState {
 
   /** The number of waiting rows that the group of the next row needs, so that the bound can hold to the end. */
   get leastLeft(): number {
-    for (let j = Math.min(this.#largest, this.#slack.length - 1); j > 1; j--)
-      if (this.#slack[j] === 0) return j;
-    return 0;
+    return this.#ahead.leastLeft;
   }
 
   leftOf(row: number): number {
@@ -105,20 +97,9 @@ export class BoundState {
     const group = this.#groupOf(row);
     if (group >= 0) this.#near[group] = (this.#near[group] ?? 0) + 1;
     if (!waited) return;
-    const count = this.leftOf(row);
-    if (group >= 0) {
-      this.left[group] = count - 1;
-      this.#groupsWith[count] = (this.#groupsWith[count] ?? 0) - 1;
-      this.#groupsWith[count - 1] = (this.#groupsWith[count - 1] ?? 0) + 1;
-    }
-    while (this.#largest > 0 && this.#groupsWith[this.#largest] === 0) this.#largest--;
-    const slack = this.#slack;
-    if (slack.length === 0) return;
-    for (let j = count + 1; j <= this.#largest; j++) {
-      const rest = (slack[j] ?? 0) - 1;
-      if (rest < 0) return void (this.#slack = new Int32Array());
-      slack[j] = rest;
-    }
+    const left = this.leftOf(row);
+    if (group >= 0) this.left[group] = left - 1;
+    this.#ahead.placed(left);
   }
 
   #groupOf(row: number): number {
@@ -148,41 +129,5 @@ export class BoundState {
 
   get #lastPlace(): number {
     return this.#fixed.size + this.groups.length;
-  }
-
-  #slackOf(waiting: number, total: number): Int32Array {
-    const largest = this.#largest;
-    const offsets = this.#window === 0 ? this.#pageOffsets(largest, total) : this.#windowOffsets(largest);
-    const slack = new Int32Array(largest + 1);
-    let groups = 0;
-    let needed = 0;
-    for (let j = largest; j > 0; j--) {
-      groups += this.#groupsWith[j] ?? 0;
-      needed += groups;
-      slack[j] = waiting - (offsets[j] ?? waiting) - needed;
-      if ((slack[j] ?? 0) < 0) return new Int32Array();
-    }
-    return slack;
-  }
-
-  #windowOffsets(largest: number): Int32Array {
-    const offsets = new Int32Array(largest + 1);
-    for (let j = 1; j <= largest; j++)
-      offsets[j] = Math.floor((j - 1) / this.#most) * this.#window + ((j - 1) % this.#most);
-    return offsets;
-  }
-
-  #pageOffsets(largest: number, total: number): Int32Array {
-    const offsets = new Int32Array(largest + 1).fill(total);
-    let found = 0;
-    let near = 0;
-    for (let rank = total - 1; rank >= 0 && found < largest; rank--) {
-      if (near < this.#most) {
-        offsets[++found] = total - 1 - rank;
-        near++;
-      }
-      if ((rank - this.#page.first) % this.#page.size === 0) near = 0;
-    }
-    return offsets;
   }
 }

@@ -39,6 +39,20 @@ export const CURATION: Surface = {
       what: 'A candidate that is pinned and hidden',
       files: csv(',,hide,p9,,,,recalled', 'tv,,pin,p9,1,,,'),
     },
+    {
+      what: 'A pin of a query, and another one of a wider query',
+      files: yaml(
+        '  - { query: tv, match: contains, pin: { 1: p1 } }\n  - { query: lumen tv, pin: { 1: p2 } }\n',
+      ),
+    },
+    {
+      what: 'A pin that a later rule for every request takes',
+      files: yaml('  - { query: tv, pin: { 1: p1 } }\n  - { pin: { 1: p2 } }\n'),
+    },
+    {
+      what: 'A pin of a query that a wider query hides',
+      files: yaml('  - { query: tv, match: prefix, hide: [p9] }\n  - { query: tv stand, pin: { 2: p9 } }\n'),
+    },
     { what: 'A boost without an amount', files: yaml('  - boost: { where: product.price > 1 }\n') },
     {
       what: 'A condition on an unknown attribute',

@@ -49,6 +49,7 @@ const PROJECT: Readonly<Record<string, string>> = {
   'schemas/entities/item.yaml': ITEM,
   'schemas/features/item_stats.yaml': 'view: item_stats\nof: [item]\nfeatures:\n  boost: int\n',
   'pipelines/items.yaml': pipeline('items', items),
+  'curation/campaigns.yaml': 'curation: campaigns\nrules:\n  - { hide: [i0] }\n',
   'pipelines/broken.yaml': pipeline('broken', '  - use: throws\n'),
   'pipelines/skips.yaml': pipeline('skips', '  - use: throws\n    on_error: skip\n'),
   'pipelines/slow.yaml': pipeline('slow', '  - use: waits\n'),
@@ -94,7 +95,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     make: ({ service }) => service.child.kill('SIGKILL'),
   },
   {
-    alerts: ['MillraceStoreNotReady'],
+    alerts: ['MillraceStoreNotReady', 'MillraceCurationStale'],
     fault: 'Redis hangs (SIGSTOP)',
     short: true,
     make: ({ redis }) => process.kill(redis.pid(), 'SIGSTOP'),
@@ -162,6 +163,16 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
       await writeFile(join(root, 'pipelines/items.yaml'), 'pipeline: items\n');
       service.child.kill('SIGHUP');
     },
+  },
+  {
+    alerts: ['MillraceCurationRefused'],
+    fault: 'a rule with an error is written to a curation list',
+    short: true,
+    make: ({ root }) =>
+      writeFile(
+        join(root, 'curation/campaigns.yaml'),
+        'curation: campaigns\nrules:\n  - { pin: { one: i1 } }\n',
+      ),
   },
   {
     alerts: ['MillraceVersionsDiffer'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DIAGNOSTIC_CODES } from '../../../runtime/config/diagnostics/diagnostic-codes.js';
 import { startInferenceServer, type InferenceServer } from '../../support/inference-server.js';
 import { millrace } from '../../support/command-line.js';
-import { writeProject } from '../../support/project.js';
+import { startProject, writeProject } from '../../support/project.js';
 import {
   freePort,
   needRedisServer,
@@ -118,6 +118,30 @@ components:
     with: { url: '${model.url}', model: sum, inputs: { features: [product.price, product.rating] }, outputs: { score: sum } }
   - { use: score, with: { value: deep:score } }
 `,
+    });
+
+    it('warns of ids in rules of curation that the index does not hold', async () => {
+      const env = { MILLRACE_STORE: 'redis', REDIS_URL: redis.url, MILLRACE_PREFIX: 'curated_ids' };
+      const service = await startProject(FILES, { env });
+      await service.upload('product', { product_id: 'p1', price: 1 });
+      await service.close();
+      project = await writeProject({
+        ...FILES,
+        'curation/campaigns.yaml':
+          'curation: campaigns\nrules:\n  - { query: tv, pin: { 1: p1, 2: p7 }, hide: [p9] }\n',
+        'curation/unused.yaml': 'curation: unused\nrules:\n  - { hide: [p8] }\n',
+        'pipelines/search.yaml':
+          'pipeline: search\nrank: product\nrequest: { query: optional(query) }\ncomponents:\n  - { use: score, with: { value: 1 } }\n  - { use: curation, with: { list: campaigns } }\n',
+      });
+      const found = await rows({ MILLRACE_PREFIX: 'curated_ids' });
+      expect(found.code).to.equal(0);
+      expect(found.rows[0]).to.deep.include({
+        state: 'warning',
+        help: 'load these entities, or correct the ids of the rules',
+      });
+      expect(found.rows[0]?.detail).to.contain(
+        'curation/campaigns.yaml names ids that the index does not hold: `p7`, `p9`',
+      );
     });
 
     it('asks the store, the model server and the sinks', async () => {

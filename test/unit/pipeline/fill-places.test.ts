@@ -41,6 +41,40 @@ function canBeKept(letters: string, most: number, within: Bound['within'], sofar
   });
 }
 
+/** Groups by the number of a row, as the contract wants them. */
+function numbered(groups: readonly number[]): Int32Array {
+  const known = [...new Set(groups.filter((group) => group >= 0))];
+  return Int32Array.from(groups, (group) => known.indexOf(group));
+}
+
+/** Whether groups fit on pages, at most `most` rows of a group on each: by augmenting paths, one for each row. */
+function fitsPages(counts: readonly number[], sizes: readonly number[], most: number): boolean {
+  const free = [...sizes];
+  const flow = counts.map(() => sizes.map(() => 0));
+  const augment = (group: number, seen: Set<number>): boolean => {
+    for (const [page, at] of sizes.map((_, index) => [index, flow[group]?.[index] ?? 0] as const)) {
+      if (at >= most || seen.has(page)) continue;
+      seen.add(page);
+      const move = (): boolean => {
+        if ((free[page] ?? 0) > 0) {
+          free[page] = (free[page] ?? 0) - 1;
+          return true;
+        }
+        return counts.some((_, other) => {
+          if (other === group || (flow[other]?.[page] ?? 0) === 0 || !augment(other, seen)) return false;
+          (flow[other] ?? [])[page] = (flow[other]?.[page] ?? 0) - 1;
+          return true;
+        });
+      };
+      if (!move()) continue;
+      (flow[group] ?? [])[page] = at + 1;
+      return true;
+    }
+    return false;
+  };
+  return counts.every((count, group) => Array.from({ length: count }).every(() => augment(group, new Set())));
+}
+
 describe('limits in the final order', () => {
   it('pass over candidates whose group is full, and take them as soon as it is not', () => {
     expect(placed('aaabbcc', 1, 2)).to.equal('ababcac');
@@ -69,12 +103,41 @@ describe('limits in the final order', () => {
         fc.integer({ min: 1, max: 3 }),
         fc.constantFrom<Bound['within']>(2, 3, 4, 5, 'page'),
         (list, most, within) => {
-          // With a last page that is not full, an order that keeps the bound of pages is not always found.
-          fc.pre(within === 'page' ? list.length % 4 === 0 : most < within);
+          fc.pre(within === 'page' || most < within);
           const letters = list.join('');
           const order = placed(letters, most, within);
           expect([...order].sort().join('')).to.equal([...letters].sort().join(''));
           if (canBeKept(letters, most, within)) expect(keeps(order, most, within), order).to.equal(true);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('hold on pages of any sizes whenever a maximum flow says that they can (property)', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: -1, max: 5 }), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 9 }),
+        (groups, most, size) => {
+          const ranking = new FakeRanking(groups.map((_, row) => groups.length - row));
+          ranking.limit({ groups: numbered(groups), most, within: 'page' });
+          const order = [...ranking.final(size)].map((row) => groups[row] ?? -1);
+          const pages = Array.from({ length: Math.ceil(order.length / size) }, (_, page) =>
+            order.slice(page * size, (page + 1) * size),
+          );
+          const broken = pages.some((page) =>
+            page.some((group) => group >= 0 && page.filter((one) => one === group).length > most),
+          );
+          const counts = [0, 1, 2, 3, 4, 5].map((group) => groups.filter((one) => one === group).length);
+          expect(broken, JSON.stringify(pages)).to.equal(
+            !fitsPages(
+              counts,
+              pages.map(({ length }) => length),
+              most,
+            ),
+          );
         },
       ),
       { numRuns: 400 },
