@@ -34,7 +34,7 @@ async function prove(options: ProofOptions): Promise<ProofResult> {
 
 async function proveBacklog({ short }: ProofOptions): Promise<ProofResult> {
   const form = short
-    ? { pairs: 3, seconds: 2, backlog: 100_000 }
+    ? { pairs: 3, seconds: 1.5, backlog: 100_000 }
     : { pairs: 8, seconds: 5, backlog: 300_000 };
   const generator = startGenerator();
   const rows: string[] = [];
