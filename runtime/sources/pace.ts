@@ -22,7 +22,7 @@ const LONGEST_PAUSE_MS = 1000;
 const AT_ONCE = 16;
 /** Messages of a batch, and writes in flight, beside rankings. */
 const MOST_BESIDE = 100;
-const AT_ONCE_BESIDE = 4;
+const AT_ONCE_BESIDE = 1;
 /** The content of a batch, in bytes, if its messages are as large as those of the batch before it. */
 const BATCH_BYTES = 4 * 2 ** 20;
 

@@ -16,6 +16,7 @@ import type {
   SourceRow,
   SourceTarget,
   Stored,
+  WritePace,
 } from './intake.js';
 import { isFinal, Outcomes } from './refusals.js';
 import { readMessage } from './read-message.js';
@@ -65,7 +66,7 @@ export class RowIntake implements Intake {
   }
 
   /** Rows are stored in the order of the messages, so that the last row of an entity stays. */
-  async store(messages: readonly SourceMessage[]): Promise<Stored> {
+  async store(messages: readonly SourceMessage[], pace: WritePace): Promise<Stored> {
     const outcomes = new Outcomes();
     let group: string | undefined;
     let rows: SourceRow[] = [];
@@ -73,7 +74,10 @@ export class RowIntake implements Intake {
     const flush = async (): Promise<void> => {
       const sent = rows;
       [rows, bytes] = [[], 0];
-      if (group !== undefined && sent.length > 0) await this.#send(group, sent, outcomes);
+      if (group === undefined || sent.length === 0) return;
+      const began = performance.now();
+      await this.#send(group, sent, outcomes);
+      await pace.rest(performance.now() - began);
     };
     for (const { name, row } of await inBackground(this.#allRows(messages, outcomes))) {
       // Rows of one message that names several types are rare; each change of the type ends a body.

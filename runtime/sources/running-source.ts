@@ -61,7 +61,7 @@ export class RunningSource implements SourceState {
   readonly #ended: Promise<void>;
   readonly #skipped = new Set<string>();
   #told = '';
-  #hasToldUncounted = false;
+  readonly #hasTold = new Set<Outcome>();
 
   /** @param intake what stores the messages; asked for each batch, because a reload replaces it */
   constructor(source: Source, intake: () => Intake, { name, log, load, backlogMs }: RunningOptions) {
@@ -126,7 +126,7 @@ export class RunningSource implements SourceState {
               'a message was rejected',
             );
           this.#tellSkipped(skipped);
-          if ((totals.uncounted ?? 0) > 0) this.#tellUncounted();
+          this.#tellOutcomes(totals);
         },
       },
     });
@@ -142,13 +142,23 @@ export class RunningSource implements SourceState {
     }
   }
 
-  #tellUncounted(): void {
-    if (this.#hasToldUncounted) return;
-    this.#hasToldUncounted = true;
-    this.#log.warn(
-      { source: this.name },
-      'events are too old for counters, which left them out; everything else has them. `millrace counters rebuild` counts them from the ledger. MILLRACE_COUNTER_HORIZON raises the age',
-    );
+  /** Tells once what a user would otherwise miss in the counts. */
+  #tellOutcomes({ uncounted = 0, unused = 0 }: Totals): void {
+    const tell = (outcome: 'uncounted' | 'unused', message: string): void => {
+      if (this.#hasTold.has(outcome)) return;
+      this.#hasTold.add(outcome);
+      this.#log.warn({ source: this.name, outcome }, message);
+    };
+    if (uncounted > 0)
+      tell(
+        'uncounted',
+        'events are too old for counters, which left them out; everything else has them. `millrace counters rebuild` counts them from the ledger. MILLRACE_COUNTER_HORIZON raises the age',
+      );
+    if (unused > 0)
+      tell(
+        'unused',
+        'there are events that no counter and no interaction step counts; only the ledger can hold them',
+      );
   }
 
   /** The same failure is told once, until something is stored again. */

@@ -30,7 +30,11 @@ export async function checkService(
       else if (into.kind === 'entities') await target.upload(into.name ?? '', []);
       else await target.push(into.name ?? '', []);
     } catch (error) {
-      if (!(error instanceof MillraceError) || REFUSALS.has(error.code)) throw error;
+      if (!(error instanceof MillraceError)) throw error;
+      // Only the messages name the entity type, and the key may allow theirs.
+      const isOfNoType =
+        error.code === 'key_not_allowed' && into.kind !== 'feedback' && into.name === undefined;
+      if (REFUSALS.has(error.code) && !isOfNoType) throw error;
     }
   }
 }

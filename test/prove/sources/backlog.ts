@@ -7,7 +7,7 @@ import { startProcess, type ServiceProcess } from '../../support/service-process
 import { until } from '../../support/until.js';
 import type { Generator } from '../support/generator.js';
 import { loadItems, writeRankingProject } from '../support/ranking-project.js';
-import { clickFiles, drawEvents, segmentCall, ShopStream } from './shop.js';
+import { clickFiles, drawEvents, redisSource, segmentCall, ShopStream } from './shop.js';
 
 const CLIENTS = 16;
 /** The rate of rankings, as a part of what the service can do. */
@@ -53,7 +53,7 @@ export async function measureBacklog(
   try {
     await stream.connect();
     await writeRankingProject(folder);
-    for (const [path, content] of Object.entries(clickFiles(streams.url))) {
+    for (const [path, content] of Object.entries(clickFiles(redisSource(streams.url)))) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), content);
     }

@@ -9,7 +9,8 @@ import { writeProject } from '../../support/project.js';
 import { freePort, startRedisServer } from '../../support/redis-server.js';
 import { startProcess, type ServiceProcess } from '../../support/service-process.js';
 import { until } from '../../support/until.js';
-import { clickFiles, drawEvents, segmentCall, ShopStream, type ShopEvent } from './shop.js';
+import type { ShopServer } from './servers.js';
+import { clickFiles, drawEvents, segmentCall, type ShopEvent } from './shop.js';
 
 const BIN = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
 const USERS = 20;
@@ -30,15 +31,18 @@ export interface KillFigures {
 }
 
 /** Kills the consumer, the service and the server of the stream in turn, and compares all counts with an oracle. */
-export async function measureKills(store: 'redis' | 'embedded', forMs: number): Promise<KillFigures> {
+export async function measureKills(
+  store: 'redis' | 'embedded',
+  server: ShopServer,
+  forMs: number,
+): Promise<KillFigures> {
   const figures: KillFigures = {
     ...{ messages: 0, added_again: 0, lost: 0, double: 0, rejected: 0 },
     kills: { consumer: 0, stream: 0, service: 0 },
   };
   const durable = ['--appendonly', 'yes', '--appendfsync', 'always'];
-  const streams = await startRedisServer(durable);
   const redis = store === 'redis' ? await startRedisServer(durable) : undefined;
-  const root = await writeProject(clickFiles(streams.url));
+  const root = await writeProject(clickFiles(server.yaml));
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-sources-'));
   const port = String(await freePort());
   const env = {
@@ -54,11 +58,9 @@ export async function measureKills(store: 'redis' | 'embedded', forMs: number): 
   const consume = (): ChildProcess =>
     spawn(process.execPath, [BIN, 'consume', 'web', '--project', root, ...to], {
       env: { PATH: process.env.PATH, ...env },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: 'ignore',
     });
   let consumer = consume();
-  const stream = new ShopStream(streams.url);
-  await stream.connect();
   const oracle = new Oracle();
   const state = { isOver: false };
   try {
@@ -68,7 +70,7 @@ export async function measureKills(store: 'redis' | 'embedded', forMs: number): 
         const events = Array.from({ length: AT_ONCE }, draw);
         const calls = events.map((event, i) => segmentCall(`m${figures.messages + i}`, event));
         while (
-          !(await stream.add(calls).then(
+          !(await server.add(calls).then(
             () => true,
             () => false,
           ))
@@ -83,21 +85,23 @@ export async function measureKills(store: 'redis' | 'embedded', forMs: number): 
     };
     const kill = async (): Promise<void> => {
       for (let n = 0; !state.isOver; n++) {
-        await pause(200 + 300 * Math.random());
+        await pause(server.pauseMs * (0.5 + Math.random()));
         if (n % 3 === 0) {
           consumer.kill('SIGKILL');
           await gone(consumer);
           consumer = consume();
           figures.kills.consumer++;
         } else if (n % 3 === 1) {
-          await streams.stop();
+          await server.kill();
           await pause(100);
-          await streams.start();
+          await server.start();
           figures.kills.stream++;
         } else {
           service.child.kill('SIGKILL');
           await service.ended;
           service = await serve();
+          // It ends if it finds no service at its start; an orchestrator starts it again.
+          if (consumer.exitCode !== null) consumer = consume();
           figures.kills.service++;
         }
       }
@@ -107,16 +111,14 @@ export async function measureKills(store: 'redis' | 'embedded', forMs: number): 
     state.isOver = true;
     await Promise.all(working);
     if (consumer.exitCode !== null) consumer = consume();
-    await until('all messages to be settled', () => stream.isSettled(), 120_000);
-    figures.rejected = (await stream.rejected()).length;
+    await until('all messages to be settled', () => server.isSettled().catch(() => false), 180_000);
+    figures.rejected = await server.rejected();
     await compare(service.url, oracle, figures);
     return figures;
   } finally {
-    stream.close();
     consumer.kill('SIGKILL');
     service.child.kill('SIGKILL');
     await Promise.all([gone(consumer), service.ended]);
-    await streams.remove();
     await redis?.remove();
     for (const folder of [root, dataDir]) await rm(folder, { recursive: true, force: true });
   }

@@ -9,8 +9,19 @@ const GROUP = 'millrace-web';
 /** Messages of one command to Redis. */
 const AT_ONCE = 500;
 
-/** The files of a project that counts clicks and orders of a stream, in histories of users and in counters of items. */
-export function clickFiles(streamUrl: string): Readonly<Record<string, string>> {
+/** The source, but for its plugin. */
+const SOURCE = 'source: web\ninto: feedback\nmap: segment\nabout: item\n';
+
+/** The lines of a source's file that name its server. */
+export function redisSource(url: string): string {
+  return `use: redis_stream\nwith: { url: "${url}", stream: ${STREAM}, claim_idle: 1s, timeout: 2s }\n`;
+}
+
+/**
+ * The files of a project that counts clicks and orders of a stream, in histories of users and in counters of items.
+ * @param server the lines that name the server of the source
+ */
+export function clickFiles(server: string): Readonly<Record<string, string>> {
   return {
     'schemas/entities/item.yaml': 'entity: item\nattributes:\n  title: string\n',
     'schemas/counters/item_live.yaml': `counter: item_live
@@ -43,13 +54,7 @@ components:
     with: { value: 'item_live:clicks + 10000 * item_live:sold' }
 page: { size: 100, max_size: 100 }
 `,
-    'sources/web.yaml': `source: web
-use: redis_stream
-into: feedback
-map: segment
-about: item
-with: { url: "${streamUrl}", stream: ${STREAM}, claim_idle: 1s, timeout: 2s }
-`,
+    'sources/web.yaml': SOURCE + server,
   };
 }
 
@@ -142,10 +147,9 @@ export class ShopStream {
     return fieldOf(groups, 'pending') === 0 && fieldOf(groups, 'last-delivered-id') === last?.[0];
   }
 
-  /** The reasons of rejected messages. */
-  async rejected(): Promise<readonly string[]> {
-    const entries = await this.#client.xrange(`${STREAM}:rejected`, '-', '+');
-    return entries.map(([, fields]) => fields[fields.indexOf('reason') + 1] ?? '');
+  /** The number of rejected messages. */
+  rejected(): Promise<number> {
+    return this.#client.xlen(`${STREAM}:rejected`);
   }
 
   close(): void {

@@ -47,7 +47,7 @@ describe('the pace of a source', () => {
     const pace = new Pace(() => now);
     pace.read(messages(10, 100));
     now = { ...load, isRanking: true };
-    expect([pace.most, pace.atOnce]).to.deep.equal([100, 4]);
+    expect([pace.most, pace.atOnce]).to.deep.equal([100, 1]);
     now = load;
     expect([pace.most, pace.atOnce]).to.deep.equal([1000, 16]);
   });

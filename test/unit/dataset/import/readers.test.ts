@@ -461,8 +461,8 @@ describe('rows of the export of Google Analytics 4', () => {
           { id: 'B', position: 2, carried: {}, acts: [] },
         ],
       },
-      { ...act, id: 'click.1599391467000000', event: 'click', quantity: 1, values: {} },
-      { ...act, id: 'order.1599391467000000', event: 'order', quantity: 3, values: { revenue: 28.5 } },
+      { ...act, id: 'click.1599391467000000.u.1', event: 'click', quantity: 1, values: {} },
+      { ...act, id: 'order.1599391467000000.u.1', event: 'order', quantity: 3, values: { revenue: 28.5 } },
     ]);
   });
 });

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import type { Source, SourceMessage } from '../../../runtime/api/source.js';
+import type { Intake } from '../../../runtime/sources/intake.js';
+import { RunningSource } from '../../../runtime/sources/running-source.js';
+import { until } from '../../support/until.js';
+
+describe('a running source', () => {
+  it('names each skipped kind once, and warns once of events that are not counted', async () => {
+    const batches = 3;
+    let left = batches;
+    const message: SourceMessage = { partition: 'p', id: '1', time: 0, headers: {}, content: undefined };
+    const source: Source = {
+      open: () => Promise.resolve(),
+      async read() {
+        await new Promise((resolve) => setImmediate(resolve));
+        return left-- > 0 ? [message] : [];
+      },
+      settle: () => Promise.resolve(),
+    };
+    const intake: Intake = {
+      outcomes: ['stored', 'unused', 'uncounted', 'skipped'],
+      store: () =>
+        Promise.resolve({
+          totals: { stored: 1, unused: 1, uncounted: 1, skipped: 1 },
+          rejected: [],
+          skipped: ['page', 'k'.repeat(500)],
+        }),
+    };
+    const lines: string[] = [];
+    const log = (fields: object, text: string): void => void lines.push(`${JSON.stringify(fields)} ${text}`);
+    const running = new RunningSource(source, () => intake, { name: 's', log: { info: log, warn: log } });
+    await until('all batches', () => running.messages === batches);
+    await running.stop();
+    expect(lines.map((line) => line.slice(0, 60))).to.deep.equal([
+      '{"source":"s","kind":"page"} messages of this kind are skipp',
+      `{"source":"s","kind":"${'k'.repeat(38)}`,
+      '{"source":"s","outcome":"uncounted"} events are too old for ',
+      '{"source":"s","outcome":"unused"} there are events that no c',
+    ]);
+    expect(running.counts()).to.deep.equal({ stored: 3, unused: 3, uncounted: 3, skipped: 3 });
+  });
+});
