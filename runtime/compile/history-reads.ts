@@ -1,7 +1,7 @@
 import type { InteractionsInput, InteractionsWanted } from '../api/interactions.js';
 import { OptionError } from '../api/option-error.js';
 import type { Input } from '../api/input.js';
-import type { EventKind } from '../config/project/model.js';
+import type { EventKind } from '../config/model/events.js';
 import { nearest } from '../core/nearest.js';
 import { ANY_SUBJECT, type TrackedFacet } from './tracked-facet.js';
 import { historyKey } from '../store/keys.js';

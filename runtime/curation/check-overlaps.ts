@@ -1,4 +1,4 @@
-import type { CurationRule } from '../config/curation/model.js';
+import type { CurationRule } from '../config/model/curation.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { Located } from '../config/yaml/source.js';
 import { normalizeQuery } from '../core/normalize-query.js';
