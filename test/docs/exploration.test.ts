@@ -47,6 +47,7 @@ describe('docs/exploration.md', () => {
     const visits = files['pipelines/shop.yaml']
       ?.replace('pipeline: shop', 'pipeline: visits')
       .replace(/^log:.*$/m, '');
+    for (const name of ['shop', 'popular']) files[`pipelines/${name}.yaml`] += 'limits: { time: 60s }\n';
     root = await writeProject({ ...files, 'pipelines/visits.yaml': visits ?? '' });
     const dataDir = join(root, 'data');
     ledger = join(dataDir, 'ledger');

@@ -20,6 +20,7 @@ components:
   - ${explore}
   - { use: pin, with: { positions: { 2: p9 } } }
 ${more}page: { size: 4 }
+limits: { time: 60s }
 log: { candidates: all, features: all }
 `,
 });
@@ -125,7 +126,7 @@ describe('a pipeline that explores', () => {
 
     it('logs pages from which IPS finds the value of the order without exploration', async () => {
       const first = (await records()).length;
-      for (let n = 0; n < 1500; n++) await project.rank(body({ request_id: `s${n}` }));
+      for (let n = 0; n < 800; n++) await project.rank(body({ request_id: `s${n}` }));
       const logged = (await records()).slice(first).map((record, n) => {
         const [place, before] = [cellsOf(record, 'place'), cellsOf(record, 'place_before')];
         const [propensity, marginal] = [cellsOf(record, 'propensity'), cellsOf(record, 'marginal')];
@@ -146,7 +147,7 @@ describe('a pipeline that explores', () => {
         );
         return { unit: String(n), places: places.sort((a, b) => a.place - b.place) };
       });
-      expect(logged).to.have.length(1500);
+      expect(logged).to.have.length(800);
       const { value, interval, logged: mean } = offPolicyEstimate(logged, 'ips', 'item_position');
       // p1 is buried.
       const truth = 10;
