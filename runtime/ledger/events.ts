@@ -2,6 +2,7 @@ import { defaultedCause, isKnown, statusName } from '../api/status.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import type { EventData, EventEnvelope, EventType } from '../core/event-types.js';
 import type { Cells } from './cells.js';
+import { EXPERIMENT_FIELDS, type Exclusion } from './experiment-columns.js';
 import type { DecodedRecord } from './record-decoder.js';
 import type { RecordColumn } from './record-schema.js';
 
@@ -20,6 +21,9 @@ export function* eventsOfRecord(record: DecodedRecord): Generator<string, void> 
       return yield* eventsOfHistory(record);
   }
 }
+
+/** The exclusion that a failed step causes. */
+const NOT_INTERLEAVED: Exclusion = 'not_interleaved';
 
 type Write = <T extends EventType>(type: T, data: EventData<T> & JsonObject) => string;
 
@@ -81,7 +85,28 @@ function* eventsOfRanking(record: DecodedRecord): Generator<string, void> {
   yield* changesOf(record, write, candidateType, ids);
   for (const text of textsOf(record.field('custom')))
     yield write('CUSTOM', JSON.parse(text) as EventData<'CUSTOM'> & JsonObject);
+  yield* experimentsOf(record, write);
   yield* placesOf(record, write, candidateType, ids);
+}
+
+/** One event for each experiment of the request. The record has the unit as `log: hash` shows it. */
+function* experimentsOf(record: DecodedRecord, write: Write): Generator<string, void> {
+  const [names, arms, units, exclusions] = EXPERIMENT_FIELDS.map(([name]) => textsOf(record.field(name)));
+  const definitions = objectOf(record.schema.meta['experiments']);
+  for (const [at, name] of (names ?? []).entries()) {
+    const excluded = exclusions?.[at] ?? '';
+    yield write('EXPERIMENTATION', {
+      experiment_id: name,
+      entity_id: units?.[at] ?? '',
+      result: arms?.[at] ?? '',
+      timestamp: timeText(record.field('time')?.numberAt(0)),
+      metadata: {
+        unit: metaText(objectOf(definitions[name])['unit']),
+        excluded: excluded === '' ? null : excluded,
+      },
+      has_error: excluded === NOT_INTERLEAVED,
+    });
+  }
 }
 
 function* changesOf(

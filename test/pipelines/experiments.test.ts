@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EVENT_TYPES } from '../../runtime/core/event-types.js';
 import { Stops } from '../../runtime/experiments/stops.js';
+import { eventsOfRecord } from '../../runtime/ledger/events.js';
 import { SETTINGS } from '../../runtime/settings/settings.js';
 import { until } from '../support/until.js';
 import type { RequestContext } from '../../runtime/pipeline/types.js';
@@ -229,5 +231,32 @@ describe('experiments on requests', () => {
     const replaced = records.find((record) => (cellsOf(record, 'arm')[0] as string[])[0] === 'replaced');
     expect(replaced?.schema.meta).to.include({ pipeline: 'search_v2', experiment_pipeline: 'search' });
     expect(replaced?.schema.meta['experiments']).to.have.property('popularity');
+  });
+
+  it('gives sinks an EXPERIMENTATION event for each experiment, with the unit as the record shows it', async () => {
+    const before = (await memory.records()).length;
+    await rank('u1', { arms: new Map([['popularity', 'model']]) });
+    await rank(undefined);
+    const events = (await memory.records())
+      .slice(before)
+      .flatMap((record) => [...eventsOfRecord(record)])
+      .map((text) => JSON.parse(text) as { event_type: string; event_data: Record<string, unknown> })
+      .filter(({ event_type: type }) => type === 'EXPERIMENTATION')
+      .map(({ event_data: data }) => data);
+    const timestamp = new Date(now).toISOString();
+    const event = (experiment: string, unit: string, result: string, excluded: string): object => ({
+      experiment_id: experiment,
+      entity_id: unit,
+      result,
+      timestamp,
+      metadata: { unit: 'user', excluded },
+      has_error: false,
+    });
+    expect(events).to.deep.equal([
+      event('popularity', 'u1', 'model', 'override'),
+      event('popularity', '', 'control', 'no_unit'),
+      event('text', '', 'control', 'no_unit'),
+    ]);
+    expect(Object.keys(events[0] ?? {})).to.deep.equal(EVENT_TYPES.EXPERIMENTATION.data);
   });
 });

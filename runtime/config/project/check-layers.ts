@@ -5,7 +5,7 @@ import type { ExperimentDefinition } from '../model/experiments.js';
 export function checkLayers(experiments: readonly ExperimentDefinition[], diagnostics: Diagnostics): void {
   const live = experiments.filter(({ mode }) => mode !== 'shadow');
   for (const { share, offset, name, at } of live)
-    if (offset + share > 1 + 1e-12)
+    if (isBefore(1, offset + share))
       diagnostics.error(
         'layer_conflict',
         at,
@@ -25,12 +25,15 @@ function checkPair(one: ExperimentDefinition, other: ExperimentDefinition, diagn
         `\`${one.name}\` has the unit ${one.unit.value}, but \`${other.name}\` of the same layer has ${other.unit.value}`,
         'give both the same unit, or layers of their own',
       );
-    else if (one.offset < other.offset + other.share && other.offset < one.offset + one.share)
+    else if (
+      isBefore(one.offset, other.offset + other.share) &&
+      isBefore(other.offset, one.offset + one.share)
+    )
       diagnostics.error(
         'layer_conflict',
         one.at,
         `\`${one.name}\` and \`${other.name}\` take the same part of the layer \`${one.layer.value}\``,
-        other.offset + other.share < 1
+        isBefore(other.offset + other.share, 1)
           ? `write \`offset: ${percent(other.offset + other.share)}\` here, after the share of \`${other.name}\``
           : 'make the shares smaller; those of one layer can be 100% together',
       );
@@ -70,6 +73,11 @@ function meetInTime(one: ExperimentDefinition, other: ExperimentDefinition): boo
   const starts = ({ from = -Infinity }: ExperimentDefinition): number => from;
   const ends = ({ until = Infinity }: ExperimentDefinition): number => until;
   return starts(one) < ends(other) && starts(other) < ends(one);
+}
+
+/** Whether a point of a layer is before another one. Sums such as 20 % + 10 % are not exact. */
+function isBefore(one: number, other: number): boolean {
+  return one < other - 1e-12;
 }
 
 function percent(share: number): string {

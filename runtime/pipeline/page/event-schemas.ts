@@ -41,11 +41,11 @@ const MEMBERS: Readonly<Record<DataMember, Schema>> = {
   impression_score: SCORE,
   impression_order: ORDER,
   experiment_id: TEXT,
-  entity_id: TEXT,
-  result: {},
+  entity_id: { ...TEXT, description: 'The id of the unit, as the log shows it; empty without a unit.' },
+  result: { description: 'The arm.' },
   timestamp: TEXT,
-  metadata: {},
-  has_error: { type: 'boolean' },
+  metadata: { description: '`unit`: the field of the unit; `excluded`: why the request does not count.' },
+  has_error: { type: 'boolean', description: 'Whether an arm failed.' },
 };
 
 /** The name of the definition of an event. */

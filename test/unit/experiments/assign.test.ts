@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { armOf, type Assignment } from '../../../runtime/experiments/assign.js';
 import { unitPoint } from '../../../runtime/experiments/unit-point.js';
@@ -15,7 +16,8 @@ const EXPERIMENT: Assignment = {
     { name: 'fresh', weight: 20 },
   ],
 };
-const UNITS = Array.from({ length: 20_000 }, (_, i) => `u${i}`);
+const MANY = Array.from({ length: 100_000 }, (_, i) => `u${i}`);
+const UNITS = MANY.slice(0, 20_000);
 
 /** Pearson's statistic. Every expected count is at least 20. */
 function chiSquare(seen: readonly number[], expected: readonly number[]): number {
@@ -35,14 +37,24 @@ describe('the assignment of units to arms', () => {
     }
   });
 
+  it('gives the arms that clients/python gives to many units, by the hash of the arms', () => {
+    const file = repositoryPath('clients/python/tests/arms.sha256');
+    const hash = createHash('sha256');
+    for (const unit of MANY) {
+      const index = armOf(EXPERIMENT, unit);
+      hash.update(`${index === undefined ? '-' : (EXPERIMENT.arms[index]?.name ?? '')}\n`);
+    }
+    expect(hash.digest('hex')).to.equal(readFileSync(file, 'utf8').trim());
+  });
+
   it('is uniform', () => {
     // 100 bins; 99 degrees of freedom; the statistic is above 148.23 with probability 0.001.
     const bins = new Array<number>(100).fill(0);
-    for (const unit of UNITS) {
+    for (const unit of MANY) {
       const bin = Math.floor(unitPoint('arm', 'popularity', unit) * 100);
       bins[bin] = (bins[bin] ?? 0) + 1;
     }
-    expect(chiSquare(bins, new Array<number>(100).fill(UNITS.length / 100))).to.be.below(148.23);
+    expect(chiSquare(bins, new Array<number>(100).fill(MANY.length / 100))).to.be.below(148.23);
   });
 
   it('is independent between layers, between experiments, and of the place in the layer', () => {
@@ -53,13 +65,13 @@ describe('the assignment of units to arms', () => {
     ] as const;
     for (const [purpose, name, otherPurpose, other] of pairs) {
       const cells = new Array<number>(100).fill(0);
-      for (const unit of UNITS) {
+      for (const unit of MANY) {
         const [row, column] = [unitPoint(purpose, name, unit), unitPoint(otherPurpose, other, unit)];
         const cell = Math.floor(row * 10) * 10 + Math.floor(column * 10);
         cells[cell] = (cells[cell] ?? 0) + 1;
       }
       // The marginals are known, so there are 99 degrees of freedom.
-      const statistic = chiSquare(cells, new Array<number>(100).fill(UNITS.length / 100));
+      const statistic = chiSquare(cells, new Array<number>(100).fill(MANY.length / 100));
       expect(statistic, `${name} and ${other}`).to.be.below(148.23);
     }
   });
