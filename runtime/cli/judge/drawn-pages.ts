@@ -7,7 +7,7 @@ import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { checkLedger } from '../ledger-folder.js';
 import type { Contestant } from './contestants.js';
-import { tellDamage } from './logged-requests.js';
+import { tellDamage, tellLacks } from './logged-requests.js';
 
 /** A logged page with the probabilities of its draws. */
 export interface LoggedDraws {
@@ -65,6 +65,10 @@ export async function readDraws(
       `${ledger} has propensities of several pipelines: ${names.join(', ')}`,
       `name the one whose pages are reused: --logged-by ${names[0] ?? ''}`,
     );
+  tellLacks(
+    context.stderr,
+    pages.map(({ request }) => request),
+  );
   if (incomplete > 0)
     context.stderr.write(
       `note: ${incomplete} requests without all their candidates are left out; write log: { candidates: all }\n`,

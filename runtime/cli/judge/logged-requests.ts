@@ -53,7 +53,8 @@ export function tellDamage(stderr: CliContext['stderr'], { damaged }: ReadReport
     stderr.write(`warning: ${damaged} damaged record${damaged === 1 ? ' was' : 's were'} skipped\n`);
 }
 
-function tellLacks(stderr: CliContext['stderr'], requests: readonly LoggedRequest[]): void {
+/** Says which values that the pipeline reads were not logged, so that the ranking lacks them. */
+export function tellLacks(stderr: CliContext['stderr'], requests: readonly LoggedRequest[]): void {
   const lacks = new Map<string, number>();
   for (const one of requests) for (const name of one.lacks) lacks.set(name, (lacks.get(name) ?? 0) + 1);
   for (const [name, count] of [...lacks].sort(([a], [b]) => (a < b ? -1 : 1))) {
