@@ -47,7 +47,8 @@ describe('docs/exploration.md', () => {
     const visits = files['pipelines/shop.yaml']
       ?.replace('pipeline: shop', 'pipeline: visits')
       .replace(/^log:.*$/m, '');
-    for (const name of ['shop', 'popular']) files[`pipelines/${name}.yaml`] += 'limits: { time: 60s }\n';
+    for (const path of ['pipelines/shop.yaml', 'pipelines/popular.yaml'])
+      files[path] = `${files[path] ?? ''}limits: { time: 60s }\n`;
     root = await writeProject({ ...files, 'pipelines/visits.yaml': visits ?? '' });
     const dataDir = join(root, 'data');
     ledger = join(dataDir, 'ledger');

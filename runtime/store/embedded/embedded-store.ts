@@ -93,7 +93,7 @@ class EmbeddedStore implements Store {
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    return (await this.#commit({ kind: 'merge', of: segments })) as SegmentOutcome[];
+    return await this.#commit({ kind: 'merge', of: segments });
   }
 
   async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
