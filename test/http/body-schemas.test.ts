@@ -163,7 +163,8 @@ const CASES: readonly Case[] = [
   { path: '/api/entity/v1/entities/delete' },
   { path: '/api/v1/entities/scan', ...SCAN },
   { path: '/api/v1/features/scan', ...SCAN },
-  { path: '/api/v1/features/push', overrides: { event_time: PAST } },
+  // With `increment`, all features of a row are numbers.
+  { path: '/api/v1/features/push', overrides: { event_time: PAST, increment: undefined } },
   { path: '/api/v1/features/delete', overrides: { event_time: PAST } },
   { path: '/feature/get-online-features', ...ONLINE },
   { path: '/get-online-features', ...ONLINE },
