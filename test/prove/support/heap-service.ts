@@ -1,3 +1,4 @@
+import { getHeapCodeStatistics } from 'node:v8';
 import { startService } from '../../../runtime/app/serve.js';
 import { loadSettings } from '../../../runtime/settings/settings.js';
 
@@ -15,7 +16,8 @@ process.on('message', (message) => {
   setImmediate(() => {
     gc();
     const { heapUsed, external, rss } = process.memoryUsage();
-    process.send?.({ heapUsed, external, rss });
+    const { code_and_metadata_size: code, bytecode_and_metadata_size: bytecode } = getHeapCodeStatistics();
+    process.send?.({ heapUsed, compiled: code + bytecode, external, rss });
   });
 });
 process.on('disconnect', () => process.exit());
