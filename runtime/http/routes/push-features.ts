@@ -17,7 +17,6 @@ import type { PostRoute } from '../route.js';
 
 const INCREMENT: Schema = {
   type: 'boolean',
-  default: false,
   description:
     'Adds the numbers of each row to those of the stored row, which keeps its other features. The features of the rows are numbers ' +
     'then, at least one in each row. It is atomic for each row, but not idempotent: a body that is sent again adds again.',
