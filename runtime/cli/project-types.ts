@@ -1,6 +1,6 @@
 import { ProjectInvalidError } from '../app/project/compile-project.js';
 import { nearest } from '../core/nearest.js';
-import { loadProject, loadSchemas } from '../config/project/load-project.js';
+import { loadProject, loadSchemas, type LoadedSchemas } from '../config/project/load-project.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';
 import type { ProjectConfig } from '../config/model/project.js';
 import { RESERVED_ROUTES } from '../http/routes.js';
@@ -9,11 +9,11 @@ import { settingsOf, type CliContext } from './context.js';
 import { CommandFailure } from './failure.js';
 import { unknownPipeline } from '../app/project/unknown-pipeline.js';
 
-/** Reads the entity types and views of the project. Its pipelines may have errors. @throws ProjectInvalidError */
+/** Reads what commands for data need of a project. Its pipelines may have errors. @throws ProjectInvalidError */
 export async function readSchemas(
   context: CliContext,
   flags: SettingFlags,
-): Promise<Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'>> {
+): Promise<NonNullable<LoadedSchemas['config']>> {
   const { project } = await settingsOf(context, flags);
   const { config, diagnostics } = await loadSchemas(project, context.env);
   if (config === undefined) throw new ProjectInvalidError(diagnostics);

@@ -89,8 +89,8 @@ function warn(
   const same = byId.get(id.value)?.filter((one) => one.position !== position && meets(one)) ?? [];
   const hidden = same.find((one) => one.position === undefined);
   if (hidden !== undefined) {
-    // `checkConflicts` has the hidden ones of earlier rules for every request.
-    if (isEverywhere && hidden.order < order) return false;
+    // For `checkConflicts` this is an error.
+    if (isEverywhere) return false;
     diagnostics.warning(
       'contradiction',
       id.at,

@@ -69,13 +69,21 @@ export class ExperimentStates {
     const { experiment } = (typeof body === 'object' ? (body ?? {}) : {}) as JsonObject;
     if (typeof experiment !== 'string')
       throw new MillraceError('invalid_body', 'the body needs `experiment`, the name of an experiment');
-    const found = this.experiments.find(({ name }) => name === experiment);
-    if (found !== undefined) return found;
-    const names = this.experiments.map(({ name }) => name);
-    const guess = nearest(experiment, names);
-    throw new MillraceError(
-      'unknown_experiment',
-      `the project has no experiment ${experiment.slice(0, 100)}; ${guess === undefined ? `it has ${names.join(', ') || 'none'}` : `did you mean ${guess}?`}`,
-    );
+    return findExperiment(experiment, this.experiments);
   }
+}
+
+/** @throws MillraceError unknown_experiment */
+export function findExperiment(
+  wanted: string,
+  experiments: readonly ExperimentDefinition[],
+): ExperimentDefinition {
+  const found = experiments.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  const names = experiments.map(({ name }) => name);
+  const guess = nearest(wanted, names);
+  throw new MillraceError(
+    'unknown_experiment',
+    `the project has no experiment ${wanted.slice(0, 100)}; ${guess === undefined ? `it has ${names.join(', ') || 'none'}` : `did you mean ${guess}?`}`,
+  );
 }

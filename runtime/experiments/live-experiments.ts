@@ -234,7 +234,7 @@ export class LiveExperiments {
           live === undefined ? 'the pipeline has no experiment' : `the experiment ${name} has no arm`;
         throw new MillraceError(
           'invalid_header',
-          `Millrace-Experiment: ${what} ${asked}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+          `Millrace-Experiment: ${what} ${asked}; ${guess === undefined ? `it has ${known.join(', ')}` : `did you mean ${guess}?`}`,
         );
       }
       const layer = live?.assignment.layer ?? '';

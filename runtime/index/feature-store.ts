@@ -200,7 +200,7 @@ export class FeatureStore {
     } else if (rows.length > MAX_ROWS) {
       violations.add('/rows', 'too_many', `rows: at most ${MAX_ROWS}, found ${rows.length}`);
     }
-    const increment = own(body, 'increment') ?? false;
+    const { increment = false } = { increment: own(body, 'increment') };
     if (typeof increment !== 'boolean')
       violations.add(
         '/increment',

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
-import type { ExperimentState } from '../../experiments/experiment-states.js';
+import { findExperiment, type ExperimentState } from '../../experiments/experiment-states.js';
 import { printJson, type CliContext } from '../context.js';
+import { readSchemas } from '../project-types.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { experimentsReportCommand } from './experiments-report.js';
 import { addTargetFlags } from '../setting-flags.js';
@@ -54,6 +55,8 @@ async function changeState(
   verb: 'stop' | 'resume',
   flags: Flags,
 ): Promise<void> {
+  // A misspelt name is told whether or not the store answers.
+  if (flags.url === undefined) findExperiment(name, (await readSchemas(context, flags)).experiments);
   const target = await openTarget(context, flags, 'data');
   try {
     const state = await target.changeExperiment(verb, name);

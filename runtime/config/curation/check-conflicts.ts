@@ -24,15 +24,15 @@ interface Claims {
  */
 export function checkConflicts({ rules }: Pick<CurationList, 'rules'>, diagnostics: Diagnostics): void {
   const groups = new Map<string, Claims>();
+  const everywhere = hiddenForAll(rules);
   for (const rule of rules) {
     const key = keyOf(rule);
     let claims = groups.get(key);
     if (claims === undefined) groups.set(key, (claims = { byPosition: new Map(), byId: new Map() }));
-    const everywhere = key === EVERY_REQUEST ? undefined : groups.get(EVERY_REQUEST);
     for (const { id, position } of rule.pins) {
       const own = { rule, id, position };
       report(own, claims, diagnostics);
-      if (everywhere !== undefined) reportHidden(own, everywhere, diagnostics);
+      if (key !== EVERY_REQUEST) reportHidden(own, everywhere, diagnostics);
       add(claims.byPosition, position, own);
       add(claims.byId, id.value, own);
     }
@@ -45,6 +45,15 @@ export function checkConflicts({ rules }: Pick<CurationList, 'rules'>, diagnosti
 }
 
 const EVERY_REQUEST = '[null,null]';
+
+/** What rules for every request hide, by id. They may stand after the pins that they cancel. */
+function hiddenForAll(rules: readonly CurationRule[]): ReadonlyMap<string, readonly Claim[]> {
+  const hidden = new Map<string, Claim[]>();
+  for (const rule of rules)
+    if (keyOf(rule) === EVERY_REQUEST)
+      for (const id of rule.hides) add(hidden, id.value, { rule, id, position: undefined });
+  return hidden;
+}
 
 function keyOf({ query, when }: CurationRule): string {
   const wanted = query && [query.match, normalizeQuery(query.text.value)];
@@ -78,10 +87,12 @@ function report(own: Claim, { byPosition, byId }: Claims, diagnostics: Diagnosti
   );
 }
 
-function reportHidden(own: Claim, { byId }: Claims, diagnostics: Diagnostics): void {
-  const hidden = byId
-    .get(own.id.value)
-    ?.find(({ position, rule }) => position === undefined && overlap(rule, own.rule));
+function reportHidden(
+  own: Claim,
+  everywhere: ReadonlyMap<string, readonly Claim[]>,
+  diagnostics: Diagnostics,
+): void {
+  const hidden = everywhere.get(own.id.value)?.find(({ rule }) => overlap(rule, own.rule));
   if (hidden !== undefined)
     diagnostics.error(
       'contradiction',

@@ -40,6 +40,10 @@ export const CURATION: Surface = {
       files: csv(',,hide,p9,,,,recalled', 'tv,,pin,p9,1,,,'),
     },
     {
+      what: 'A candidate that is pinned, and hidden by a later rule',
+      files: yaml('  - { query: tv, pin: { 1: p9 } }\n  - { hide: [p9] }\n'),
+    },
+    {
       what: 'A pin of a query, and another one of a wider query',
       files: yaml(
         '  - { query: tv, match: contains, pin: { 1: p1 } }\n  - { query: lumen tv, pin: { 1: p2 } }\n',

@@ -476,8 +476,10 @@ describe('deleting feature rows', () => {
         '/rows/4/clicks wrong_type',
       ]);
       expect(store.records.size).to.equal(0);
-      const body = { view: 'product_stats', rows: [], increment: 'yes' };
-      expect((await failure(features.push(body))).violations[0]?.pointer).to.equal('/increment');
+      for (const increment of ['yes', 1, null]) {
+        const body = { view: 'product_stats', rows: [], increment };
+        expect((await failure(features.push(body))).violations[0]?.pointer).to.equal('/increment');
+      }
     });
 
     it('are refused if a sum does not fit the feature, before anything is stored', async () => {

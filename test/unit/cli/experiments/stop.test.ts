@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { rmSync } from 'node:fs';
+import { millrace } from '../../../support/command-line.js';
+import { writeProject } from '../../../support/project.js';
+
+const FILES = {
+  'millrace.yaml': 'project: shop\n',
+  'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
+  'pipelines/search.yaml': `
+pipeline: search
+rank: product
+request: { candidates: {}, user: optional(user) }
+params: { w: 1 }
+components:
+  - { use: score, with: { value: w * product.price } }
+`,
+  'experiments/prices.yaml':
+    'experiment: prices\npipeline: search\nunit: user\narms: { control: {}, cheap: { params: { w: -1 } } }\n',
+};
+
+describe('experiments stop', () => {
+  it('tells of a misspelt name also if the store does not answer', async () => {
+    const root = await writeProject(FILES);
+    try {
+      const told = async (name: string): Promise<string> => {
+        const flags = ['--project', root, '--store', 'redis'];
+        const env = { REDIS_URL: 'redis://127.0.0.1:1' };
+        const { code, stderr } = await millrace(['experiments', 'stop', name, ...flags], { env });
+        return `${code} ${stderr}`;
+      };
+      expect(await told('price')).to.match(/^1 .*no experiment price; did you mean prices\?/s);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+});
