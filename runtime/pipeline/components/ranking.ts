@@ -329,11 +329,12 @@ export class Ranking {
   /**
    * Writes the place of each row in the final order, from 1, and its answered score. A removed row gets the place 0 and
    * the score NaN.
+   * @param end the number of first places that are wanted; rows after them are written like removed ones
    */
-  placeAll(places: Int32Array, answered: Float64Array): void {
+  placeAll(places: Int32Array, answered: Float64Array, end = this.rows.length): void {
     places.fill(0, 0, this.#frame.count);
     answered.fill(NaN, 0, this.#frame.count);
-    this.#walk(this.rows.length, (rank, row, score) => {
+    this.#walk(end, (rank, row, score) => {
       places[row] = rank + 1;
       answered[row] = score;
     });

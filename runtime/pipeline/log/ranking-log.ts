@@ -127,8 +127,12 @@ export class RankingLog {
   add(run: LoggedRun): void {
     const { frame, request, served } = run;
     for (const kernel of this.#plan.log.kernels) kernel(frame);
-    this.#place(frame.count, served);
+    this.#clear(frame.count);
+    for (const { row } of served?.page ?? []) this.#onPage[row] = 1;
     const chosen = this.#choose(request, frame.count, served);
+    const isPage = chosen.count === served?.page.length;
+    const end = isPage ? Math.max(0, pageStart(request.paging)) + chosen.count : undefined;
+    served?.ranking.placeAll(this.#places, this.#scores, end);
     const changes = this.#changes;
     if (served === undefined) changes.clear(frame.count);
     else changes.find(served.steps, served.ranking);
@@ -144,8 +148,8 @@ export class RankingLog {
     });
   }
 
-  /** Finds the place, the answered score and the page of the candidates. */
-  #place(count: number, served: ServedRun | undefined): void {
+  /** Gives no candidate a place, an answered score or the page. */
+  #clear(count: number): void {
     if (this.#places.length < count) {
       const rows = Math.max(count, 2 * this.#places.length);
       this.#places = new Int32Array(rows);
@@ -154,13 +158,8 @@ export class RankingLog {
       this.#statuses = new Uint8Array(rows);
     }
     this.#onPage.fill(0, 0, count);
-    if (served === undefined) {
-      this.#places.fill(0, 0, count);
-      this.#scores.fill(NaN, 0, count);
-      return;
-    }
-    served.ranking.placeAll(this.#places, this.#scores);
-    for (const { row } of served.page) this.#onPage[row] = 1;
+    this.#places.fill(0, 0, count);
+    this.#scores.fill(NaN, 0, count);
   }
 
   /** A failed request has no page, and no sample that stands for others. */

@@ -34,6 +34,26 @@ describe('Ranking', () => {
     expect(rowsIn(ranking)).to.deep.equal([4, 1, 0, 2, 3]);
   });
 
+  it('places the first candidates as it places all of them', () => {
+    const some = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 12 });
+    const pins = fc.array(fc.tuple(fc.nat(11), fc.integer({ min: 1, max: 12 })), { maxLength: 3 });
+    fc.assert(
+      fc.property(some, pins, fc.nat(12), (scores, wanted, end) => {
+        const ranking = rankingOf(scores);
+        for (const [row, position] of wanted) if (row < scores.length) ranking.pin(row, position);
+        const [places, answered] = [new Int32Array(12), new Float64Array(12)];
+        ranking.placeAll(places, answered);
+        const [first, firstAnswered] = [new Int32Array(12), new Float64Array(12)];
+        ranking.placeAll(first, firstAnswered, end);
+        for (let row = 0; row < scores.length; row++) {
+          const isFirst = (places[row] ?? 0) <= end;
+          expect(first[row]).to.equal(isFirst ? places[row] : 0);
+          expect(firstAnswered[row]).to.deep.equal(isFirst ? answered[row] : NaN);
+        }
+      }),
+    );
+  });
+
   it('pins a score of 0 and negative scores without changing any score', () => {
     const ranking = rankingOf([-1, 0, -5]);
     ranking.pin(2, 1);
