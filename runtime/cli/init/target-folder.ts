@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
+import { removeNow } from '../scratch-folder.js';
 
 /** What npm and git put into a folder, and file managers. These files stay as they are. */
 const HARMLESS = /^(\.git|node_modules|package\.json|package-lock\.json|\.DS_Store|Thumbs\.db|.*\.tgz)$/;
@@ -36,7 +37,7 @@ export async function openTargetFolder(
   const work = mkdtempSync(join(path, '.millrace-init-'));
   const release =
     context.beforeSignal?.(() => {
-      rmSync(work, { recursive: true, force: true });
+      removeNow(work);
       if (first !== undefined) removeEmptyNow(path, first);
     }) ?? (() => undefined);
   const moved: string[] = [];

@@ -27,7 +27,15 @@ export function luceMarginals(worths: Float64Array, order: Int32Array): Float64A
   let start = 0;
   for (let end = 1; end <= worths.length; end++) {
     if (end < worths.length && (worths[end - 1] ?? 0) - (worths[end] ?? 0) <= FAR) continue;
-    integrate(worths, order, start, end, marginal);
+    // Only differences count. Large worths would leave no digits for the steps of x.
+    const best = worths[start] ?? 0;
+    integrate(
+      worths.map((worth) => worth - best),
+      order,
+      start,
+      end,
+      marginal,
+    );
     start = end;
   }
   return marginal;
@@ -41,16 +49,15 @@ function integrate(
   end: number,
   marginal: Float64Array,
 ): void {
-  const best = worths[start] ?? 0;
   let sum = 0;
-  for (let i = start; i < end; i++) sum += Math.exp((worths[i] ?? 0) - best);
+  for (let i = start; i < end; i++) sum += Math.exp(worths[i] ?? 0);
   const arrivals = new Arrivals(end - start);
   const rates = new Float64Array(end);
   const arrived = new Float64Array(end);
   const last = LATE - (worths[end - 1] ?? 0);
   /** The candidates before `next` have surely arrived; those from `ahead` surely have not. */
   let [next, ahead] = [start, start];
-  for (let x = -FAINT - best - Math.log(sum); x <= last; x += STEP) {
+  for (let x = -FAINT - Math.log(sum); x <= last; x += STEP) {
     while (next < end && (worths[next] ?? 0) + x > LATE) next++;
     while (ahead < end && (worths[ahead] ?? 0) + x > -FAR) ahead++;
     arrivals.clear(next - start);

@@ -57,6 +57,18 @@ describe('marginals of drawn orders', () => {
     );
   });
 
+  it('depend only on the differences of scores, and end for scores of any size', () => {
+    const order = Int32Array.of(0, 1, 2);
+    const plain = [...luceMarginals(Float64Array.of(2, 1, 0), order)];
+    const shifted = [...luceMarginals(Float64Array.of(1e15 + 2, 1e15 + 1, 1e15), order)];
+    shifted.forEach((marginal, place) => expect(marginal).to.be.closeTo(plain[place] ?? NaN, 1e-9));
+    expect([...luceMarginals(Float64Array.of(1e17, 0, -1e17), order)].map(Math.round)).to.deep.equal([
+      1, 1, 1,
+    ]);
+    for (const size of [1e16, 1e300, Number.MAX_VALUE, Infinity])
+      expect(luceMarginals(Float64Array.of(size, size, -size), order)).to.have.length(3);
+  });
+
   it('sum to 1 over the candidates of a place, also for many candidates and for worths far apart', () => {
     for (const gap of [0, 0.1, 15, 39, 41, 1e6]) {
       const worths = Float64Array.from({ length: 50 }, (_, i) => -gap * i);
