@@ -7,7 +7,10 @@ import { calmShops, liveShops, type LiveShop } from './live/live-shop.js';
 
 const TOLERANCE = 1e-9;
 
-describe("the values of Metarank's counters", () => {
+describe("the values of Metarank's counters", function () {
+  // Each shop is a project of its own.
+  this.timeout(60_000);
+
   /**
    * Compares the values of all rows for a shop, and notes in `values` those that both have.
    * @param check of a row, a number of Millrace, and that of Metarank
