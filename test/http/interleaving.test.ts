@@ -120,7 +120,9 @@ describe('an interleaving over HTTP', () => {
   });
 
   it('has the coins that docs/experiments.md says', () => {
-    expect(PAGE).to.contain('begins with `366a`, so control is first in the rounds 2 and 3');
+    expect(PAGE.replaceAll('\n', ' ')).to.contain(
+      'begins with `366a`, so of the rounds 0 to 3, control is first in 2 and 3',
+    );
     const coin = draftCoins('prices', 'r1');
     const first = Array.from({ length: 16 }, (_, round) => (coin(round) ? '1' : '0')).join('');
     expect(Number.parseInt(first, 2).toString(16)).to.equal('366a');
