@@ -4,7 +4,7 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { readText, readYamlFiles } from '../project/project-files.js';
 import type { SourceFile } from '../yaml/source.js';
 import { FILE_KINDS } from '../yaml/file-kinds.js';
-import { parseFile } from '../yaml/yaml-file.js';
+import { parseFile, stemOf } from '../yaml/yaml-file.js';
 import { checkConflicts } from './check-conflicts.js';
 import { readCurationCsv } from './read-csv.js';
 import { readCurationYaml } from './read-yaml.js';
@@ -12,16 +12,16 @@ import type { CurationList } from '../model/curation.js';
 
 export const CURATION_FOLDER = FILE_KINDS.curation.folder;
 
-/** Reads and checks the files of `curation/`. A list whose file has errors is returned with the rules that were read. */
+/** Reads and checks the files of `curation/`. A list whose file has errors is returned with the rules that could be read. */
 export async function loadCuration(root: string, diagnostics: Diagnostics): Promise<CurationList[]> {
-  const lists = (await readYamlFiles(root, CURATION_FOLDER, diagnostics)).flatMap(
-    (file) => readCuration(file, diagnostics) ?? [],
+  const lists = (await readYamlFiles(root, CURATION_FOLDER, diagnostics)).map((file) =>
+    read(file, diagnostics),
   );
   const names = await readdir(join(root, CURATION_FOLDER)).catch((): string[] => []);
   for (const name of names.filter((one) => /^[^.].*\.csv$/.test(one)).sort()) {
     const file = await readText(root, `${CURATION_FOLDER}/${name}`, diagnostics);
-    const list = file && readCuration(file, diagnostics);
-    if (list === undefined) continue;
+    if (file === undefined) continue;
+    const list = read(file, diagnostics);
     const other = lists.find((one) => one.name === list.name);
     if (other === undefined) lists.push(list);
     else
@@ -33,6 +33,10 @@ export async function loadCuration(root: string, diagnostics: Diagnostics): Prom
       );
   }
   return lists;
+}
+
+function read(file: SourceFile, diagnostics: Diagnostics): CurationList {
+  return readCuration(file, diagnostics) ?? { name: stemOf(file), at: { file, start: 0, end: 0 }, file, rules: [] };
 }
 
 /** Reads a list. Variables of the environment are not replaced: a list is data, and requests can bring one. */

@@ -36,6 +36,24 @@ describe('millrace validate', () => {
   const validate = (argv: readonly string[], env: Record<string, string> = {}) =>
     millrace(['validate', '--project', project, ...argv], { env });
 
+  for (const [what, text] of [
+    ['rules with an error', 'curation: campaigns\nrules:\n  - { query: tv, pin: { 1: p1, 0: p2 } }\n'],
+    ['no YAML', 'curation: [campaigns\n'],
+  ] as const)
+    it(`does not call a list missing whose file has ${what}`, async () => {
+      project = await writeProject({
+        ...FILES,
+        'curation/campaigns.yaml': text,
+        'pipelines/search.yaml':
+          'pipeline: search\nrank: product\nrequest: { query: optional(query) }\ncomponents:\n  - { use: score, with: { value: 1 } }\n  - { use: curation, with: { list: campaigns } }\n',
+      });
+      const { code, stdout, stderr } = await validate([]);
+      expect(code).to.equal(1);
+      expect(stdout + stderr)
+        .to.contain('curation/campaigns.yaml:')
+        .and.not.contain('there is no list');
+    });
+
   describe('--sarif', () => {
     it('writes each diagnostic as a result with its place, and its code as a rule', async () => {
       project = await writeProject({
