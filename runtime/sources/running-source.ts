@@ -4,6 +4,8 @@ import { describeError, type ErrorDescription } from '../core/describe-error.js'
 import { consume } from './consume.js';
 import type { Intake, Outcome, Totals } from './intake.js';
 import { Pace, type ServiceLoad } from './pace.js';
+import { RejectedLog } from './rejected-log.js';
+import type { SourceLog } from './source-log.js';
 
 /** How long a stopped source may still store and settle what it has read, in milliseconds. */
 const FINISH_MS = 10_000;
@@ -12,12 +14,6 @@ const FIRST_BACKLOG_MS = 1000;
 /** How many kinds of skipped messages are told, and how much of their names. */
 const MOST_KINDS = 100;
 const LONGEST_KIND = 100;
-
-/** Writes the lines of a log. */
-export interface SourceLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
 
 /** What metrics and readiness tell of a source. */
 export interface SourceState {
@@ -60,6 +56,7 @@ export class RunningSource implements SourceState {
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
   readonly #skipped = new Set<string>();
+  readonly #rejected: RejectedLog;
   #told = '';
   readonly #hasTold = new Set<Outcome>();
 
@@ -69,6 +66,7 @@ export class RunningSource implements SourceState {
     this.#source = source;
     this.#intake = intake;
     this.#log = log;
+    this.#rejected = new RejectedLog(log);
     this.#pace = new Pace(load);
     this.#backlogMs = backlogMs ?? BACKLOG_MS;
     this.#ended = this.#run();
@@ -121,10 +119,7 @@ export class RunningSource implements SourceState {
           for (const [outcome, count] of Object.entries(totals) as [Outcome, number][])
             this.totals[outcome] = (this.totals[outcome] ?? 0) + count;
           for (const { message, reason } of rejected)
-            this.#log.warn(
-              { source: this.name, partition: message.partition, id: message.id, reason },
-              'a message was rejected',
-            );
+            this.#rejected.tell({ source: this.name, partition: message.partition, id: message.id, reason });
           this.#tellSkipped(skipped);
           this.#tellOutcomes(totals);
         },

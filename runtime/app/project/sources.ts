@@ -3,7 +3,8 @@ import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Intake, SourceTarget } from '../../sources/intake.js';
 import { intakeOf } from '../../sources/intake-of.js';
 import type { ServiceLoad } from '../../sources/pace.js';
-import { RunningSource, type SourceLog, type SourceState } from '../../sources/running-source.js';
+import { RunningSource, type SourceState } from '../../sources/running-source.js';
+import type { SourceLog } from '../../sources/source-log.js';
 import type { Generation } from './generation.js';
 
 /** The parts of a generation that sources write to. */
