@@ -28,7 +28,11 @@ export function decision(report: ExperimentReport): readonly string[] {
       `So ${plan.unit}s are lost in one arm more than in another, and the arms cannot be compared. Look for requests of one arm that fail, time out or are not logged, and for weights that changed during the experiment.`,
     ];
   if (preferences !== undefined) {
-    const { arm, verdict } = preferences;
+    const { arm, verdict, prefersArm, prefersControl, neither } = preferences;
+    if (!hasEnded && prefersArm + prefersControl + neither === 0)
+      return [
+        `Not decided: no ${plan.unit} is mature yet, since ${spanText(plan.metric.within)} have not passed.`,
+      ];
     const until = hasEnded ? '' : ' Decide at the end: the sign test is for a single look.';
     if (verdict === 'undecided')
       return [`Not decided: ${plan.unit}s prefer neither arm clearly enough.${until}`];

@@ -214,6 +214,17 @@ describe('the report of an experiment', () => {
     expect(decision(found)[0]).to.match(/^More users prefer popular\./);
   });
 
+  it('does not say that users prefer neither arm while no user is mature', async () => {
+    const ledger = new MadeExperiment();
+    const shown = [
+      { id: 'a', team: 'control' },
+      { id: 'b', team: 'popular' },
+    ];
+    exposed(ledger, 'u1', '*', START, { shown });
+    const found = await report(ledger, { ...CLICKS, mode: 'interleave' });
+    expect(decision(found)).to.deep.equal(['Not decided: no user is mature yet, since 1 d have not passed.']);
+  });
+
   it('fits a terminal of 80 columns, and is one page that loads nothing', async () => {
     const found = await report(clicking(600, [0.3, 0.4]), {
       ...CLICKS,
