@@ -37,17 +37,26 @@ const FEATURES = [
 ];
 const NAMES = FEATURES.map((line) => line.slice(0, line.indexOf(':')));
 
+/** Keys of the bench of events: a spread of keys, and a few hot ones. */
+const KEYS = [ITEMS, 10];
+
 /**
  * Measures live counters: what six of them add to a request of 1,000 candidates, if the counters are cached with the items
  * (`cached`), the items alone (`warm`), or nothing (`cold`); how many events a core counts, and what a
  * hot record costs to read.
+ * @param only `events` measures only how many events a core counts
  */
-export async function countersBench(short: boolean): Promise<void> {
+export async function countersBench(short: boolean, only?: string): Promise<void> {
   const folders: string[] = [];
   const redis = await startRedisServer();
   try {
-    const plain = await project(false, folders);
     const counted = await project(true, folders);
+    const rows: string[][] = [];
+    for (const keys of KEYS)
+      rows.push(await eventsPerSecond(counted, redis.url, keys, short ? 20_000 : 200_000));
+    console.log(table(['keys', 'events per second of CPU of this process', 'events per second'], rows));
+    if (only === 'events') return;
+    const plain = await project(false, folders);
     const counter = await counterOf(counted);
     const record = recordOf(counter, 300);
     const store = await connectRedisStore({ url: redis.url });
@@ -58,7 +67,7 @@ export async function countersBench(short: boolean): Promise<void> {
     await store.close();
 
     const module = fileURLToPath(new URL('./service/millrace.js', import.meta.url));
-    const rows: string[][] = [];
+    const requests: string[][] = [];
     for (const [what, resident, lease] of [
       ['cached', 'all', '1000'],
       ['warm', 'all', '0'],
@@ -76,10 +85,9 @@ export async function countersBench(short: boolean): Promise<void> {
       };
       const pairs: Pair[] = [];
       for (let i = 0; i < (short ? 2 : 6); i++) pairs.push(await measurePair(setup, 1000, i));
-      rows.push([what, ...summaryOf(1000, pairs)]);
+      requests.push([what, ...summaryOf(1000, pairs)]);
     }
-    console.log(table(['request', ...pairHead('none', '6 counters')], rows));
-    console.log(await eventsPerSecond(counted, redis.url, short ? 20_000 : 200_000));
+    console.log(table(['request', ...pairHead('none', '6 counters')], requests));
     hotRecords(counter, short);
   } finally {
     await redis.remove();
@@ -142,10 +150,18 @@ function recordOf(
   return record;
 }
 
-/** Feedback of 100 events a body, from the check of the body to the acknowledgement of the store. */
-async function eventsPerSecond(folder: string, redisUrl: string, events: number): Promise<string> {
+/**
+ * Feedback of 100 events a body, from the check of the body to the acknowledgement of the store. First, every record gets
+ * so many events that the ids of some are remembered beside it.
+ */
+async function eventsPerSecond(
+  folder: string,
+  redisUrl: string,
+  keys: number,
+  events: number,
+): Promise<string[]> {
   const settings = loadSettings(
-    { LOG_LEVEL: 'silent', REDIS_URL: redisUrl, MILLRACE_PREFIX: 'events' },
+    { LOG_LEVEL: 'silent', REDIS_URL: redisUrl, MILLRACE_PREFIX: `events${keys}` },
     { project: folder },
   );
   const app = await createApp(settings);
@@ -156,8 +172,8 @@ async function eventsPerSecond(folder: string, redisUrl: string, events: number)
         user: null,
         events: Array.from({ length: 100 }, (_, i) => ({
           type: i % 10 === 0 ? 'click' : 'impression',
-          event_id: `e${i}`,
-          item: { item_id: itemId((body * 31 + i * 17) % ITEMS) },
+          event_id: `${body} ${i}`,
+          item: { item_id: itemId((body * 31 + i * 17) % keys) },
           position: 1 + i,
         })),
       });
@@ -170,13 +186,14 @@ async function eventsPerSecond(folder: string, redisUrl: string, events: number)
         }),
       );
     };
-    await run(0, 50);
+    const first = Math.max(100, (keys * 40) / 100);
+    await run(0, first);
     const cpu = process.cpuUsage();
     const began = performance.now();
-    await run(50, events / 100);
+    await run(first, events / 100);
     const { user, system } = process.cpuUsage(cpu);
-    const seconds = (user + system) / 1e6;
-    return `events: ${Math.round(events / seconds)} per second of CPU of this process, ${Math.round((1000 * events) / (performance.now() - began))} per second\n`;
+    const elapsed = (performance.now() - began) / 1000;
+    return [keys, (events * 1e6) / (user + system), events / elapsed].map((one) => one.toFixed(0));
   } finally {
     await app.close();
   }

@@ -26,15 +26,16 @@ import { tracesBench } from './traces.js';
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
  * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
  * of pairs. `npm run bench -- text --against DIR` compares the step text_match alone. `npm run bench -- dataset --rankings N`
- * sets the size of the ledger, `npm run bench -- ledger --candidates N` that of the requests. `npm run bench -- sizing --write`
- * puts its figures into docs/sizing.md.
+ * sets the size of the ledger, `npm run bench -- ledger --candidates N` that of the requests.
+ * `npm run bench -- counters --only events` measures only how events are counted. `npm run bench -- sizing --write` puts
+ * its figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
   rules: rulesBench,
   composite: compositeBench,
-  counters: countersBench,
+  counters: (short) => countersBench(short, only),
   curation: curationBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
   experiments: experimentsBench,
@@ -62,10 +63,11 @@ const { values, positionals: names } = parseArgs({
     pairs: { type: 'string', default: '24' },
     candidates: { type: 'string' },
     rankings: { type: 'string' },
+    only: { type: 'string' },
   },
   allowPositionals: true,
 });
-const { short, write, against, after, pairs, candidates, rankings } = values;
+const { short, write, against, after, pairs, candidates, rankings, only } = values;
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   const bench = BENCHES[name];
   if (bench === undefined) {

@@ -1,20 +1,12 @@
 import {
+  MARK_BYTES,
   SeriesKind,
-  type CountedMark,
   type CounterRecord,
   type StoredSeries,
 } from '../store/codec/counter-record.js';
-import {
-  addToBuckets,
-  bucketWidth,
-  decodeBuckets,
-  encodeBuckets,
-  epochOf,
-  oldestEpoch,
-  type EncodedBody,
-} from './buckets.js';
-import { addDecayed, decodeDecay, encodeDecay } from './decay.js';
-import { addValues, decodeValues, encodeValues, NO_VALUES } from './distinct.js';
+import { addToBuckets, bucketWidth, oldestEpoch, type Additions, type EncodedBody } from './buckets.js';
+import { addDecayed } from './decay.js';
+import { addValues } from './distinct.js';
 import type { Series } from './series.js';
 
 /** What an event does to a record. */
@@ -38,13 +30,9 @@ export interface Applied {
   readonly expires: number;
 }
 
-const seconds = (time: number): number => Math.min(0xffffffff, Math.ceil(time / 1000));
-
-/** Counts events in a record without remembering their ids: a rebuild counts each event of the ledger once. */
-export function addEvents(before: CounterRecord, touches: readonly Touch[], now: number): Applied {
-  const { record, expires } = applyTouches(before, touches, [], 0, now);
-  const { marks, markedUntil } = before;
-  return { record: { ...record, marks, markedUntil }, expires };
+/** Epoch seconds as a record has them. @param time epoch milliseconds */
+export function secondsOf(time: number): number {
+  return Math.min(0xffffffff, Math.ceil(time / 1000));
 }
 
 /**
@@ -55,71 +43,90 @@ export function addEvents(before: CounterRecord, touches: readonly Touch[], now:
 export function applyTouches(
   before: CounterRecord,
   touches: readonly Touch[],
-  marks: readonly CountedMark[],
+  marks: Buffer,
   markedUntil: number,
   now: number,
 ): Applied {
-  const stored = new Map<string, StoredSeries>();
-  for (const one of before.series) if (one.expires > now / 1000) stored.set(`${one.low} ${one.high}`, one);
-  const bySeries = new Map<string, { series: Series; added: { time: number; amount: number }[] }>();
+  const { record, expires } = addEvents(before, touches, now);
+  return { record: { marks: withMarks(marks, touches), markedUntil, series: record.series }, expires };
+}
+
+/** Counts events in a record without remembering their ids: a rebuild counts each event of the ledger once. */
+export function addEvents(before: CounterRecord, touches: readonly Touch[], now: number): Applied {
+  const series: StoredSeries[] = [];
+  for (const one of before.series) if (one.expires > now / 1000) series.push(one);
+  for (const [one, added] of bySeries(touches)) {
+    const { low, high, ttl } = one;
+    let at = 0;
+    while (at < series.length && (series[at]?.low !== low || series[at]?.high !== high)) at++;
+    const was = series[at];
+    const newest = added.times.reduce((latest, time) => Math.max(latest, time), now);
+    const expires = Math.max(was?.expires ?? 0, secondsOf(newest + ttl));
+    const { kind, width, body } = addTo(was, one, added, now);
+    series[at] = { low, high, expires, kind, width, body };
+  }
+  const expires = series.reduce((latest, one) => Math.max(latest, one.expires), secondsOf(now));
+  return {
+    record: { marks: before.marks, markedUntil: before.markedUntil, series },
+    expires: 1000 * expires,
+  };
+}
+
+interface Added extends Additions {
+  readonly times: number[];
+  readonly amounts: number[];
+}
+
+function bySeries(touches: readonly Touch[]): Map<Series, Added> {
+  const found = new Map<Series, Added>();
   for (const { time, additions } of touches)
     for (const { series, amount } of additions) {
-      const key = `${series.low} ${series.high}`;
-      const known = bySeries.get(key);
-      if (known === undefined) bySeries.set(key, { series, added: [{ time, amount }] });
-      else known.added.push({ time, amount });
+      const known = found.get(series);
+      if (known === undefined) found.set(series, { times: [time], amounts: [amount] });
+      else {
+        known.times.push(time);
+        known.amounts.push(amount);
+      }
     }
-  for (const [key, { series, added }] of bySeries) {
-    const { low, high, ttl } = series;
-    const was = stored.get(key);
-    const body = addTo(was, series, added, now);
-    const newest = added.reduce((latest, { time }) => Math.max(latest, time), 0);
-    const expires = Math.max(was?.expires ?? 0, seconds(Math.max(newest, now) + ttl));
-    stored.set(key, { low, high, expires, ...body });
+  return found;
+}
+
+function withMarks(marks: Buffer, touches: readonly Touch[]): Buffer {
+  const all = Buffer.allocUnsafe(marks.length + touches.length * MARK_BYTES);
+  all.set(marks);
+  let at = marks.length;
+  for (const { identity, time } of touches) {
+    at = all.writeUInt32LE(identity[0], at);
+    at = all.writeUInt32LE(identity[1], at);
+    at = all.writeUInt32LE(secondsOf(time), at);
   }
-  const series = [...stored.values()];
-  const counted = touches.map(({ identity: [low, high], time }) => ({ low, high, time: seconds(time) }));
-  return {
-    record: { marks: [...marks, ...counted], markedUntil, series },
-    expires: 1000 * series.reduce((latest, one) => Math.max(latest, one.expires), seconds(now)),
-  };
+  return all;
 }
 
 /** Adds events to one series. */
 function addTo(
   before: StoredSeries | undefined,
   { kind, window, halfLife }: Series,
-  added: readonly { readonly time: number; readonly amount: number }[],
+  added: Additions,
   now: number,
 ): EncodedBody {
+  const stored = before?.body ?? null;
+  const storedWidth = before?.width ?? 0;
   switch (kind) {
     case SeriesKind.last: {
+      const was = stored === null ? -Infinity : stored.readDoubleLE(0);
       const body = Buffer.alloc(8);
-      const was = before === undefined ? -Infinity : before.body.readDoubleLE(0);
       body.writeDoubleLE(
-        added.reduce((last, { time }) => Math.max(last, time), was),
+        added.times.reduce((last, time) => Math.max(last, time), was),
         0,
       );
       return { kind, width: 0, body };
     }
-    case SeriesKind.decay: {
-      let decayed = before === undefined ? undefined : decodeDecay(before.body);
-      for (const { time, amount } of added) decayed = addDecayed(decayed, time, amount, halfLife);
-      return encodeDecay(decayed ?? { value: 0, at: now });
-    }
-    case SeriesKind.distinct: {
-      const width = bucketWidth(window);
-      const values = before === undefined ? NO_VALUES : decodeValues(before.body, before.width);
-      const found = added.map(({ time, amount }) => ({ hash: amount, epoch: epochOf(time, width) }));
-      return encodeValues(addValues(values, found, oldestEpoch(now, window)));
-    }
-    default: {
-      const width = bucketWidth(window);
-      const oldest = oldestEpoch(now, window);
-      let buckets = before === undefined ? [] : decodeBuckets(before.body, before.width);
-      for (const { time, amount } of added)
-        buckets = addToBuckets(buckets, epochOf(time, width), amount, oldest);
-      return encodeBuckets(buckets);
-    }
+    case SeriesKind.decay:
+      return addDecayed(stored, added, halfLife);
+    case SeriesKind.distinct:
+      return addValues(stored, storedWidth, added, bucketWidth(window), oldestEpoch(now, window));
+    default:
+      return addToBuckets(stored, storedWidth, added, bucketWidth(window), oldestEpoch(now, window));
   }
 }

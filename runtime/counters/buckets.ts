@@ -24,14 +24,8 @@ export function nextEpoch(now: number, window: number): number {
   return (oldestEpoch(now, window) + 1) * bucketWidth(window) + window;
 }
 
-/** Sums by bucket, newest first. */
-export interface Bucket {
-  readonly epoch: number;
-  readonly sum: number;
-}
-
-/** A bucket can be at most this much older than the newest one of its series. */
-const MOST_OFFSET = 255;
+/** A bucket can be at most this much older than the newest one of its series, so that the number of buckets fits a byte. */
+export const MOST_OFFSET = 254;
 const HEAD = 5;
 
 export interface EncodedBody {
@@ -40,59 +34,94 @@ export interface EncodedBody {
   readonly body: Buffer;
 }
 
-export function decodeBuckets(body: Buffer, width: number): Bucket[] {
-  const count = body[4] ?? 0;
-  const newest = count === 0 ? 0 : body.readUInt32LE(0);
-  const buckets: Bucket[] = [];
-  let before = 0;
-  for (let i = 0; i < count; i++) {
-    const at = HEAD + count + i * width;
-    const through = width === 8 ? body.readDoubleLE(at) : body.readUInt32LE(at);
-    buckets.push({ epoch: newest - (body[HEAD + i] ?? 0), sum: through - before });
-    before = through;
-  }
-  return buckets;
+/** What is added to a series, by position. */
+export interface Additions {
+  /** Epoch milliseconds. */
+  readonly times: readonly number[];
+  /** For distinct values, their hashes. */
+  readonly amounts: readonly number[];
 }
 
-/** @param buckets newest first */
-export function encodeBuckets(buckets: readonly Bucket[]): EncodedBody {
-  const newest = buckets[0]?.epoch ?? 0;
-  const kept = buckets.filter(({ epoch }) => newest - epoch <= MOST_OFFSET);
+// The buckets of the series that is being changed, newest first. Millions of events a minute would otherwise each make
+// dozens of objects.
+const epochs = new Float64Array(MOST_OFFSET + 2);
+const sums = new Float64Array(MOST_OFFSET + 2);
+
+/**
+ * Adds to buckets, and drops those that are older than `oldest`.
+ * @param before null if there is no such series
+ * @param beforeWidth as in the head of the series
+ * @param width length of a bucket, milliseconds
+ */
+export function addToBuckets(
+  before: Buffer | null,
+  beforeWidth: number,
+  { times, amounts }: Additions,
+  width: number,
+  oldest: number,
+): EncodedBody {
+  let count = before === null ? 0 : decode(before, beforeWidth, oldest);
+  for (let i = 0; i < times.length; i++) {
+    const epoch = epochOf(times[i] as number, width);
+    if (epoch < oldest) continue;
+    let at = 0;
+    while (at < count && (epochs[at] as number) > epoch) at++;
+    if (at === count || epochs[at] !== epoch) {
+      epochs.copyWithin(at + 1, at, count);
+      sums.copyWithin(at + 1, at, count);
+      epochs[at] = epoch;
+      sums[at] = 0;
+      count++;
+      while ((epochs[0] as number) - (epochs[count - 1] as number) > MOST_OFFSET) count--;
+    }
+    if (at < count) sums[at] = (sums[at] as number) + (amounts[i] as number);
+  }
+  return encode(count);
+}
+
+/** Returns the number of buckets that are not older than `oldest`. */
+function decode(body: Buffer, width: number, oldest: number): number {
+  const count = body[4] as number;
+  const newest = uint32At(body, 0);
+  let before = 0;
+  for (let i = 0; i < count; i++) {
+    const epoch = newest - (body[HEAD + i] as number);
+    if (epoch < oldest) return i;
+    const at = HEAD + count + i * width;
+    const through = width === 8 ? body.readDoubleLE(at) : uint32At(body, at);
+    epochs[i] = epoch;
+    sums[i] = through - before;
+    before = through;
+  }
+  return count;
+}
+
+function encode(count: number): EncodedBody {
   let total = 0;
   let isSmall = true;
-  for (const { sum } of kept) {
-    total += sum;
+  for (let i = 0; i < count; i++) {
+    total += sums[i] as number;
     isSmall &&= Number.isInteger(total) && total >= 0 && total <= 0xffffffff;
   }
   const width = isSmall ? 4 : 8;
-  const body = Buffer.alloc(HEAD + kept.length * (1 + width));
+  const body = Buffer.allocUnsafe(HEAD + count * (1 + width));
+  const newest = count === 0 ? 0 : (epochs[0] as number);
   body.writeUInt32LE(newest, 0);
-  body[4] = kept.length;
+  body[4] = count;
   let through = 0;
-  for (const [i, { epoch, sum }] of kept.entries()) {
-    through += sum;
-    body[HEAD + i] = newest - epoch;
-    const at = HEAD + kept.length + i * width;
+  for (let i = 0; i < count; i++) {
+    through += sums[i] as number;
+    body[HEAD + i] = newest - (epochs[i] as number);
+    const at = HEAD + count + i * width;
     if (isSmall) body.writeUInt32LE(through, at);
     else body.writeDoubleLE(through, at);
   }
   return { kind: SeriesKind.buckets, width, body };
 }
 
-/** Adds to a bucket. Returns the buckets, newest first, without those older than `oldest`. */
-export function addToBuckets(
-  buckets: readonly Bucket[],
-  epoch: number,
-  amount: number,
-  oldest: number,
-): Bucket[] {
-  const kept = buckets.filter((bucket) => bucket.epoch >= oldest);
-  if (epoch < oldest) return kept;
-  const at = kept.findIndex((bucket) => bucket.epoch <= epoch);
-  const found = kept[at];
-  if (found?.epoch === epoch) kept[at] = { epoch, sum: found.sum + amount };
-  else kept.splice(at < 0 ? kept.length : at, 0, { epoch, sum: amount });
-  return kept;
+/** The length of a body of buckets that are four bytes wide. */
+export function bucketsLength(count: number): number {
+  return HEAD + 5 * count;
 }
 
 /**

@@ -4,14 +4,15 @@ import {
   decodeCounters,
   encodeCounters,
   isCounterRecordOfOtherFormat,
+  MARK_BYTES,
   NO_COUNTERS,
-  type CountedMark,
   type CounterRecord,
 } from '../store/codec/counter-record.js';
+import { uint32At } from '../store/codec/numbers-at.js';
 import { expiryOf } from '../store/codec/versioned-record.js';
 import { markKey } from '../store/keys.js';
-import { type Mark, type Store } from '../store/store.js';
-import { applyTouches, type Touch } from './apply-touches.js';
+import { MARK_ID_BYTES, type MarkedIds, type Marks, type Store } from '../store/store.js';
+import { applyTouches, secondsOf, type Touch } from './apply-touches.js';
 
 /** Most ids in a record. Others are remembered beside it, so that a hot record stays small. */
 const MOST_MARKS = 32;
@@ -39,9 +40,13 @@ export type TouchOutcome = 'stored' | 'duplicate';
  * too many, the ids are first remembered beside the record (`Store.mark`), and then dropped from it. An id is therefore
  * always in the record, or beside it, or both. A writer reads the record first and looks beside it afterwards, so it
  * finds every id that others have counted before the version that it replaces.
+ *
+ * Ids beside the record are sets by the time of their events. A set spans all times that an event without a time can have
+ * had when it was counted, so a writer asks two sets.
  */
 export class CounterWriter {
   readonly #horizon: number;
+  /** How many seconds of events a set of ids beside a record spans. */
   readonly #slice: number;
   readonly #clock: () => number;
   readonly #waiting = new Map<string, Waiting[]>();
@@ -51,7 +56,7 @@ export class CounterWriter {
   /** @param horizon how long ids are remembered, in milliseconds */
   constructor(horizon: number, clock: () => number = Date.now) {
     this.#horizon = horizon;
-    this.#slice = Math.max(60_000, Math.ceil(horizon / 10));
+    this.#slice = Math.ceil((horizon + 2 * CLOCKS_DIFFER) / 1000) + 1;
     this.#clock = clock;
   }
 
@@ -117,28 +122,24 @@ export class CounterWriter {
         left.delete(key);
       }
     }
-    const asks = works.flatMap(({ asks: its }) => its);
-    const moves = works.flatMap(({ moves: its }) => its);
+    const asks = works.flatMap((work) => work.asks);
+    const moves = works.flatMap((work) => work.moves);
     const [found] = await Promise.all([
-      asks.length === 0 ? [] : store.marked(asks.map(({ mark }) => mark)),
+      asks.length === 0 ? [] : store.marked(asks),
       moves.length === 0 ? undefined : store.mark(moves),
     ]);
-    asks.forEach(({ waiting }, i) => {
-      if (found[i] === true) waiting.isKnown = true;
+    asks.forEach(({ known, events }, i) => {
+      found[i]?.forEach((isMarked, j) => {
+        if (isMarked) known[events[j] as number] = true;
+      });
     });
     const swaps = works.flatMap((work) => {
-      const fresh = work.events.filter(({ isKnown }) => !isKnown);
+      const fresh = work.waiting.flatMap(({ touch }, i) => (work.known[i] === true ? [] : [touch]));
       if (fresh.length === 0) {
         finish(left, work);
         return [];
       }
-      const { record, expires } = applyTouches(
-        work.counters,
-        fresh.map(({ waiting: { touch } }) => touch),
-        work.kept,
-        work.markedUntil,
-        now,
-      );
+      const { record, expires } = applyTouches(work.counters, fresh, work.kept, work.markedUntil, now);
       const before = work.record;
       const until = Math.max(expires, before === null ? 0 : expiryOf(before));
       return [{ work, key: work.key, before, after: encodeCounters(record, until) }];
@@ -150,7 +151,7 @@ export class CounterWriter {
     });
   }
 
-  #open(key: string, record: Buffer | null, all: readonly Waiting[], now: number): Work {
+  #open(key: string, record: Buffer | null, waiting: readonly Waiting[], now: number): Work {
     if (record !== null && isCounterRecordOfOtherFormat(record))
       throw new MillraceError(
         'record_unreadable',
@@ -158,52 +159,79 @@ export class CounterWriter {
       );
     // A damaged record is replaced, because nothing can read it.
     const counters = (record === null ? undefined : decodeCounters(record)) ?? NO_COUNTERS;
-    const since = (now - this.#horizon - CLOCKS_DIFFER) / 1000;
-    const live = counters.marks.filter(({ time }) => time >= since);
-    const known = new Set(live.map(({ low, high }) => `${low} ${high}`));
-    const events = all.map((waiting) => {
-      const [low, high] = waiting.touch.identity;
-      const id = `${low} ${high}`;
-      const isKnown = known.has(id);
-      known.add(id);
-      return { waiting, isKnown };
-    });
-    const unknown = events.filter(({ isKnown }) => !isKnown);
+    const live = liveMarks(counters.marks, (now - this.#horizon - CLOCKS_DIFFER) / 1000);
+    const known = waiting.map(
+      ({ touch: { identity } }, i) => hasMark(live, identity) || hasTouch(waiting, i, identity),
+    );
+    const unknown = known.flatMap((isKnown, i) => (isKnown ? [] : [i]));
     const hasMarks = counters.markedUntil > now / 1000;
-    const isFull = live.length + unknown.length > MOST_MARKS;
-    const moves = isFull ? live.map((mark) => this.#markOf(key, mark)) : [];
+    const isFull = live.length / MARK_BYTES + unknown.length > MOST_MARKS;
+    const moves = isFull ? this.#movesOf(key, live) : [];
     const until = moves.reduce((latest, { expires }) => Math.max(latest, expires), 0);
     return {
       key,
       record,
       counters,
-      events,
-      kept: isFull ? [] : live,
+      waiting,
+      known,
+      kept: isFull ? NO_COUNTERS.marks : live,
       moves,
-      markedUntil: Math.max(hasMarks ? counters.markedUntil : 0, Math.ceil(until / 1000)),
-      asks: hasMarks ? unknown.flatMap((event) => this.#asksOf(key, event, now)) : [],
+      markedUntil: Math.max(hasMarks ? counters.markedUntil : 0, secondsOf(until)),
+      asks: hasMarks && unknown.length > 0 ? this.#asksOf(key, waiting, known, unknown, now) : [],
     };
   }
 
   /**
-   * Where the id of an event would be. The time of an event that is sent without one differs when it is sent again, and the
+   * Where the ids of events would be. The time of an event that is sent without one differs when it is sent again, and the
    * clock of the instance that counted it may be ahead.
    */
-  #asksOf(key: string, event: Work['events'][number], now: number): Work['asks'] {
-    const [low, high] = event.waiting.touch.identity;
-    const last = Math.floor((Math.max(now, event.waiting.touch.time) + CLOCKS_DIFFER) / this.#slice);
-    const first = Math.floor((now - this.#horizon - CLOCKS_DIFFER) / this.#slice);
-    const id = hexOf(low, high);
-    return Array.from({ length: last - first + 1 }, (_, i) => ({
-      waiting: event,
-      mark: { key: markKey(key, first + i), id, expires: 0 },
-    }));
+  #asksOf(
+    key: string,
+    waiting: Work['waiting'],
+    known: boolean[],
+    unknown: readonly number[],
+    now: number,
+  ): Work['asks'] {
+    const first = this.#sliceOf(secondsOf(now - this.#horizon - CLOCKS_DIFFER));
+    const last = this.#sliceOf(secondsOf(now + CLOCKS_DIFFER));
+    const ask = (slice: number, events: readonly number[]): Work['asks'][number] => {
+      const ids = Buffer.allocUnsafe(events.length * MARK_ID_BYTES);
+      let at = 0;
+      for (const event of events) {
+        const [low, high] = (waiting[event] as Waiting).touch.identity;
+        at = ids.writeUInt32LE(high, ids.writeUInt32LE(low, at));
+      }
+      return { key: markKey(key, slice), ids, known, events };
+    };
+    const asks = Array.from({ length: last - first + 1 }, (_, i) => ask(first + i, unknown));
+    // The time of an event that the client dates ahead is the same when it is sent again.
+    for (const event of unknown) {
+      const slice = this.#sliceOf(secondsOf((waiting[event] as Waiting).touch.time));
+      if (slice < first || slice > last) asks.push(ask(slice, [event]));
+    }
+    return asks;
   }
 
-  #markOf(key: string, { low, high, time }: CountedMark): Mark {
-    const slice = Math.floor((1000 * time) / this.#slice);
-    const expires = (slice + 1) * this.#slice + this.#horizon + CLOCKS_DIFFER;
-    return { key: markKey(key, slice), id: hexOf(low, high), expires };
+  /** The sets that remember the marks of a record from now on. */
+  #movesOf(key: string, marks: Buffer): Marks[] {
+    const slices = new Map<number, number[]>();
+    for (let at = 0; at < marks.length; at += MARK_BYTES) {
+      const slice = this.#sliceOf(uint32At(marks, at + MARK_ID_BYTES));
+      const known = slices.get(slice);
+      if (known === undefined) slices.set(slice, [at]);
+      else known.push(at);
+    }
+    return Array.from(slices, ([slice, places]) => {
+      const ids = Buffer.allocUnsafe(places.length * MARK_ID_BYTES);
+      places.forEach((at, i) => marks.copy(ids, i * MARK_ID_BYTES, at, at + MARK_ID_BYTES));
+      const expires = 1000 * (slice + 1) * this.#slice + this.#horizon + CLOCKS_DIFFER;
+      return { key: markKey(key, slice), ids, expires };
+    });
+  }
+
+  /** @param time epoch seconds, as `secondsOf` rounds them: a mark has no finer time */
+  #sliceOf(time: number): number {
+    return Math.floor(time / this.#slice);
   }
 }
 
@@ -212,24 +240,48 @@ interface Work {
   readonly key: string;
   readonly record: Buffer | null;
   readonly counters: CounterRecord;
-  readonly events: readonly { readonly waiting: Waiting; isKnown: boolean }[];
+  readonly waiting: readonly Waiting[];
+  /** By position in `waiting`: whether the event is counted already. */
+  readonly known: boolean[];
   /** The ids that stay in the record. */
-  readonly kept: readonly CountedMark[];
+  readonly kept: Buffer;
   /** The ids that are remembered beside it from now on. */
-  readonly moves: readonly Mark[];
+  readonly moves: readonly Marks[];
   /** Epoch seconds. */
   readonly markedUntil: number;
-  readonly asks: readonly { readonly waiting: { isKnown: boolean }; readonly mark: Mark }[];
+  /** The sets that may know events, with the positions of the events in `waiting`. */
+  readonly asks: (MarkedIds & { readonly known: boolean[]; readonly events: readonly number[] })[];
 }
 
-function hexOf(low: number, high: number): string {
-  const id = Buffer.alloc(8);
-  id.writeUInt32LE(low, 0);
-  id.writeUInt32LE(high, 4);
-  return id.toString('hex');
+/** The marks of events that are not older than a time. @param since epoch seconds */
+function liveMarks(marks: Buffer, since: number): Buffer {
+  const isLive = (at: number): boolean => uint32At(marks, at + MARK_ID_BYTES) >= since;
+  let old = 0;
+  for (let at = 0; at < marks.length; at += MARK_BYTES) if (!isLive(at)) old++;
+  if (old === 0) return marks;
+  const live = Buffer.allocUnsafe(marks.length - old * MARK_BYTES);
+  let end = 0;
+  for (let at = 0; at < marks.length; at += MARK_BYTES)
+    if (isLive(at)) end += marks.copy(live, end, at, at + MARK_BYTES);
+  return live;
 }
 
-function finish(left: Map<string, Waiting[]>, { key, events }: Work): void {
+function hasMark(marks: Buffer, [low, high]: Touch['identity']): boolean {
+  for (let at = 0; at < marks.length; at += MARK_BYTES)
+    if (uint32At(marks, at) === low && uint32At(marks, at + 4) === high) return true;
+  return false;
+}
+
+/** Whether one of the events before a position has an id. */
+function hasTouch(waiting: readonly Waiting[], before: number, [low, high]: Touch['identity']): boolean {
+  for (let i = 0; i < before; i++) {
+    const { identity } = (waiting[i] as Waiting).touch;
+    if (identity[0] === low && identity[1] === high) return true;
+  }
+  return false;
+}
+
+function finish(left: Map<string, Waiting[]>, { key, waiting, known }: Work): void {
   left.delete(key);
-  for (const { waiting, isKnown } of events) waiting.resolve(isKnown ? 'duplicate' : 'stored');
+  waiting.forEach(({ resolve }, i) => resolve(known[i] === true ? 'duplicate' : 'stored'));
 }

@@ -1,7 +1,6 @@
 import { SERIES_HEAD, SeriesKind, seriesStart } from '../store/codec/counter-record.js';
 import { uint32At } from '../store/codec/numbers-at.js';
 import { nextEpoch, oldestEpoch, sumFrom } from './buckets.js';
-import { countDistinct } from './distinct.js';
 import type { Series } from './series.js';
 
 /**
@@ -93,7 +92,7 @@ export class SeriesReader {
       case SeriesKind.decay:
         return memory.readDoubleLE(body) * 2 ** ((memory.readDoubleLE(body + 8) - this.#now) / halfLife);
       case SeriesKind.distinct:
-        return countDistinct(memory, body, width, this.#oldest[number] as number);
+        return sumFrom(memory, body, 4, this.#oldest[number] as number);
       default:
         return sumFrom(memory, body, width, this.#oldest[number] as number);
     }

@@ -5,13 +5,14 @@ import { mergeSegment, recordForgetTime } from './codec/feature-record.js';
 import type { RecordBatch } from './codec/record-batch.js';
 import { expiryOf, versionOf } from './codec/versioned-record.js';
 import { isFeatureKey, isVersionedKey } from './keys.js';
-import { recordKeyOf, recordOfMark, remembers } from './marks.js';
+import { recordKeysOf, recordsOfMarks, remembers } from './marks.js';
 import {
   CursorError,
   StoreWriteError,
   type Erasure,
   type KeyPage,
-  type Mark,
+  type MarkedIds,
+  type Marks,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -104,14 +105,16 @@ export class EngineAdapter implements Store {
     });
   }
 
-  mark(marks: readonly Mark[]): Promise<void> {
-    return this.write(marks.map(recordOfMark));
+  mark(marks: readonly Marks[]): Promise<void> {
+    return this.write(recordsOfMarks(marks));
   }
 
-  async marked(marks: readonly Mark[]): Promise<boolean[]> {
+  async marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
     const now = Date.now();
-    const found = await this.read(marks.map(recordKeyOf));
-    return found.map((record) => remembers(record, now));
+    const keys = sets.map(recordKeysOf);
+    const found = await this.read(keys.flat());
+    let at = 0;
+    return keys.map((its) => its.map(() => remembers(found[at++], now)));
   }
 
   async sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {

@@ -8,7 +8,7 @@
  *   millrace:features::                       global views
  *   millrace:interactions:user:u12            the feedback history of an entity
  *   millrace:counters:brand:b7                the counters of an entity
- *   millrace:marks:brand:{…}:29384            ids of events that a counter record has counted, of one minute
+ *   millrace:marks:brand:{…}:29384            ids of events that a counter record has counted, of a span of time
  *   millrace:schema:0123456789abcdef          a record layout
  *   millrace:meta:services:                   the services that use the prefix
  *   millrace:meta:events:                     the codes of the kinds of feedback

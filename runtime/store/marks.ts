@@ -1,14 +1,19 @@
 import { newVersioned, expiryOf, VERSIONED_HEAD } from './codec/versioned-record.js';
-import type { Mark, StoreRecord } from './store.js';
+import { MARK_ID_BYTES, type MarkedIds, type Marks, type StoreRecord } from './store.js';
 
 /** Remembered ids as records, one for each id, for engines that have records only. */
-export function recordOfMark(mark: Mark): StoreRecord {
-  return { key: recordKeyOf(mark), value: newVersioned(VERSIONED_HEAD, mark.expires) };
+export function recordsOfMarks(marks: readonly Marks[]): StoreRecord[] {
+  return marks.flatMap((set) => {
+    return recordKeysOf(set).map((key) => ({ key, value: newVersioned(VERSIONED_HEAD, set.expires) }));
+  });
 }
 
-/** The key of such a record. */
-export function recordKeyOf({ key, id }: Mark): string {
-  return `${key}:${id}`;
+/** The keys of such records, by position in the ids. */
+export function recordKeysOf({ key, ids }: MarkedIds): string[] {
+  const keys: string[] = [];
+  for (let at = 0; at < ids.length; at += MARK_ID_BYTES)
+    keys.push(`${key}:${ids.toString('base64url', at, at + MARK_ID_BYTES)}`);
+  return keys;
 }
 
 /** Whether a record still remembers its id. @param now epoch milliseconds */

@@ -51,13 +51,14 @@ export interface Store {
    * Remembers ids until they expire. An id that is already remembered stays. Ids that share a key share one expiry.
    * @throws StoreWriteError
    */
-  mark(marks: readonly Mark[]): Promise<void>;
+  mark(marks: readonly Marks[]): Promise<void>;
 
   /**
-   * Whether each id is remembered, by position. It sees every `mark` that was acknowledged before the call, by any process.
+   * Whether each id is remembered, by position in the sets and in their ids. It sees every `mark` that was acknowledged
+   * before the call, by any process.
    * @throws StoreWriteError, because it asks the servers that take writes
    */
-  marked(marks: readonly Mark[]): Promise<boolean[]>;
+  marked(sets: readonly MarkedIds[]): Promise<boolean[][]>;
 
   /**
    * Returns some keys with a prefix, from anywhere in the store. It samples records; it does not find all keys.
@@ -135,15 +136,22 @@ export interface RecordSwap {
   readonly after: Buffer;
 }
 
-/** An id that is remembered for a while beside a record. */
-export interface Mark {
+/** Ids beside a record. */
+export interface MarkedIds {
   /** A key of `markKey`. */
   readonly key: string;
-  /** 16 hex digits. */
-  readonly id: string;
-  /** When it may be forgotten, epoch milliseconds. */
+  /** Ids of MARK_ID_BYTES bytes, one after another. */
+  readonly ids: Buffer;
+}
+
+/** Ids that are remembered for a while. */
+export interface Marks extends MarkedIds {
+  /** When they may be forgotten, epoch milliseconds. */
   readonly expires: number;
 }
+
+/** Length of an id that is remembered. */
+export const MARK_ID_BYTES = 8;
 
 /** `changed`: another write happened after the read, so nothing was replaced. */
 export type SwapOutcome = 'stored' | 'changed';

@@ -3,7 +3,8 @@ import type { RecordBatch } from './codec/record-batch.js';
 import type {
   Erasure,
   KeyPage,
-  Mark,
+  MarkedIds,
+  Marks,
   RecordSwap,
   SegmentOutcome,
   SegmentWrite,
@@ -51,12 +52,12 @@ export class TracedStore implements Store {
     return this.#trip('swap', swaps.length, () => this.#store.swap(swaps));
   }
 
-  mark(marks: readonly Mark[]): Promise<void> {
+  mark(marks: readonly Marks[]): Promise<void> {
     return this.#trip('mark', marks.length, () => this.#store.mark(marks));
   }
 
-  marked(marks: readonly Mark[]): Promise<boolean[]> {
-    return this.#trip('marked', marks.length, () => this.#store.marked(marks));
+  marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
+    return this.#trip('marked', sets.length, () => this.#store.marked(sets));
   }
 
   sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {

@@ -2,7 +2,8 @@ import type { RecordBatch } from './codec/record-batch.js';
 import type {
   Erasure,
   KeyPage,
-  Mark,
+  MarkedIds,
+  Marks,
   RecordSwap,
   SegmentOutcome,
   SegmentWrite,
@@ -68,12 +69,12 @@ class WatchedStore implements Store {
     }
   }
 
-  mark(marks: readonly Mark[]): Promise<void> {
+  mark(marks: readonly Marks[]): Promise<void> {
     return this.#store.mark(marks);
   }
 
-  marked(marks: readonly Mark[]): Promise<boolean[]> {
-    return this.#store.marked(marks);
+  marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
+    return this.#store.marked(sets);
   }
 
   sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {

@@ -92,13 +92,13 @@ const SAMPLES: Readonly<Record<KeyKind, ((writer: Writer, id: string) => Promise
   },
   async counters({ parts: { store, prefix } }, id) {
     const series = [{ low: 1, high: 2, expires: 2 ** 31, kind: 2, width: 0, body: Buffer.alloc(8) }];
-    const after = encodeCounters({ marks: [], markedUntil: 0, series }, Date.now() + 60_000);
+    const after = encodeCounters({ marks: Buffer.alloc(0), markedUntil: 0, series }, Date.now() + 60_000);
     for (const key of counterKeysOf(prefix, id)) await store.swap([{ key, before: null, after }]);
   },
   async marks({ parts: { store, prefix } }, id) {
     const expires = Date.now() + 60_000;
     await store.mark(
-      counterKeysOf(prefix, id).map((key) => ({ key: markKey(key, 7), id: '0011223344556677', expires })),
+      counterKeysOf(prefix, id).map((key) => ({ key: markKey(key, 7), ids: Buffer.alloc(8, 7), expires })),
     );
   },
   layout: undefined,

@@ -432,20 +432,32 @@ export function storeContract(engine: string, harness: StoreHarness): void {
     it('remembers ids until they expire, each key for itself', async () => {
       const [key, other] = [markKey(freshCounterKey(), 1), markKey(freshCounterKey(), 2)];
       const expires = Date.now() + 60_000;
-      const marks = Array.from({ length: 300 }, (_, i) => ({
-        key: i % 2 === 0 ? key : other,
-        id: i.toString(16).padStart(16, '0'),
-        expires,
-      }));
-      expect(await store.marked(marks)).to.deep.equal(marks.map(() => false));
-      await store.mark(marks.slice(0, 200));
-      await store.mark(marks.slice(100, 200));
-      expect(await store.marked(marks)).to.deep.equal(marks.map((_, i) => i < 200));
-      const elsewhere = marks.map((mark) => ({ ...mark, key: mark.key === key ? other : key }));
-      expect(await store.marked(elsewhere)).to.deep.equal(marks.map(() => false));
-      const old = { key: markKey(freshCounterKey(), 3), id: '00000000000000ff', expires: Date.now() - 1000 };
+      const idsOf = (from: number, to: number): Buffer => {
+        const ids = Buffer.alloc(8 * (to - from));
+        for (let id = from; id < to; id++) ids.writeUInt32BE(id, 8 * (id - from) + 4);
+        return ids;
+      };
+      const all = [
+        { key, ids: idsOf(0, 150) },
+        { key: other, ids: idsOf(150, 300) },
+      ];
+      const answer = (isMarked: (id: number) => boolean): boolean[][] =>
+        [0, 150].map((from) => Array.from({ length: 150 }, (_, i) => isMarked(from + i)));
+      expect(await store.marked(all)).to.deep.equal(answer(() => false));
+      await store.mark([
+        { key, ids: idsOf(0, 100), expires },
+        { key: other, ids: idsOf(150, 200), expires },
+      ]);
+      await store.mark([{ key: other, ids: idsOf(190, 250), expires }]);
+      expect(await store.marked(all)).to.deep.equal(answer((id) => id < 100 || (id >= 150 && id < 250)));
+      const elsewhere = [
+        { key, ids: idsOf(150, 300) },
+        { key: other, ids: idsOf(0, 150) },
+      ];
+      expect(await store.marked(elsewhere)).to.deep.equal(answer(() => false));
+      const old = { key: markKey(freshCounterKey(), 3), ids: idsOf(255, 256), expires: Date.now() - 1000 };
       await store.mark([old]);
-      expect(await store.marked([old])).to.deep.equal([false]);
+      expect(await store.marked([old])).to.deep.equal([[false]]);
       expect(await store.marked([])).to.deep.equal([]);
     });
 

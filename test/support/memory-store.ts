@@ -1,11 +1,12 @@
 import { mergeSegment } from '../../runtime/store/codec/feature-record.js';
 import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
-import { recordKeyOf, recordOfMark } from '../../runtime/store/marks.js';
+import { recordKeysOf, recordsOfMarks } from '../../runtime/store/marks.js';
 import {
   StoreWriteError,
   type Erasure,
   type KeyPage,
-  type Mark,
+  type MarkedIds,
+  type Marks,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -63,12 +64,12 @@ export class MemoryStore implements Store {
     return outcomes;
   }
 
-  mark(marks: readonly Mark[]): Promise<void> {
-    return this.write(marks.map(recordOfMark));
+  mark(marks: readonly Marks[]): Promise<void> {
+    return this.write(recordsOfMarks(marks));
   }
 
-  marked(marks: readonly Mark[]): Promise<boolean[]> {
-    return Promise.resolve(marks.map((mark) => this.records.has(recordKeyOf(mark))));
+  marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
+    return Promise.resolve(sets.map((set) => recordKeysOf(set).map((key) => this.records.has(key))));
   }
 
   sampleKeys(start: string, most: number): Promise<string[]> {

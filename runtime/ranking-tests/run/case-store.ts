@@ -1,10 +1,11 @@
 import { mergeSegment } from '../../store/codec/feature-record.js';
 import type { RecordBatch } from '../../store/codec/record-batch.js';
-import { recordKeyOf, recordOfMark } from '../../store/marks.js';
+import { recordKeysOf, recordsOfMarks } from '../../store/marks.js';
 import type {
   Erasure,
   KeyPage,
-  Mark,
+  MarkedIds,
+  Marks,
   RecordSwap,
   SegmentOutcome,
   SegmentWrite,
@@ -62,12 +63,12 @@ export class CaseStore implements Store {
     return Promise.resolve(outcomes);
   }
 
-  mark(marks: readonly Mark[]): Promise<void> {
-    return this.write(marks.map(recordOfMark));
+  mark(marks: readonly Marks[]): Promise<void> {
+    return this.write(recordsOfMarks(marks));
   }
 
-  marked(marks: readonly Mark[]): Promise<boolean[]> {
-    return Promise.resolve(marks.map((mark) => this.#records.has(recordKeyOf(mark))));
+  marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
+    return Promise.resolve(sets.map((set) => recordKeysOf(set).map((key) => this.#records.has(key))));
   }
 
   sampleKeys(start: string, most: number): Promise<string[]> {

@@ -2,7 +2,7 @@
  * The record of the counters of one entity:
  *
  *   16 bytes  head of versioned-record.ts
- *   u8        format, 1
+ *   u8        format, 2
  *   u8        0
  *   u16       number of marks
  *   u32       until when ids are remembered beside the record, epoch seconds
@@ -16,27 +16,21 @@
  *             newer buckets: u32 (width 4) or f64 (width 8). A reader needs one of these sums.
  *   decay     f64 value at a time, f64 that time
  *   last      f64 time
- *   distinct  u32 newest epoch, u16 count, count × (u32 hash, u8 how much older); width 1: a sketch, otherwise exact
+ *   distinct  buckets of width 4, whose sums are the numbers of distinct values; then for each value, newest first: u32 hash,
+ *             u8 how much older the newest bucket is that has it; width 1: a sketch, otherwise exact
  */
 import { newVersioned, VERSIONED_HEAD } from './versioned-record.js';
 
-const FORMAT = 1;
+const FORMAT = 2;
 const MARKS_AT = VERSIONED_HEAD + 8;
-const MARK_BYTES = 12;
+/** Length of a mark. */
+export const MARK_BYTES = 12;
 
 /** Length of the head of a series. */
 export const SERIES_HEAD = 16;
 
 /** The kinds of series, by their number in the record. */
 export const SeriesKind = { buckets: 0, decay: 1, last: 2, distinct: 3 } as const;
-
-/** An id of an event that the record has counted. */
-export interface CountedMark {
-  readonly low: number;
-  readonly high: number;
-  /** Epoch seconds. */
-  readonly time: number;
-}
 
 /** One series as stored. */
 export interface StoredSeries {
@@ -50,13 +44,14 @@ export interface StoredSeries {
 }
 
 export interface CounterRecord {
-  readonly marks: readonly CountedMark[];
+  /** The ids of events that the record has counted, as in the record. */
+  readonly marks: Buffer;
   /** Until when ids are remembered beside the record, epoch seconds; 0 if none are. */
   readonly markedUntil: number;
   readonly series: readonly StoredSeries[];
 }
 
-export const NO_COUNTERS: CounterRecord = { marks: [], markedUntil: 0, series: [] };
+export const NO_COUNTERS: CounterRecord = { marks: Buffer.alloc(0), markedUntil: 0, series: [] };
 
 /** True if a record has the format of another version of Millrace. */
 export function isCounterRecordOfOtherFormat(record: Buffer): boolean {
@@ -68,15 +63,9 @@ export function decodeCounters(record: Buffer): CounterRecord | undefined {
   if (record.length < MARKS_AT || record[VERSIONED_HEAD] !== FORMAT) return undefined;
   const count = record.readUInt16LE(VERSIONED_HEAD + 2);
   const markedUntil = record.readUInt32LE(VERSIONED_HEAD + 4);
-  const marks: CountedMark[] = [];
-  let at = MARKS_AT;
-  if (at + count * MARK_BYTES > record.length) return undefined;
-  for (let i = 0; i < count; i++, at += MARK_BYTES)
-    marks.push({
-      low: record.readUInt32LE(at),
-      high: record.readUInt32LE(at + 4),
-      time: record.readUInt32LE(at + 8),
-    });
+  let at = MARKS_AT + count * MARK_BYTES;
+  if (at > record.length) return undefined;
+  const marks = record.subarray(MARKS_AT, at);
   const series: StoredSeries[] = [];
   while (at < record.length) {
     if (at + SERIES_HEAD > record.length) return undefined;
@@ -98,18 +87,14 @@ export function decodeCounters(record: Buffer): CounterRecord | undefined {
 
 /** @param expires when the record may be dropped, epoch milliseconds */
 export function encodeCounters({ marks, markedUntil, series }: CounterRecord, expires: number): Buffer {
-  const bodies = series.reduce((sum, { body }) => sum + SERIES_HEAD + body.length, 0);
-  const record = newVersioned(MARKS_AT + marks.length * MARK_BYTES + bodies, expires);
+  let bodies = 0;
+  for (const { body } of series) bodies += SERIES_HEAD + body.length;
+  const record = newVersioned(MARKS_AT + marks.length + bodies, expires);
   record[VERSIONED_HEAD] = FORMAT;
-  record.writeUInt16LE(marks.length, VERSIONED_HEAD + 2);
+  record.writeUInt16LE(marks.length / MARK_BYTES, VERSIONED_HEAD + 2);
   record.writeUInt32LE(markedUntil, VERSIONED_HEAD + 4);
-  let at = MARKS_AT;
-  for (const { low, high, time } of marks) {
-    record.writeUInt32LE(low, at);
-    record.writeUInt32LE(high, at + 4);
-    record.writeUInt32LE(time, at + 8);
-    at += MARK_BYTES;
-  }
+  record.set(marks, MARKS_AT);
+  let at = MARKS_AT + marks.length;
   for (const { low, high, expires: ends, kind, width, body } of series) {
     record.writeInt32LE(low, at);
     record.writeInt32LE(high, at + 4);

@@ -7,7 +7,8 @@ import {
   StoreWriteError,
   type Erasure,
   type KeyPage,
-  type Mark,
+  type MarkedIds,
+  type Marks,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -17,7 +18,7 @@ import {
 } from '../store.js';
 import { damaged, newer, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
 import { probeKey } from '../keys.js';
-import { recordKeyOf, recordOfMark, remembers } from '../marks.js';
+import { recordKeysOf, recordsOfMarks, remembers } from '../marks.js';
 import { loadRecords } from './load-records.js';
 import { scanKeys } from './scan-keys.js';
 import type { RecordMemory } from './record-memory.js';
@@ -100,14 +101,15 @@ class EmbeddedStore implements Store {
     return (await this.#commit({ kind: 'swap', of: swaps })) as SwapOutcome[];
   }
 
-  async mark(marks: readonly Mark[]): Promise<void> {
-    await this.#commit({ kind: 'put', of: marks.map(recordOfMark) });
+  async mark(marks: readonly Marks[]): Promise<void> {
+    await this.#commit({ kind: 'put', of: recordsOfMarks(marks) });
   }
 
-  marked(marks: readonly Mark[]): Promise<boolean[]> {
+  marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
     if (this.#closed) return Promise.reject(closedError());
     const now = Date.now();
-    return Promise.resolve(marks.map((mark) => remembers(this.#records.get(recordKeyOf(mark)), now)));
+    const isMarked = (key: string): boolean => remembers(this.#records.get(key), now);
+    return Promise.resolve(sets.map((set) => recordKeysOf(set).map(isMarked)));
   }
 
   async #commit(change: Change): Promise<Outcome[]> {

@@ -14,7 +14,7 @@ import { unconfirmed } from './reply-reader.js';
 import { ReadConnection } from './read-connection.js';
 import type { AddCommand, RedisServers } from './servers.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
-import { MsetCommand } from './write-commands.js';
+import { msetCommand } from './write-commands.js';
 
 /** One Redis server: a fixed address, or the master that the Sentinels name. */
 export class OneServer implements RedisServers {
@@ -77,7 +77,7 @@ export class OneServer implements RedisServers {
         const [reply] = await sendPipeline(this.#writes, {
           positions: [0],
           bytes,
-          add: (pipeline) => pipeline.sendCommand(new MsetCommand(records, positions)),
+          add: (pipeline) => pipeline.sendCommand(msetCommand(records, positions)),
           confirmation: this.#confirmation,
         });
         return reply;

@@ -1,12 +1,12 @@
 import type { StoreFailure } from '../../api/error-codes.js';
-import { groupBy } from '../../core/group-by.js';
 import { RecordBatch } from '../codec/record-batch.js';
 import {
   CursorError,
   StoreWriteError,
   type Erasure,
   type KeyPage,
-  type Mark,
+  type MarkedIds,
+  type Marks,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -27,6 +27,7 @@ import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
 import { unconfirmed } from './reply-reader.js';
 import { sampleKeys } from './sample-keys.js';
+import { evalshaCommand, smismemberCommand } from './write-commands.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-target.js';
 
@@ -158,30 +159,19 @@ class ServersStore implements RedisStore {
     return replies.map((reply) => (reply === 1 ? 'stored' : 'changed'));
   }
 
-  async mark(marks: readonly Mark[]): Promise<void> {
-    const sets = [...groupBy(marks, ({ key }) => key)];
+  async mark(marks: readonly Marks[]): Promise<void> {
     await this.#run(
       { text: MARK_SCRIPT, sha: MARK_SHA },
-      sets.map(([key, its]) => ({
-        key,
-        args: [
-          String(Math.ceil(Math.max(...its.map(({ expires }) => expires)))),
-          ...its.map(({ id }) => Buffer.from(id, 'hex')),
-        ],
-      })),
+      marks.map(({ key, ids, expires }) => ({ key, args: [String(Math.ceil(expires)), ids] })),
     );
   }
 
-  async marked(marks: readonly Mark[]): Promise<boolean[]> {
-    if (marks.length === 0) return [];
-    const sets = [...groupBy([...marks.entries()], ([, { key }]) => key)];
+  async marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
+    if (sets.length === 0) return [];
     const replies = await this.#servers.send(
-      sets.map(([key]) => key),
-      (position) => 16 * (sets[position]?.[1].length ?? 0),
-      (pipeline, position) => {
-        const [key, its] = sets[position] ?? ['', []];
-        pipeline.smismember(key, ...its.map(([, { id }]) => Buffer.from(id, 'hex')));
-      },
+      sets.map(({ key }) => key),
+      (position) => sets[position]?.ids.length ?? 0,
+      (pipeline, position) => pipeline.sendCommand(smismemberCommand(sets[position] as MarkedIds)),
     );
     this.#check(
       replies.map((reply) => {
@@ -189,12 +179,7 @@ class ServersStore implements RedisStore {
         return reply instanceof Error ? reply : new Error('the server gave no list of answers');
       }),
     );
-    const found = marks.map(() => false);
-    sets.forEach(([, its], i) => {
-      const reply = replies[i] as readonly number[];
-      its.forEach(([at], j) => (found[at] = reply[j] === 1));
-    });
-    return found;
+    return replies.map((reply) => (reply as readonly number[]).map((one) => one === 1));
   }
 
   /**
@@ -203,7 +188,7 @@ class ServersStore implements RedisStore {
    */
   async #run(script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {
     const replies = await this.#send(calls, 0, (pipeline, { key, args }) => {
-      pipeline.evalsha(script.sha, 1, key, ...args);
+      pipeline.sendCommand(evalshaCommand(script.sha, key, args));
     });
     const unknown = replies.flatMap((reply, i) => (isNoScript(reply) ? [i] : []));
     if (unknown.length > 0) {

@@ -1,14 +1,14 @@
 import { Command } from 'ioredis';
-import type { StoreRecord } from '../store.js';
+import { MARK_ID_BYTES, type MarkedIds, type StoreRecord } from '../store.js';
 import { bulkRoom, FRAME_BYTES, writeBulk, writeBulkBytes } from './resp.js';
 
-/** MSET of the records at some positions. It is encoded here, because ioredis copies every value twice. */
-export class MsetCommand extends Command {
+/** A command in RESP. It is encoded here, because ioredis copies every argument twice and looks up each by its type. */
+export class EncodedCommand extends Command {
   readonly #bytes: Buffer;
 
-  constructor(records: readonly StoreRecord[], positions: readonly number[]) {
-    super('mset');
-    this.#bytes = encodeMset(records, positions);
+  constructor(name: string, bytes: Buffer) {
+    super(name);
+    this.#bytes = bytes;
   }
 
   override toWritable(): Buffer {
@@ -16,7 +16,8 @@ export class MsetCommand extends Command {
   }
 }
 
-function encodeMset(records: readonly StoreRecord[], positions: readonly number[]): Buffer {
+/** MSET of the records at some positions. */
+export function msetCommand(records: readonly StoreRecord[], positions: readonly number[]): EncodedCommand {
   const head = `*${2 * positions.length + 1}\r\n$4\r\nmset\r\n`;
   let room = head.length;
   for (const position of positions) {
@@ -29,5 +30,28 @@ function encodeMset(records: readonly StoreRecord[], positions: readonly number[
     const { key, value } = records[position] as StoreRecord;
     at = writeBulkBytes(bytes, writeBulk(bytes, at, key), value);
   }
-  return bytes.subarray(0, at);
+  return new EncodedCommand('mset', bytes.subarray(0, at));
+}
+
+/** EVALSHA with one key. @param sha 40 hex digits */
+export function evalshaCommand(sha: string, key: string, args: readonly (string | Buffer)[]): EncodedCommand {
+  const head = `*${args.length + 4}\r\n$7\r\nevalsha\r\n$40\r\n${sha}\r\n$1\r\n1\r\n`;
+  let room = head.length + bulkRoom(key);
+  for (const arg of args) room += typeof arg === 'string' ? bulkRoom(arg) : FRAME_BYTES + arg.length;
+  const bytes = Buffer.allocUnsafe(room);
+  let at = writeBulk(bytes, bytes.write(head, 0, 'latin1'), key);
+  for (const arg of args)
+    at = typeof arg === 'string' ? writeBulk(bytes, at, arg) : writeBulkBytes(bytes, at, arg);
+  return new EncodedCommand('evalsha', bytes.subarray(0, at));
+}
+
+/** SMISMEMBER of ids. */
+export function smismemberCommand({ key, ids }: MarkedIds): EncodedCommand {
+  const count = ids.length / MARK_ID_BYTES;
+  const head = `*${count + 2}\r\n$10\r\nsmismember\r\n`;
+  const bytes = Buffer.allocUnsafe(head.length + bulkRoom(key) + count * (FRAME_BYTES + MARK_ID_BYTES));
+  let at = writeBulk(bytes, bytes.write(head, 0, 'latin1'), key);
+  for (let i = 0; i < ids.length; i += MARK_ID_BYTES)
+    at = writeBulkBytes(bytes, at, ids.subarray(i, i + MARK_ID_BYTES));
+  return new EncodedCommand('smismember', bytes.subarray(0, at));
 }
