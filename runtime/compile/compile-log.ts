@@ -18,14 +18,16 @@ const NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*(:[a-z][a-z0-9_]*)?$/;
  * Resolves the names under `log: features`. What only the log names is read and computed, too. Private values are left
  * out; it is an error to name one. Without `log:` the plan reads and computes nothing more.
  * @param answered the values under `answer:`
+ * @param without what a pipeline without `log:` logs, as the arm of another pipeline
  */
 export function compileLog(
   pipeline: OpenPipeline,
   steps: readonly PlannedStep[],
   answered: readonly NamedColumn[],
+  without: 'all' | typeof MODELS,
 ): LoggedValues {
   const { layout } = pipeline.reads;
-  const wanted = pipeline.definition.log?.features ?? MODELS;
+  const wanted = pipeline.definition.log?.features ?? without;
   const found =
     wanted === 'all'
       ? everyValue(pipeline, steps, answered)

@@ -20,6 +20,8 @@ export interface CompileSettings extends StepSettings {
   readonly prefix: string;
   /** Whether to leave the params open, or which of them, so that they can change without compiling again. */
   readonly tunable?: StepTools['tunable'];
+  /** Whether the records have all values if the pipeline has no `log:`; by default those of models. */
+  readonly logsAll?: boolean;
   /** See `StepTools`. */
   readonly stubs?: NonNullable<StepTools['stubs']>;
 }
@@ -40,7 +42,7 @@ export async function compilePipeline(
   const steps = await compileSteps(pipeline, { ...settings, plugins });
   checkExploration(pipeline, steps);
   const answer = compileAnswer(pipeline);
-  const log = compileLog(pipeline, steps, answer.named);
+  const log = compileLog(pipeline, steps, answer.named, settings.logsAll === true ? 'all' : 'models');
   const unusedDefinitions = pipeline.names.checkUnusedDefinitions();
   if (!problems.hasErrors) warnOfDeadParts(pipeline, steps, unusedDefinitions);
   diagnostics.addAll(problems.all);

@@ -52,6 +52,12 @@ export interface Rival {
   readonly shared: SharedRun | undefined;
 }
 
+/** An experiment of a logged request, and the arm that served it. */
+export interface ServedArm {
+  readonly experiment: string;
+  readonly arm: string;
+}
+
 /** The arm that a header asks for, by experiment. */
 export type ArmOverrides = ReadonlyMap<string, string>;
 
@@ -170,6 +176,25 @@ export class LiveExperiments {
     return second === undefined
       ? { taken, variant }
       : { taken, variant, rival: this.#rival(second, changes) };
+  }
+
+  /**
+   * The plans of the arms that served a request.
+   * @param served experiments and arms that exist; those that change something have different layers
+   */
+  servedBy(served: readonly ServedArm[]): Pick<Choice, 'variant' | 'rival'> {
+    const changes: ArmDefinition[] = [];
+    let second: LiveExperiment | undefined;
+    for (const { experiment, arm: name } of served) {
+      const live = this.#experiments.find(({ definition }) => definition.name === experiment);
+      if (live === undefined) throw new Error(`there is no experiment ${experiment}`);
+      const arm = live.arms.find((one) => one.name === name);
+      if (name === INTERLEAVED) second = live;
+      else if (arm === undefined) throw new Error(`the experiment ${experiment} has no arm ${name}`);
+      else if (arm.params.size > 0 || arm.pipeline !== undefined) changes.push(arm);
+    }
+    const variant = this.#variant(changes);
+    return second === undefined ? { variant } : { variant, rival: this.#rival(second, changes) };
   }
 
   /** @param changes of the other experiments of the request, which both arms have */

@@ -55,5 +55,7 @@ export const EXPLORE_FIELDS = [
  * - `experiments`: by name, { mode, unit, layer, share, arms: { NAME: { weight, params?, pipeline? } } }, those of the
  *   pipeline that was called. The first arm is the control.
  * - `experiment_pipeline`: the pipeline that was called. `pipeline` is the one that ran, which an arm may name.
+ * - `arm_pipelines`: by name, { version, models } of each pipeline that an arm names: what `pipeline_version` and `models`
+ *   are for `pipeline`.
  * - `explore`: { step, method, top, … }, the options of the step that explores.
  */

@@ -33,12 +33,13 @@ export function mountPipeline(
 ): Pipeline {
   const { definition } = plan;
   const { live } = services;
-  const called = live && { definition, experiments: live.live };
+  const arms = new Map(live && Array.from(live.live.pipelines, (name) => [name, live.planOf(name)]));
+  const called = live && { definition, experiments: live.live, arms };
   const servicesOf = (own: Plan): PipelineServices => {
     const log = services.records && RankingLog.of(own, services.records, called);
     return { ...services, readers: readersOf(own, services.sources), ...(log && { log }) };
   };
-  const mounted = { ...servicesOf(plan), experiments: live && experimentsOf(plan, live, servicesOf) };
+  const mounted = { ...servicesOf(plan), experiments: live && experimentsOf(plan, live, arms, servicesOf) };
   return Object.freeze({
     name: definition.name,
     route: definition.route.value,
@@ -66,14 +67,16 @@ export function mountPipeline(
 /** Mounts the pipelines that arms name, so that their requests are recorded as those of the pipeline that is called. */
 function experimentsOf(
   called: Plan,
-  { live, isStopped, planOf }: ExperimentServices,
+  { live, isStopped }: ExperimentServices,
+  plans: ReadonlyMap<string, Plan>,
   servicesOf: (plan: Plan) => PipelineServices,
 ): PipelineExperiments {
   const arms = new Map(
-    Array.from(live.pipelines, (name) => {
-      const plan = planOf(name);
-      return [name, { plan, services: servicesOf(plan), shared: sharedByPlans(called, plan) }] as const;
-    }),
+    Array.from(
+      plans,
+      ([name, plan]) =>
+        [name, { plan, services: servicesOf(plan), shared: sharedByPlans(called, plan) }] as const,
+    ),
   );
   return {
     choose: (ids, now, { arms: asked }) => live.choose(ids, now, isStopped, asked),

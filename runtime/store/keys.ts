@@ -13,7 +13,7 @@
  *   millrace:meta:services:                   the services that use the prefix
  *   millrace:meta:events:                     the codes of the kinds of feedback
  *   millrace:meta:counters:                   the generations of counters that were rebuilt
- *   millrace:meta:experiment:popularity        an experiment that was stopped
+ *   millrace:meta:experiment:popularity       an experiment that was stopped
  *   millrace:meta:curation:campaigns          the rules of a list that came over the API
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
@@ -75,6 +75,7 @@ export function isMetaKey(key: string, prefix: string): boolean {
     key.startsWith(`${prefix}:${META_GROUP}:`) &&
     key !== eventCodesKey(prefix) &&
     key !== generationsKey(prefix) &&
+    !key.startsWith(experimentStopKey(prefix, '')) &&
     !key.startsWith(curationKey(prefix, ''))
   );
 }
@@ -171,7 +172,7 @@ export function generationsKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:counters:`;
 }
 
-/** Key of the record that says that an experiment was stopped. */
+/** Key of the record that says that an experiment was stopped. It is data: a backup holds it. */
 export function experimentStopKey(prefix: string, experiment: string): string {
   return `${prefix}:${META_GROUP}:experiment:${experiment}`;
 }

@@ -14,6 +14,26 @@ import { needRedisServer, startRedisServer, type PrivateRedis } from '../support
 
 type Env = Readonly<Record<string, string>>;
 
+const experimentFile = (name: string, offset: number): string => `experiment: ${name}
+pipeline: search
+unit: user
+layer: page
+offset: ${offset}%
+share: 50%
+arms: { control: {}, other: { params: { w: 2 } } }
+`;
+const STOPPED_FILES = {
+  'pipelines/search.yaml': `pipeline: search
+rank: product
+request: { candidates: {}, user: optional(user) }
+params: { w: 1 }
+components:
+  - { use: score, with: { value: w } }
+`,
+  'experiments/prices.yaml': experimentFile('prices', 0),
+  'experiments/texts.yaml': experimentFile('texts', 50),
+};
+
 describe('millrace store', function () {
   this.timeout(60_000);
   let root = '';
@@ -177,6 +197,39 @@ describe('millrace store', function () {
         server = await startRedisServer();
       });
       after(() => server?.remove());
+
+      it('carry the stops of experiments, from the embedded store to Redis and back', async () => {
+        const project = await writeProject(STOPPED_FILES);
+        const command = async (env: Env, ...args: string[]): Promise<string> => {
+          const { code, stdout, stderr } = await millrace([...args, '--project', project], { env });
+          expect(code, stderr).to.equal(0);
+          return stdout;
+        };
+        const stores: Env[] = [
+          embedded(join(folder, 'one')),
+          { REDIS_URL: server?.url ?? '', MILLRACE_PREFIX: 'stopped' },
+          embedded(join(folder, 'two')),
+        ];
+        try {
+          for (const [at, env] of stores.entries()) {
+            if (at === 0) await command(env, 'experiments', 'stop', 'prices');
+            else
+              expect(await command(env, 'store', 'restore', join(folder, `${at - 1}.backup`))).to.match(
+                /^1 record/,
+              );
+            const list = JSON.parse(await command(env, 'experiments', 'list', '--json')) as {
+              experiments: readonly { experiment: string; state: string }[];
+            };
+            expect(list.experiments.map(({ experiment, state }) => `${experiment}: ${state}`)).to.deep.equal([
+              'prices: stopped',
+              'texts: running',
+            ]);
+            await command(env, 'store', 'backup', join(folder, `${at}.backup`));
+          }
+        } finally {
+          await rm(project, { recursive: true });
+        }
+      });
 
       it('move a data folder to Redis and on to another prefix, with the lifetimes', async () => {
         const at = (prefix: string): Env => ({ REDIS_URL: server?.url ?? '', MILLRACE_PREFIX: prefix });

@@ -112,7 +112,7 @@ describe('a pipeline that explores', () => {
       const compiled = await compileProject(project.root, loadSettings({}, { project: project.root }));
       const [served] = compiled.pipelines;
       if (served === undefined) throw new Error('the project has a pipeline');
-      const replayed = await new Replay(served.plan).run(record);
+      const replayed = await new Replay([served]).run(record);
       expect(replayed).to.deep.equal({ kind: 'replayed', candidates: 12, differences: [] });
       await compiled.close();
     });

@@ -1,6 +1,5 @@
 import { compileProject } from '../../runtime/app/project/compile-project.js';
 import { Random } from '../../runtime/core/random.js';
-import { pipelineOf } from '../../runtime/pipeline/log/replay-needs.js';
 import { Replay } from '../../runtime/pipeline/log/replay.js';
 import { memoryLedger } from '../support/memory-ledger.js';
 import { startProject, type TestProject } from '../support/project.js';
@@ -120,13 +119,13 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
     }
     const logged = await records();
     const compiled = await compileProject(project.root);
-    const replays = new Map(compiled.pipelines.map(({ name, plan }) => [name, new Replay(plan)]));
+    const again = new Replay(compiled.pipelines);
     const tally = { replayed: 0, candidates: 0, different: 0 };
     const missed: string[] = [];
     for (const record of logged) {
-      const outcome = await replays.get(pipelineOf(record))?.run(record);
-      if (outcome?.kind !== 'replayed') {
-        missed.push(`a request was not replayed: ${outcome?.reason ?? 'no pipeline'}`);
+      const outcome = await again.run(record);
+      if (outcome.kind !== 'replayed') {
+        missed.push(`a request was not replayed: ${outcome.reason}`);
         continue;
       }
       tally.replayed++;

@@ -183,7 +183,11 @@ export async function compileProject(
       const how = own === undefined ? settings : { ...settings, stubs: own };
       const live = tunable || stubs !== undefined ? [] : liveOf(checkable, definition.name);
       const changed = changedParams(live);
-      const open = changed.size === 0 ? how : { ...how, tunable: changed };
+      const open = {
+        ...how,
+        ...(changed.size > 0 && { tunable: changed }),
+        logsAll: logsAllOf(checkable, definition.name),
+      };
       const plan = await compilePipeline(definition, checkable, plugins, open, diagnostics);
       if (plan === undefined) continue;
       const experiments =
@@ -237,6 +241,15 @@ export async function compileProject(
 /** The experiments that change what a pipeline answers. */
 function liveOf({ experiments }: ProjectConfig, pipeline: string): ProjectConfig['experiments'] {
   return experiments.filter((one) => one.pipeline.value === pipeline && one.mode !== 'shadow');
+}
+
+/** Whether a pipeline that logs all values has an arm that is this pipeline. */
+function logsAllOf({ experiments, pipelines }: ProjectConfig, name: string): boolean {
+  return experiments.some(
+    ({ pipeline, arms }) =>
+      [...arms.values()].some((arm) => arm.pipeline?.value === name) &&
+      pipelines.some((one) => one.name === pipeline.value && one.log?.features === 'all'),
+  );
 }
 
 /** The project as if Millrace stored the rows of all its views. */

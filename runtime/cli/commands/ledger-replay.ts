@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { compileProject, ProjectInvalidError } from '../../app/project/compile-project.js';
-import type { Plan } from '../../compile/plan.js';
 import { nearest } from '../../core/nearest.js';
 import { readRecords } from '../../ledger/record-reader.js';
-import { pipelineOf } from '../../pipeline/log/replay-needs.js';
+import { pipelineOf, pipelinesOf } from '../../pipeline/log/replay-needs.js';
+import { servedArms } from '../../pipeline/log/replayed-arms.js';
 import { Replay, type ReplayDifference } from '../../pipeline/log/replay.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
@@ -23,6 +23,8 @@ interface Tally {
   readonly pipeline: string;
   replayed: number;
   candidates: number;
+  /** Replayed requests, by experiment and arm. */
+  readonly arms: Map<string, number>;
   readonly different: { readonly request_id: string; readonly candidates: readonly ReplayDifference[] }[];
   /** Requests that were not replayed, by the reason. */
   readonly refused: Map<string, number>;
@@ -49,9 +51,16 @@ async function replay(context: CliContext, source: string | undefined, flags: Fl
   try {
     if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(compiled.diagnostics);
-    const plans = new Map(compiled.pipelines.map(({ name, plan }) => [name, plan]));
-    checkPipeline(flags.pipeline, plans);
-    const tallies = await replayAll(context, source ?? settings.ledgerDir, flags, plans);
+    checkPipeline(
+      flags.pipeline,
+      compiled.pipelines.map(({ name }) => name),
+    );
+    const tallies = await replayAll(
+      context,
+      source ?? settings.ledgerDir,
+      flags,
+      new Replay(compiled.pipelines),
+    );
     if (flags.json === true) printJson(context, tallies.map(jsonOf));
     else context.stdout.write(tallies.map(textOf).join('\n'));
     if (tallies.some(({ different }) => different.length > 0)) throw new CommandFailure('');
@@ -61,10 +70,10 @@ async function replay(context: CliContext, source: string | undefined, flags: Fl
   }
 }
 
-function checkPipeline(name: string | undefined, plans: ReadonlyMap<string, Plan>): void {
-  if (name === undefined || plans.has(name)) return;
-  const guess = nearest(name, plans.keys());
-  const help = guess === undefined ? `there are ${[...plans.keys()].join(', ')}` : `did you mean ${guess}?`;
+function checkPipeline(name: string | undefined, known: readonly string[]): void {
+  if (name === undefined || known.includes(name)) return;
+  const guess = nearest(name, known);
+  const help = guess === undefined ? `there are ${known.join(', ')}` : `did you mean ${guess}?`;
   throw new UsageError(`there is no pipeline ${name}; ${help}`);
 }
 
@@ -72,11 +81,10 @@ async function replayAll(
   context: CliContext,
   source: string,
   flags: Flags,
-  plans: ReadonlyMap<string, Plan>,
+  replay: Replay,
 ): Promise<readonly Tally[]> {
   await checkLedger(context, source);
   const tallies = new Map<string, Tally>();
-  const replays = new Map(Array.from(plans, ([name, plan]) => [name, new Replay(plan)]));
   const progress = startProgress(context.stderr, 'replay', undefined, 'requests');
   let done = 0;
   try {
@@ -84,16 +92,16 @@ async function replayAll(
       if (record.kind !== 'ranking') continue;
       const pipeline = pipelineOf(record);
       const requestId = String(record.field('request_id')?.at(0));
-      if (flags.pipeline !== undefined && pipeline !== flags.pipeline) continue;
+      if (flags.pipeline !== undefined && !pipelinesOf(record).includes(flags.pipeline)) continue;
       if (flags.request !== undefined && requestId !== flags.request) continue;
       const tally = tallies.get(pipeline) ?? newTally(pipeline);
       tallies.set(pipeline, tally);
-      const outcome = await replays.get(pipeline)?.run(record);
+      const outcome = await replay.run(record);
       progress.update(++done, done);
-      if (outcome === undefined) count(tally.refused, 'the project has no such pipeline');
-      else if (outcome.kind === 'refused') count(tally.refused, outcome.reason);
+      if (outcome.kind === 'refused') count(tally.refused, outcome.reason);
       else {
         tally.replayed++;
+        for (const { experiment, arm } of servedArms(record)) count(tally.arms, `${experiment}=${arm}`);
         tally.candidates += outcome.candidates;
         if (outcome.differences.length > 0)
           tally.different.push({ request_id: requestId, candidates: outcome.differences });
@@ -106,7 +114,7 @@ async function replayAll(
 }
 
 function newTally(pipeline: string): Tally {
-  return { pipeline, replayed: 0, candidates: 0, different: [], refused: new Map() };
+  return { pipeline, replayed: 0, candidates: 0, arms: new Map(), different: [], refused: new Map() };
 }
 
 function count(counts: Map<string, number>, reason: string): void {
@@ -122,30 +130,40 @@ function nothing({ request, pipeline }: Flags, tallies: readonly Tally[]): strin
   return which === '' ? 'no request was logged' : `no request ${which} was logged`;
 }
 
-function jsonOf({ pipeline, replayed, candidates, different, refused }: Tally): object {
+function jsonOf({ pipeline, replayed, candidates, arms, different, refused }: Tally): object {
   return {
     pipeline,
     replayed,
     candidates,
+    ...(arms.size > 0 && { arms: Object.fromEntries(arms) }),
     equal: replayed - different.length,
     different,
     refused: Array.from(refused, ([reason, requests]) => ({ reason, requests })),
   };
 }
 
-function textOf({ pipeline, replayed, candidates, different, refused }: Tally): string {
+function textOf({ pipeline, replayed, candidates, arms, different, refused }: Tally): string {
   const equal = different.length === 0 ? 'all' : (replayed - different.length).toLocaleString('en');
   const lines = [
     replayed === 0
       ? `${pipeline}: no request was replayed`
       : `${pipeline}: replayed ${counted(replayed, 'request')} with ${counted(candidates, 'candidate')}; order and scores equal in ${equal}`,
   ];
+  if (arms.size > 0)
+    lines.push(
+      `  with the arms that served them: ${[...arms].map(([arm, requests]) => `${arm} ${requests.toLocaleString('en')}`).join(', ')}`,
+    );
   for (const { request_id, candidates: found } of different.slice(0, MOST_SHOWN)) {
     lines.push(
       `  ${request_id}: ${counted(found.length, 'candidate')} differ${found.length === 1 ? 's' : ''}`,
     );
-    for (const { candidate, place, score } of found.slice(0, MOST_SHOWN))
-      lines.push(`    ${candidate}: place ${place[0]} → ${place[1]}, score ${score[0]} → ${score[1]}`);
+    for (const { candidate, place, score, team } of found.slice(0, MOST_SHOWN))
+      lines.push(
+        `    ${candidate}: place ${place[0]} → ${place[1]}, score ${score[0]} → ${score[1]}` +
+          (team === undefined || team[0] === team[1]
+            ? ''
+            : `, team ${team[0] ?? 'of both'} → ${team[1] ?? 'of both'}`),
+      );
   }
   for (const [reason, requests] of refused)
     lines.push(`  not replayed: ${counted(requests, 'request')}, because ${reason}`);

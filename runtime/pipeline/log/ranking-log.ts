@@ -19,7 +19,7 @@ import { Changes } from './changes.js';
 import { chooseRows, type ChosenRows } from './choose-rows.js';
 import { DrawColumns } from './draw-columns.js';
 import { HashedIds } from './hashed-cells.js';
-import { loggedValues, rankingSchema } from './ranking-schema.js';
+import { loggedValues, modelVersions, pipelineVersion, rankingSchema, writtenLog } from './ranking-schema.js';
 import { isInShare, unitOf } from './units.js';
 
 /** A request that was answered, or that failed after its body was checked. */
@@ -48,6 +48,8 @@ export interface ServedRun extends RankedCandidates {
 export interface CalledPipeline {
   readonly definition: PipelineDefinition;
   readonly experiments: LiveExperiments;
+  /** The plans of the pipelines that arms name. */
+  readonly arms: ReadonlyMap<string, Plan>;
 }
 
 /** What the records of all pipelines need. */
@@ -108,6 +110,13 @@ export class RankingLog {
       ...(called && {
         experiments: called.experiments.described(),
         experiment_pipeline: called.definition.name,
+        arm_pipelines: Object.fromEntries(
+          Array.from(called.arms, ([name, arm]) => [
+            name,
+            { version: pipelineVersion(arm), models: modelVersions(arm) },
+          ]),
+        ),
+        log: writtenLog(log),
       }),
     };
     this.#hasExperiments = called !== undefined;

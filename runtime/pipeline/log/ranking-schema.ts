@@ -114,9 +114,7 @@ export function rankingSchema(
     pipeline: definition.name,
     pipeline_version: pipelineVersion(plan),
     project,
-    models: Object.fromEntries(
-      steps.flatMap(({ as, kind, version }) => (kind === 'model' ? [[as, version ?? null]] : [])),
-    ),
+    models: modelVersions(plan),
     score_steps: scoreSteps(plan),
     steps: definition.components.map(({ as, use }) => (as ?? use).value),
     task: definition.task,
@@ -155,7 +153,14 @@ export function pipelineVersion({ definition: { file, params } }: Plan): string 
     .slice(0, 12);
 }
 
-function writtenLog({ share, unit, candidates, sample, features, hash }: LogDefinition): JsonObject {
+/** By model step: the version of its file. */
+export function modelVersions({ steps }: Plan): JsonObject {
+  return Object.fromEntries(
+    steps.flatMap(({ as, kind, version }) => (kind === 'model' ? [[as, version ?? null]] : [])),
+  );
+}
+
+export function writtenLog({ share, unit, candidates, sample, features, hash }: LogDefinition): JsonObject {
   return {
     share,
     unit,

@@ -26,20 +26,31 @@ export function schemaProblem(
   schema: RecordSchema,
 ): string | undefined {
   const { meta } = schema;
-  const version = pipelineVersion(plan);
-  if (meta['pipeline_version'] !== version)
-    return `version ${textOf(meta['pipeline_version'])} of the pipeline served them, and the project has version ${version}`;
-  for (const { as, version: model } of plan.steps) {
-    const logged = objectOf(meta['models'])[as];
-    if (model !== undefined && logged !== model)
-      return `version ${textOf(logged)} of the model of step ${as} served them, and the project has version ${model}`;
-  }
+  const changed = versionProblem(plan, { version: meta['pipeline_version'], models: meta['models'] });
+  if (changed !== undefined) return changed;
   if (plan.definition.task === 'rank' && objectOf(meta['log'])['candidates'] !== 'all')
     return 'not all candidates were logged: write `log: { candidates: all, features: all }`';
   const [history] = plan.levels.flatMap(({ histories }) => histories);
   if (history !== undefined)
     return `a step counts the interactions of \`${history.of}\`, which are not logged`;
   return valueProblem(plan, base, schema);
+}
+
+/** Why a plan is not the one of a pipeline that served a request; undefined if it is. */
+export function versionProblem(
+  plan: Plan,
+  logged: { readonly version: Json | undefined; readonly models: Json | undefined },
+): string | undefined {
+  const version = pipelineVersion(plan);
+  const { name } = plan.definition;
+  if (logged.version !== version)
+    return `version ${textOf(logged.version)} of the pipeline ${name} served them, and the project has version ${version}`;
+  for (const { as, version: model } of plan.steps) {
+    const served = objectOf(logged.models)[as];
+    if (model !== undefined && served !== model)
+      return `version ${textOf(served)} of the model of step ${as} served them, and the project has version ${model}`;
+  }
+  return undefined;
 }
 
 function valueProblem(
@@ -52,7 +63,7 @@ function valueProblem(
   if (missing !== undefined)
     return listOf(meta['hidden']).includes(missing.name)
       ? `the pipeline reads \`${missing.name}\`, which is private and never logged`
-      : `\`${missing.name}\` was not logged: write \`log: { candidates: all, features: all }\``;
+      : `\`${missing.name}\` was not logged: write \`log: { candidates: all, features: all }\` in the pipeline ${plan.definition.name}`;
   const hashed = new Set(listOf(meta['hashed']));
   if (hashed.has(plan.candidateType.name)) return `the ids of \`${plan.candidateType.name}\` were hashed`;
   const roots = new Set(plan.nodes.flatMap((node) => (node.isIdRead ? [] : [node.parent ? -1 : node.ids])));
@@ -84,11 +95,16 @@ export function pipelineOf({ schema }: DecodedRecord): string {
   return textOf(schema.meta['pipeline']);
 }
 
-function textOf(value: Json | undefined): string {
+/** The pipeline that served a ranking, and the one that was called, if an arm of it served. */
+export function pipelinesOf(record: DecodedRecord): readonly string[] {
+  return [pipelineOf(record), textOf(record.schema.meta['experiment_pipeline'])];
+}
+
+export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : 'unknown';
 }
 
-function objectOf(value: Json | undefined): Readonly<Record<string, Json>> {
+export function objectOf(value: Json | undefined): Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, Json>>)
     : {};

@@ -2,14 +2,25 @@ import type { Column } from '../../api/columns.js';
 import { isKnown, Status } from '../../api/status.js';
 import type { Plan } from '../../compile/plan.js';
 import { Deadline } from '../../core/deadline.js';
+import { draftCoins } from '../../experiments/draft-coins.js';
 import { writeJson, writeList, writeMissing } from '../../frame/cells.js';
 import type { Frame } from '../../frame/frame.js';
 import type { Cells } from '../../ledger/cells.js';
 import type { DecodedRecord } from '../../ledger/record-decoder.js';
 import { releaseFrame } from '../components/release-frame.js';
-import { runComponents } from '../components/run-components.js';
+import { runComponents, type RankedCandidates, type StepServices } from '../components/run-components.js';
+import { teamName, type Teams } from '../interleave/mixed-run.js';
+import { runInterleaved } from '../interleave/run-interleaved.js';
+import { setParams } from '../request/open-request.js';
 import { loggedDraws } from './logged-draws.js';
-import { baseColumns, recordProblem, schemaProblem, type BaseColumn } from './replay-needs.js';
+import { baseColumns, pipelineOf, recordProblem, schemaProblem, type BaseColumn } from './replay-needs.js';
+import {
+  replayedArms,
+  servedArms,
+  type ReplayedArms,
+  type ReplayedPipeline,
+  type ReplayedPipelines,
+} from './replayed-arms.js';
 
 /** A candidate whose place or score differs. */
 export interface ReplayDifference {
@@ -17,6 +28,8 @@ export interface ReplayDifference {
   /** As logged and as replayed; 0 if a filter removed it. */
   readonly place: readonly [number, number];
   readonly score: readonly [number, number];
+  /** Of an interleaved request: the arm that gets the credit; null if both placed it. */
+  readonly team?: readonly [string | null, string | null];
 }
 
 export type ReplayOutcome =
@@ -36,15 +49,17 @@ const REHEARSAL = {
   isRehearsal: true,
 };
 
-/** Runs logged requests of one pipeline again, from the values that were logged. */
+/** Runs logged requests again, from the values that were logged, with the arms of experiments that served them. */
 export class Replay {
-  readonly #plan: Plan;
-  readonly #base: readonly BaseColumn[];
+  readonly #pipelines: ReplayedPipelines;
+  readonly #base = new Map<Plan, readonly BaseColumn[]>();
+  /** By schema and arms. */
+  readonly #arms = new Map<string, ReplayedArms | string>();
   readonly #problems = new Map<string, string | undefined>();
 
-  constructor(plan: Plan) {
-    this.#plan = plan;
-    this.#base = baseColumns(plan);
+  /** @param pipelines of a project */
+  constructor(pipelines: readonly ReplayedPipeline[]) {
+    this.#pipelines = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]));
   }
 
   /**
@@ -53,47 +68,74 @@ export class Replay {
    */
   async run(record: DecodedRecord): Promise<ReplayOutcome> {
     const { schema } = record;
+    const pipeline = this.#pipelines.get(pipelineOf(record));
+    if (pipeline === undefined) return { kind: 'refused', reason: 'the project has no such pipeline' };
+    const base = this.#baseOf(pipeline.plan);
     if (!this.#problems.has(schema.id))
-      this.#problems.set(schema.id, schemaProblem(this.#plan, this.#base, schema));
+      this.#problems.set(schema.id, schemaProblem(pipeline.plan, base, schema));
     const reason = this.#problems.get(schema.id) ?? recordProblem(record);
     if (reason !== undefined) return { kind: 'refused', reason };
+    const arms = this.#armsOf(record, pipeline.plan);
+    if (typeof arms === 'string') return { kind: 'refused', reason: arms };
+    const { plan } = arms;
     const ids = Array.from({ length: record.rows.candidate }, (_, row) =>
       textAt(record, 'candidate_id', row),
     );
-    const frame = this.#plan.frames.acquire(ids.length, numberAt(record, 'time', 0));
-    this.#fill(frame, record, ids);
-    const deadline = new Deadline(this.#plan.definition.limits.time);
+    const frame = plan.frames.acquire(ids.length, numberAt(record, 'time', 0));
+    this.#fill(plan, base, frame, record, ids);
+    const deadline = new Deadline(plan.definition.limits.time);
     try {
-      const ranked = await runComponents(this.#plan, frame, ids, {
+      const ranked = await runArms(arms, frame, record, ids, {
         deadline,
         observer: REHEARSAL,
         draws: loggedDraws(record),
+        page: { size: numberAt(record, 'page_size', 0), first: numberAt(record, 'page_start', 0) },
       });
-      const differences = differencesOf(record, ids, (places, scores) => {
-        ranked.ranking.placeAll(places, scores);
-      });
-      releaseFrame(this.#plan, frame, ranked.steps);
+      if (typeof ranked === 'string') return { kind: 'refused', reason: ranked };
+      const differences = differencesOf(record, ids, ranked);
+      releaseFrame(plan, frame, ranked.steps);
+      ranked.release?.();
       return { kind: 'replayed', candidates: ids.length, differences };
     } finally {
       deadline.end();
     }
   }
 
-  #fill(frame: Frame, record: DecodedRecord, ids: readonly string[]): void {
-    const [candidates] = this.#plan.nodes;
+  #armsOf(record: DecodedRecord, plan: Plan): ReplayedArms | string {
+    const key = JSON.stringify([record.schema.id, servedArms(record)]);
+    const known = this.#arms.get(key) ?? replayedArms(record, plan, this.#pipelines);
+    this.#arms.set(key, known);
+    return known;
+  }
+
+  #baseOf(plan: Plan): readonly BaseColumn[] {
+    const known = this.#base.get(plan) ?? baseColumns(plan);
+    this.#base.set(plan, known);
+    return known;
+  }
+
+  #fill(
+    plan: Plan,
+    base: readonly BaseColumn[],
+    frame: Frame,
+    record: DecodedRecord,
+    ids: readonly string[],
+  ): void {
+    const [candidates] = plan.nodes;
     if (candidates === undefined) throw new Error('a plan has candidates');
     const column = frame.text(candidates.ids);
     for (const [row, id] of ids.entries()) {
       column.values[row] = id;
       column.status[row] = Status.present;
     }
-    for (const { slot, name } of this.#base) {
+    for (const { slot, name } of base) {
       const cells = record.value(name);
       const to = frame.columns[slot];
       if (cells === undefined || to === undefined) throw new Error(`the record has no ${name}`);
       const rows = to.stride === 0 ? 1 : frame.count;
       for (let row = 0; row < rows; row++) writeCell(to, row, cells);
     }
+    setParams(plan, frame);
   }
 }
 
@@ -116,22 +158,59 @@ function writeCell(column: Column, row: number, cells: Cells): void {
   }
 }
 
+/** Runs the steps as they were run when the request was served. @returns why it cannot be compared, if an arm fails */
+async function runArms(
+  { plan, second }: ReplayedArms,
+  frame: Frame,
+  record: DecodedRecord,
+  ids: readonly string[],
+  services: StepServices,
+): Promise<ReplayedRanking | string> {
+  if (second === undefined) return runComponents(plan, frame, ids, services);
+  const { experiment, arms, plan: other, shared } = second;
+  const run = await runInterleaved(
+    plan,
+    frame,
+    ids,
+    {
+      plan: other,
+      shared,
+      coin: draftCoins(experiment, String(record.field('request_id')?.at(0))),
+      read: () => Promise.reject(new Error('a replay reads nothing')),
+    },
+    services,
+  );
+  const { interleaved: order, problem } = run;
+  if (order === undefined) return `an arm of the experiment ${experiment} fails now: ${problem ?? ''}`;
+  return { ...run, teams: { experiment, arms, order } };
+}
+
+type ReplayedRanking = RankedCandidates & { readonly teams?: Teams; readonly release?: () => void };
+
 function differencesOf(
   record: DecodedRecord,
   ids: readonly string[],
-  placeAll: (places: Int32Array, scores: Float64Array) => void,
+  { ranking, teams }: ReplayedRanking,
 ): ReplayDifference[] {
   const places = new Int32Array(ids.length);
   const scores = new Float64Array(ids.length);
-  placeAll(places, scores);
+  ranking.placeAll(places, scores);
   return ids.flatMap((candidate, row) => {
     const place = [numberAt(record, 'place', row), places[row] ?? 0] as const;
     const score = [numberAt(record, 'score', row), scores[row] ?? NaN] as const;
+    const team = teams && ([teamAt(record, row), teamName(teams, row) ?? null] as const);
     // -0 and 0 are the same score.
     const isSame =
-      place[0] === place[1] && (score[0] === score[1] || score.every((one) => Number.isNaN(one)));
-    return isSame ? [] : [{ candidate, place, score }];
+      place[0] === place[1] &&
+      (score[0] === score[1] || score.every((one) => Number.isNaN(one))) &&
+      team?.[0] === team?.[1];
+    return isSame ? [] : [{ candidate, place, score, ...(team && { team }) }];
   });
+}
+
+function teamAt(record: DecodedRecord, row: number): string | null {
+  const team = record.field('team')?.at(row);
+  return typeof team === 'string' ? team : null;
 }
 
 function numberAt(record: DecodedRecord, field: string, row: number): number {
