@@ -27,10 +27,7 @@ function marginals(draw: DrawMethod, scores: ArrayLike<number>, order: Int32Arra
     case 'epsilon_greedy':
       return greedyMarginals(draw.epsilon, order);
     case 'plackett_luce':
-      return luceMarginals(
-        Float64Array.from(scores, (score) => score / draw.temperature),
-        order,
-      );
+      return luceMarginals(scores, draw.temperature, order);
   }
 }
 

@@ -47,8 +47,10 @@ export function chancesOf(draw: Exclude<DrawMethod, { method: 'swap' }>, scores:
     chances.fill(0);
     const best = isLeft.indexOf(1);
     if (draw.method === 'epsilon_greedy') {
-      const left = isLeft.reduce((sum, one) => sum + one, 0);
-      isLeft.forEach((one, i) => (chances[i] = (one * draw.epsilon) / left));
+      let left = 0;
+      for (const one of isLeft) left += one;
+      const each = draw.epsilon / left;
+      for (let i = best; i < chances.length; i++) chances[i] = isLeft[i] === 1 ? each : 0;
       chances[best] = 1 - (draw.epsilon * (left - 1)) / left;
       return;
     }
@@ -81,7 +83,8 @@ function drawPlaces(chancesFor: Chances, count: number, random: () => number): D
 function pick(chances: Float64Array, point: number): number {
   let sum = 0;
   let last = 0;
-  for (const [index, chance] of chances.entries()) {
+  for (let index = 0; index < chances.length; index++) {
+    const chance = chances[index] ?? 0;
     if (chance === 0) continue;
     sum += chance;
     last = index;

@@ -25,6 +25,27 @@ function summed(chances: (left: readonly number[]) => readonly number[], count: 
   return found;
 }
 
+/** By place: the probability in an order of Plackett-Luce, summed over the sets of candidates above the place. */
+function luceBySets(worths: readonly number[], order: Int32Array): number[] {
+  const rates = worths.map(Math.exp);
+  const found = Array.from(order, () => 0);
+  /** By set: the probability that its candidates have the first places. */
+  const first = new Float64Array(1 << rates.length);
+  first[0] = 1;
+  for (let set = 0; set < first.length; set++) {
+    const isIn = (index: number): boolean => (set & (1 << index)) !== 0;
+    const left = rates.reduce((sum, rate, index) => sum + (isIn(index) ? 0 : rate), 0);
+    const place = rates.reduce((size, _, index) => size + Number(isIn(index)), 0);
+    rates.forEach((rate, index) => {
+      if (isIn(index)) return;
+      const chance = ((first[set] ?? 0) * rate) / left;
+      first[set | (1 << index)] = (first[set | (1 << index)] ?? 0) + chance;
+      if (order[place] === index) found[place] = (found[place] ?? 0) + chance;
+    });
+  }
+  return found;
+}
+
 const sorted = (scores: readonly number[]): number[] => [...scores].sort((a, b) => b - a);
 
 describe('marginals of drawn orders', () => {
@@ -59,14 +80,54 @@ describe('marginals of drawn orders', () => {
 
   it('depend only on the differences of scores, and end for scores of any size', () => {
     const order = Int32Array.of(0, 1, 2);
-    const plain = [...luceMarginals(Float64Array.of(2, 1, 0), order)];
-    const shifted = [...luceMarginals(Float64Array.of(1e15 + 2, 1e15 + 1, 1e15), order)];
+    const plain = [...luceMarginals([2, 1, 0], 1, order)];
+    const shifted = [...luceMarginals([1e15 + 2, 1e15 + 1, 1e15], 1, order)];
     shifted.forEach((marginal, place) => expect(marginal).to.be.closeTo(plain[place] ?? NaN, 1e-9));
-    expect([...luceMarginals(Float64Array.of(1e17, 0, -1e17), order)].map(Math.round)).to.deep.equal([
-      1, 1, 1,
-    ]);
-    for (const size of [1e16, 1e300, Number.MAX_VALUE, Infinity])
-      expect(luceMarginals(Float64Array.of(size, size, -size), order)).to.have.length(3);
+    expect([...luceMarginals([1e17, 0, -1e17], 1, order)]).to.deep.equal([1, 1, 1]);
+  });
+
+  it('share the places of equal scores where score / temperature is not a number any more', () => {
+    for (const [size, temperature] of [
+      [1e16, 1],
+      [1e300, 1e-10],
+      [Number.MAX_VALUE, 5e-324],
+    ] as const) {
+      const draw = { method: 'plackett_luce', temperature } as const;
+      const scores = [size, size, 1, 1, 1, -size];
+      // Their sum overflows, and so does the quotient. The limit: equal scores share their places, the others never meet.
+      const { order, propensity } = drawOrder(draw, scores, () => 0.999);
+      expect([...order]).to.deep.equal([1, 0, 4, 3, 2, 5]);
+      const [half, third] = [0.5, 1 / 3];
+      [half, 1, third, half, 1, 1].forEach((one, place) =>
+        expect(propensity[place]).to.be.closeTo(one, 1e-12),
+      );
+      const marginals = marginalsOf(draw, scores, { order, propensity });
+      [half, half, third, third, third, 1].forEach((one, place) =>
+        expect(marginals[place]).to.be.closeTo(one, 1e-9),
+      );
+    }
+  });
+
+  it('are within 1e-9 of what they should be', () => {
+    // All orders of equal scores are alike, and so are both ends of a list and its mirror image.
+    for (let count = 1; count <= 50; count++) {
+      const order = Int32Array.from({ length: count }, (_, place) => place);
+      for (const marginal of luceMarginals(new Float64Array(count), 1, order))
+        expect(marginal, `${count} candidates`).to.be.closeTo(1 / count, 1e-9);
+    }
+    const random = new Random(17);
+    for (const count of [3, 7, 11])
+      for (let round = 0; round < 20; round++) {
+        const spread = 12 * random.next();
+        const scores = sorted(Array.from({ length: count }, () => spread * random.next()));
+        const order = drawOrder({ method: 'plackett_luce', temperature: 4 }, scores, () =>
+          random.next(),
+        ).order;
+        const expected = luceBySets(scores, order);
+        luceMarginals(scores, 1, order).forEach((marginal, place) =>
+          expect(marginal, `${scores.join()} at ${place}`).to.be.closeTo(expected[place] ?? NaN, 1e-9),
+        );
+      }
   });
 
   it('sum to 1 over the candidates of a place, also for many candidates and for worths far apart', () => {
@@ -77,7 +138,7 @@ describe('marginals of drawn orders', () => {
         for (let index = 0; index < worths.length; index++) {
           // Only the candidate at `place` matters.
           const order = Int32Array.from(worths, (_, at) => (at === place ? index : at));
-          sum += luceMarginals(worths, order)[place] ?? NaN;
+          sum += luceMarginals(worths, 1, order)[place] ?? NaN;
         }
         expect(sum, `gap ${gap}, place ${place}`).to.be.closeTo(1, 1e-7);
       }
