@@ -1,6 +1,73 @@
 // `npm run generate` writes this file from options.schema.json.
 import type { ColumnKind, Input, KeyedOption, ProjectFile } from 'millrace/api';
 
+export const FIELDS_ENTRY_ANALYZER_STEMMING = ['plural', 'none', 'language'] as const;
+export type FieldsEntryAnalyzerStemming = (typeof FIELDS_ENTRY_ANALYZER_STEMMING)[number];
+
+export const FIELDS_ENTRY_ANALYZER_LANGUAGE = [
+  'arabic',
+  'armenian',
+  'chinese',
+  'danish',
+  'dutch',
+  'english',
+  'finnish',
+  'french',
+  'german',
+  'greek',
+  'hungarian',
+  'indonesian',
+  'irish',
+  'italian',
+  'japanese',
+  'korean',
+  'lithuanian',
+  'norwegian',
+  'portuguese',
+  'romanian',
+  'russian',
+  'serbian',
+  'spanish',
+  'swedish',
+  'tamil',
+  'thai',
+  'turkish',
+] as const;
+export type FieldsEntryAnalyzerLanguage = (typeof FIELDS_ENTRY_ANALYZER_LANGUAGE)[number];
+
+export const FIELDS_ENTRY_ANALYZER_STOP_WORDS = ['keep', 'drop'] as const;
+export type FieldsEntryAnalyzerStopWords = (typeof FIELDS_ENTRY_ANALYZER_STOP_WORDS)[number];
+
+export const FIELDS_ENTRY_ANALYZER_ACCENTS = ['fold', 'keep'] as const;
+export type FieldsEntryAnalyzerAccents = (typeof FIELDS_ENTRY_ANALYZER_ACCENTS)[number];
+
+export interface FieldsEntryAnalyzer {
+  /**
+   * language: the stemmer of the language; plural: English plurals match their singulars; none: only
+   * equal words match.
+   */
+  readonly stemming?: FieldsEntryAnalyzerStemming;
+  /** The language of this text. It is the same for all requests. */
+  readonly language?: FieldsEntryAnalyzerLanguage;
+  /** drop: the stop words of the language do not count; keep: they do. */
+  readonly stop_words?: FieldsEntryAnalyzerStopWords;
+  /** fold: é and e are one letter; keep: they differ. */
+  readonly accents?: FieldsEntryAnalyzerAccents;
+  /** Cut words into runs of so many letters. 0: words stay whole. */
+  readonly ngrams?: number;
+  /** true: amounts match in any unit. */
+  readonly units?: boolean;
+}
+
+export type FieldsEntry =
+  | number
+  | {
+      /** The weight of matches in this text. */
+      readonly weight: number;
+      /** How this text becomes words. An option that is left out here is that of the step. */
+      readonly analyzer?: FieldsEntryAnalyzer;
+    };
+
 export type Statistics =
   | 'candidates'
   | {
@@ -58,9 +125,10 @@ export interface Options {
   readonly field?: Input;
   /**
    * Several texts to search in together, each with the weight of its matches, e.g. { product.title: 3,
-   * product.description: 1 }. A candidate may lack any of them.
+   * product.description: 1 }. A text can also have an analyzer of its own: { weight: 2, analyzer: {
+   * stemming: none } }. A candidate may lack any of them.
    */
-  readonly fields?: readonly KeyedOption<ColumnKind, number>[];
+  readonly fields?: readonly KeyedOption<ColumnKind, FieldsEntry>[];
   /**
    * The source of word frequencies and mean lengths: { file: … }, a file from `millrace text-stats`; or
    * candidates (all candidates of the request, including filtered ones). By default the file

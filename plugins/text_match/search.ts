@@ -2,12 +2,26 @@ import { isKnown, Status, type Analyzer, type Pieces } from 'millrace/api';
 import { inverseDocumentFrequency } from './bm25.js';
 import type { QueryTerms } from './query-terms.js';
 import { lengthOf, scanCell, statusOf, type SearchedColumn, type Texts } from './searched-texts.js';
-import type { TextStatistics } from './statistics.js';
+import type { TermStatistics } from './statistics.js';
 import type { TextScan } from './text-scan.js';
 
 /** Characters that one slice scans before it yields to other requests: in the first slice, and in each later slice. */
 const FIRST_CHARACTERS = 256 * 1024;
 const CHARACTERS = 128 * 1024;
+
+/** What a request searches for in the fields that share an analyzer. */
+export interface Part {
+  /** May have no terms, e.g. if the analyzer drops all words of the query. */
+  readonly query: QueryTerms;
+  readonly analyzer: Analyzer;
+  readonly texts: Texts;
+  /** Scratch memory, one for each field. */
+  readonly scans: readonly TextScan[];
+  /** By field. */
+  readonly weights: readonly number[];
+  /** Undefined: those of the candidates. */
+  readonly statistics: TermStatistics | undefined;
+}
 
 /** A field for which at least one candidate has a text. */
 export interface Searched {
@@ -17,21 +31,25 @@ export interface Searched {
   readonly weight: number;
 }
 
+/** What was found in the fields that share an analyzer. */
+export interface SearchedPart {
+  readonly part: Part;
+  readonly fields: readonly Searched[];
+  /** See `inverseFrequencies`. */
+  readonly idf: readonly number[];
+}
+
 /**
  * Scans all candidates, including filtered ones, so that an earlier filter does not change the scores of the others.
- * @param scans scratch memory, one for each field
- * @param weights by field
+ * @param isFirst whether the request has scanned nothing yet
  */
 export function* search(
-  found: Texts,
-  query: QueryTerms,
-  analyzer: Analyzer,
-  scans: readonly TextScan[],
-  weights: readonly number[],
-  statistics: TextStatistics | undefined,
+  { texts: found, query, analyzer, scans, weights, statistics }: Part,
+  isFirst: boolean,
 ): Pieces<Searched[]> {
+  if (query.length === 0) return [];
   const { count } = found;
-  let left = FIRST_CHARACTERS;
+  let left = isFirst ? FIRST_CHARACTERS : CHARACTERS;
   const searched: Searched[] = [];
   for (let f = 0; f < found.columns.length; f++) {
     const scan = scans[f];
@@ -62,10 +80,8 @@ export function* search(
 
 /** The idf of each term, multiplied by its number of occurrences in the query. */
 export function inverseFrequencies(
-  { count, columns }: Texts,
+  { texts: { count, columns }, query, statistics }: Part,
   searched: readonly Searched[],
-  query: QueryTerms,
-  statistics: TextStatistics | undefined,
 ): number[] {
   if (statistics !== undefined) {
     const { documents, frequencies } = statistics;

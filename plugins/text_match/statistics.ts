@@ -1,26 +1,38 @@
 import {
   Analyzer,
+  analyzerText,
   describeAnalyzer,
   OptionError,
   otherFile,
   PLAIN,
   readAnalyzer,
+  termMakers,
   type AnalyzerSettings,
   type ProjectFile,
+  type TermMakers,
 } from 'millrace/api';
+import { groupBy } from './group-by.js';
 
-/** The statistics of a collection for BM25: how many texts contain each term, and the mean length of the texts. */
+/** The statistics of a collection for BM25. */
 export interface TextStatistics {
-  /** How the texts became terms. */
-  readonly analyzer: AnalyzerSettings;
-  /** The number of texts. */
-  readonly documents: number;
-  /** The mean number of tokens of a text, for each field. */
-  readonly meanLengths: readonly number[];
-  /** By term: the number of texts that contain it, in any field. */
-  readonly frequencies: ReadonlyMap<string, number>;
+  /** One entry for each analyzer of the fields, in the order of the first field that has it. */
+  readonly analyzers: readonly TermStatistics[];
   /** Set if the texts are a random sample of the entities of the index. */
   readonly sample?: IndexSample;
+}
+
+/** How many texts contain each term, and the mean length of the texts, in the fields that share an analyzer. */
+export interface TermStatistics {
+  /** How the texts became terms. */
+  readonly analyzer: AnalyzerSettings;
+  /** What made the terms, besides the settings. Empty in a file that does not say it. */
+  readonly makers: TermMakers;
+  /** The number of texts. */
+  readonly documents: number;
+  /** The mean number of tokens of a text, for each of these fields. */
+  readonly meanLengths: readonly number[];
+  /** By term: the number of texts that contain it, in any of these fields. */
+  readonly frequencies: ReadonlyMap<string, number>;
 }
 
 export interface IndexSample {
@@ -45,54 +57,105 @@ type Document = string | readonly FieldTexts[];
 /**
  * Reads a collection and computes its statistics.
  * @param documents texts, or lists of fields; all lists have the same length
+ * @param settings the analyzer of all fields, or a list with that of each field
  */
 export async function buildTextStatistics(
   documents: Iterable<Document> | AsyncIterable<Document>,
-  settings: AnalyzerSettings = DEFAULT_ANALYZER,
+  settings: AnalyzerSettings | readonly AnalyzerSettings[] = DEFAULT_ANALYZER,
 ): Promise<TextStatistics> {
-  const analyzer = new Analyzer(settings);
-  const frequencies = new Map<string, number>();
-  const totals: { tokens: number; texts: number }[] = [];
-  let count = 0;
+  const counters = isList(settings)
+    ? groupBy(settings, analyzerText).map(
+        ({ members, items: [first = DEFAULT_ANALYZER] }) => new TermCounter(first, members),
+      )
+    : [new TermCounter(settings)];
   for await (const document of documents) {
     const fields = typeof document === 'string' ? [document] : document;
+    for (const counter of counters) counter.add(fields);
+  }
+  return { analyzers: counters.map((counter) => counter.statistics) };
+}
+
+/** Counts the terms of the fields that share an analyzer. */
+class TermCounter {
+  readonly #analyzer: Analyzer;
+  readonly #members: readonly number[] | undefined;
+  readonly #frequencies = new Map<string, number>();
+  readonly #totals: { tokens: number; texts: number }[] = [];
+  #documents = 0;
+
+  /** @param members the places of these fields in a document; undefined: all */
+  constructor(settings: AnalyzerSettings, members?: readonly number[]) {
+    this.#analyzer = new Analyzer(settings);
+    this.#members = members;
+  }
+
+  add(document: readonly FieldTexts[]): void {
+    const fields = this.#members?.map((member) => document[member]) ?? document;
     const terms = new Set<string>();
     for (const [index, field] of fields.entries()) {
-      const total = (totals[index] ??= { tokens: 0, texts: 0 });
+      const total = (this.#totals[index] ??= { tokens: 0, texts: 0 });
       if (field === undefined) continue;
       total.texts++;
       for (const text of typeof field === 'string' ? [field] : field) {
-        const tokens = analyzer.tokens(text);
+        const tokens = this.#analyzer.tokens(text);
         total.tokens += tokens.length;
         for (const token of tokens) terms.add(token);
       }
     }
-    if (fields.some((field) => field !== undefined)) count++;
-    for (const term of terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+    if (fields.some((field) => field !== undefined)) this.#documents++;
+    for (const term of terms) this.#frequencies.set(term, (this.#frequencies.get(term) ?? 0) + 1);
   }
-  const meanLengths = totals.map(({ tokens, texts }) => (texts > 0 ? tokens / texts : 0));
-  return { analyzer: settings, documents: count, meanLengths, frequencies };
+
+  get statistics(): TermStatistics {
+    const { settings } = this.#analyzer;
+    return {
+      analyzer: settings,
+      makers: termMakers(settings),
+      documents: this.#documents,
+      meanLengths: this.#totals.map(({ tokens, texts }) => (texts > 0 ? tokens / texts : 0)),
+      frequencies: this.#frequencies,
+    };
+  }
+}
+
+function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
 }
 
 /** The content of a statistics file. Equal statistics give equal bytes. */
-export function writeTextStatistics(statistics: TextStatistics): string {
-  const { analyzer, documents, meanLengths, sample } = statistics;
-  const terms = [...statistics.frequencies].sort(([a], [b]) => (a < b ? -1 : 1));
+export function writeTextStatistics({ analyzers, sample }: TextStatistics): string {
+  const head = { format: FORMAT, ...(sample === undefined ? {} : { sample }) };
+  const [only] = analyzers;
+  // A file of one analyzer has no list, as older versions read it.
+  if (analyzers.length === 1 && only !== undefined) return `${termsText(only, head)}\n`;
+  const parts = analyzers.map((terms) => termsText(terms, {}));
+  return `${JSON.stringify(head).slice(0, -1)},"analyzers":[\n${parts.join(',\n')}\n]}\n`;
+}
+
+/** @param head what stands before the statistics in the same object */
+function termsText(statistics: TermStatistics, head: object): string {
+  const { analyzer, makers, documents, meanLengths, frequencies } = statistics;
   const made = {
-    format: FORMAT,
+    ...head,
     ...describeAnalyzer(analyzer),
-    ...(sample === undefined ? {} : { sample }),
+    ...(Object.keys(makers).length === 0 ? {} : { made_with: makers }),
     documents,
     mean_lengths: meanLengths,
   };
-  const head = JSON.stringify(made).slice(0, -1);
+  const terms = [...frequencies].sort(([a], [b]) => (a < b ? -1 : 1));
   const lines = terms.map(([term, frequency]) => `${JSON.stringify(term)}:${String(frequency)}`);
-  return `${head},"frequencies":{\n${lines.join(',\n')}\n}}\n`;
+  return `${JSON.stringify(made).slice(0, -1)},"frequencies":{\n${lines.join(',\n')}\n}}`;
+}
+
+/** The number of texts; a text may lack the fields of one analyzer. */
+export function documentsIn({ analyzers }: TextStatistics): number {
+  return analyzers.reduce((most, { documents }) => Math.max(most, documents), 0);
 }
 
 /** One line: which texts were counted, and where the statistics come from. */
-export function statisticsText({ documents, sample }: TextStatistics, path: string): string {
-  const texts = `${documents.toLocaleString('en')} texts`;
+export function statisticsText(statistics: TextStatistics, path: string): string {
+  const { sample } = statistics;
+  const texts = `${documentsIn(statistics).toLocaleString('en')} texts`;
   if (sample === undefined) return `${path}, ${texts} of the catalogue`;
   const { rows, of, at } = sample;
   const share = `${rows.toLocaleString('en')} of ${of.toLocaleString('en')} entities`;
@@ -121,23 +184,37 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
   }
   if (!isRecord(content) || content['format'] !== FORMAT)
     throw wrong(`is not a file of the format ${FORMAT}`);
-  const { documents, mean_lengths: meanLengths, frequencies, sample } = content;
+  const { analyzers, sample } = content;
+  if (sample !== undefined && !isSample(sample)) throw wrong('has a sample without rows, of and at');
+  if (analyzers !== undefined && !(Array.isArray(analyzers) && analyzers.length > 0))
+    throw wrong('has no list of analyzers');
+  const parts: readonly unknown[] = analyzers ?? [content];
+  return { analyzers: parts.map((part) => readTerms(part, wrong)), ...(sample && { sample }) };
+}
+
+function readTerms(content: unknown, wrong: (what: string) => OptionError): TermStatistics {
+  if (!isRecord(content)) throw wrong('has no statistics of an analyzer');
+  const { made_with: makers = {}, documents, mean_lengths: meanLengths, frequencies } = content;
   const analyzer = readAnalyzer(content);
   if (analyzer === undefined) throw wrong('was made with an analyzer that this version does not know');
+  if (!isMakers(makers)) throw wrong('does not name the versions it was made with');
   if (!isCount(documents)) throw wrong('has no number of documents');
   if (!Array.isArray(meanLengths) || !meanLengths.every(isCount)) throw wrong('has no mean lengths');
   if (!isRecord(frequencies)) throw wrong('has no frequencies');
-  if (sample !== undefined && !isSample(sample)) throw wrong('has a sample without rows, of and at');
   const counts = new Map<string, number>();
   for (const [term, frequency] of Object.entries(frequencies)) {
     if (!isCount(frequency)) throw wrong(`has no number for the term ${JSON.stringify(term)}`);
     counts.set(term, frequency);
   }
-  return { analyzer, documents, meanLengths, frequencies: counts, ...(sample && { sample }) };
+  return { analyzer, makers, documents, meanLengths, frequencies: counts };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isMakers(value: unknown): value is TermMakers {
+  return isRecord(value) && Object.values(value).every((version) => typeof version === 'string');
 }
 
 function isSample(value: unknown): value is IndexSample {

@@ -9,6 +9,8 @@ import type { TreeCompiler } from './tree-ensemble.js';
 export interface BuildContext extends PluginServices {
   /** The step's `as:` name; without one, the name of the plugin. */
   readonly name: string;
+  /** The name of the pipeline. */
+  readonly pipeline: string;
   /** The entity type that the pipeline ranks or scores. */
   readonly candidateType: string;
   /** The kinds of feedback of the project, each with its number in `InteractionEvents.types`. */

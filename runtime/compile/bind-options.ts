@@ -22,7 +22,7 @@ type Bound = Record<string | number, unknown>;
  */
 export async function bindOptions(
   checked: CheckedOptions,
-  files: OptionFiles,
+  files: Pick<OptionFiles, 'read'>,
   bind: BindExpression,
   diagnostics: Diagnostics,
 ): Promise<unknown> {
@@ -47,7 +47,7 @@ export async function bindOptions(
 
 async function boundValue(
   { mark, text, path }: MarkedText,
-  files: OptionFiles,
+  files: Pick<OptionFiles, 'read'>,
   bind: BindExpression,
   diagnostics: Diagnostics,
 ): Promise<Input | ProjectFile | string | undefined> {

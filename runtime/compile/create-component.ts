@@ -63,6 +63,7 @@ export async function createComponent(
   try {
     const build = recorded.recording({
       name: nameOf(step),
+      pipeline: definition.name,
       candidateType: definition.candidateType.value,
       eventKinds,
       need: (name, place) => need(name, place),

@@ -68,6 +68,7 @@ export async function createBound(
   const build: BuildContext = {
     ...services,
     name: as,
+    pipeline: 'test',
     candidateType: 'product',
     eventKinds: new Map(INTERACTION_TYPES.map((name, number) => [name, number])),
     need,

@@ -12,4 +12,5 @@ export {
 export { LANGUAGES, languageOf, stopWordsOf, type Language } from './languages.js';
 export { distinctTokens, editDistance, jaccard, remembering } from './comparisons.js';
 export { firstQuantity, UNIT_NAMES } from './quantities.js';
+export { termMakers, type TermMakers } from './term-makers.js';
 export { LONGEST_TOKEN, type Token } from './token.js';

@@ -17,6 +17,8 @@ interface LanguageEntry {
   readonly stem?: () => Stem;
   /** The version of Snowball whose stems it gives. */
   readonly snowball?: 2 | 3;
+  /** The stemmer belongs to Millrace, not to the package. */
+  readonly own?: boolean;
   /** What is joined to a word by an apostrophe: l'écran, shop's. Its last character becomes a space. */
   readonly elided?: RegExp;
   /** Words are written without spaces, so a dictionary finds their boundaries. */
@@ -40,10 +42,10 @@ const TABLE = {
   chinese: { code: 'zh', unspaced: true },
   danish: { code: 'da', stem: () => danish(packaged('danish')()), snowball: 3 },
   dutch: { code: 'nl', stem: packaged('dutch'), snowball: 2 },
-  english: { code: 'en', stem: () => stemEnglish, snowball: 3, elided: ELIDED_ENGLISH },
+  english: { code: 'en', stem: () => stemEnglish, snowball: 3, own: true, elided: ELIDED_ENGLISH },
   finnish: { code: 'fi', stem: packaged('finnish'), snowball: 2 },
   french: { code: 'fr', stem: packaged('french'), snowball: 2, elided: ELIDED_FRENCH },
-  german: { code: 'de', stem: () => stemGerman, snowball: 3 },
+  german: { code: 'de', stem: () => stemGerman, snowball: 3, own: true },
   greek: { code: 'el', stem: packaged('greek'), snowball: 3 },
   hungarian: { code: 'hu', stem: packaged('hungarian'), snowball: 3 },
   indonesian: { code: 'id', stem: packaged('indonesian'), snowball: 3 },
@@ -58,7 +60,7 @@ const TABLE = {
   russian: { code: 'ru', stem: packaged('russian'), snowball: 3 },
   serbian: { code: 'sr', stem: packaged('serbian'), snowball: 3 },
   spanish: { code: 'es', stem: () => spanish(packaged('spanish')()), snowball: 3 },
-  swedish: { code: 'sv', stem: () => stemSwedish, snowball: 3 },
+  swedish: { code: 'sv', stem: () => stemSwedish, snowball: 3, own: true },
   tamil: { code: 'ta', stem: packaged('tamil'), snowball: 3 },
   thai: { code: 'th', unspaced: true },
   turkish: { code: 'tr', stem: packaged('turkish'), snowball: 3 },

@@ -216,6 +216,7 @@ async function runAll(
     const component = await plugin.create(options as never, {
       ...new FakeServices().services,
       name: plugin.name,
+      pipeline: 'test',
       candidateType: 'product',
       need: (name) => input(step, 'number', 'candidate', fill, name),
       needColumn: (name) => input(step, 'number', 'candidate', fill, name),

@@ -30,6 +30,7 @@ export function createComponent(
   const build: BuildContext = {
     ...new FakeServices().services,
     name: plugin.name,
+    pipeline: 'test',
     candidateType: 'product',
     need: find,
     needColumn: find,

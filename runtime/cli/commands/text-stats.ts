@@ -1,8 +1,10 @@
-import { resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import {
   buildTextStatistics,
   DEFAULT_ANALYZER,
+  documentsIn,
   writeTextStatistics,
   type FieldTexts,
   type TextStatistics,
@@ -14,6 +16,7 @@ import { CommandFailure, UsageError } from '../failure.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
 import { sampleIndex } from '../input/sample-index.js';
 import { parseTextPath, type TextPath } from '../input/text-path.js';
+import { readTextStep } from '../input/text-step.js';
 import { startProgress } from '../load/progress.js';
 import { readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
@@ -48,14 +51,17 @@ const ROWS = 100_000;
 export function textStatsCommand(context: CliContext): Command {
   const stats = new Command('text-stats')
     .description('count the words of a catalogue, as statistics for text_match')
-    .argument('<PATH...>', 'text to count, e.g. product.title; several paths count as the fields of one text')
+    .argument(
+      '<PATH...>',
+      'text to count, e.g. product.title; several paths count as the fields of one text; or one PIPELINE:STEP, e.g. search:text',
+    )
     .option(
       '--from <FILE>',
       'file of the entities: .jsonl, .ndjson, .json or .csv, optionally with .gz; or .parquet',
     )
     .option('--from-index', 'count a random sample of the entities that the store has')
     .option('--rows <NUMBER>', `the size of that sample [default: ${ROWS.toLocaleString('en')}]`, rowsOf)
-    .option('--out <FILE>', 'file to write [default: standard output]')
+    .option('--out <FILE>', 'file to write [default: standard output; of a step, the file that it reads]')
     .addOption(
       new Option('--format <FORMAT>', 'the format of the file, if its name does not show it').choices(
         INPUT_FORMATS,
@@ -110,30 +116,67 @@ function analyzerOf({ language, stemming, stopWords, accents, ngrams, units }: F
   };
 }
 
-async function countTexts(context: CliContext, paths: readonly string[], flags: Flags): Promise<void> {
-  const analyzer = analyzerOf(flags);
+/** What to count, and where the result goes. */
+interface Work {
+  readonly paths: readonly string[];
+  /** One for all paths, or one for each. */
+  readonly analyzer: AnalyzerSettings | readonly AnalyzerSettings[];
+  /** Undefined: standard output. */
+  readonly out: string | undefined;
+}
+
+/** Reads `search:text` as a step, and anything else as paths. */
+async function workOf(context: CliContext, names: readonly string[], flags: Flags): Promise<Work> {
+  const [only = '', ...more] = names;
+  const [, pipeline, step] = /^([^:]+):([^:]+)$/.exec(only) ?? [];
+  if (pipeline === undefined || step === undefined)
+    return { paths: names, analyzer: analyzerOf(flags), out: flags.out };
+  if (more.length > 0)
+    throw new UsageError(`${only} is a step, and its fields are counted; leave out ${more.join(' ')}`);
+  const own = ANALYZER_FLAGS.find((name) => flags[name] !== undefined && flags[name] !== true);
+  if (own !== undefined || flags.units === true)
+    throw new UsageError(`the step ${only} says how words are found; leave out ${flagText(own ?? 'units')}`);
+  const { paths, analyzers, file } = await readTextStep(context, flags, pipeline, step);
+  return { paths, analyzer: analyzers, out: flags.out ?? file };
+}
+
+const ANALYZER_FLAGS = ['language', 'stemming', 'stopWords', 'accents', 'ngrams'] as const;
+
+function flagText(name: (typeof ANALYZER_FLAGS)[number] | 'units'): string {
+  if (name === 'stopWords') return '--no-stop-words';
+  return name === 'accents' ? '--no-accents' : `--${name}`;
+}
+
+async function countTexts(context: CliContext, names: readonly string[], flags: Flags): Promise<void> {
   const { from, fromIndex } = flags;
   if ((from === undefined) === (fromIndex !== true))
     throw new UsageError('name the texts to count with either --from FILE or --from-index');
   if (flags.rows !== undefined && fromIndex !== true)
     throw new UsageError('--rows is the size of a sample; it needs --from-index');
+  const { paths, analyzer, out } = await workOf(context, names, flags);
   const parsed = await textPaths(context, paths, flags);
   const { statistics, lost } =
     from === undefined
       ? await countIndex(context, parsed, analyzer, flags)
       : await countFile(context, parsed, analyzer, from, flags.format);
-  if (statistics.documents === 0)
+  const documents = documentsIn(statistics);
+  if (documents === 0)
     throw new CommandFailure(
       `no row of ${from ?? 'the index'} has a ${paths.join(' or ')}`,
       from === undefined ? 'load entities first, with `millrace entities load`' : undefined,
     );
   const content = writeTextStatistics(statistics);
-  if (flags.out === undefined) context.stdout.write(content);
-  else await writeWhole(resolve(flags.out), content);
+  if (out === undefined) context.stdout.write(content);
+  else {
+    const file = resolve(out);
+    await mkdir(dirname(file), { recursive: true });
+    await writeWhole(file, content);
+  }
+  const terms = statistics.analyzers.reduce((sum, { frequencies }) => sum + frequencies.size, 0);
   context.stderr.write(
-    `${statistics.documents.toLocaleString('en')} texts, ` +
-      `${statistics.frequencies.size.toLocaleString('en')} different words${lost}` +
-      (flags.out === undefined ? '\n' : `: ${flags.out}\n`),
+    `${documents.toLocaleString('en')} texts, ` +
+      `${terms.toLocaleString('en')} different words${lost}` +
+      (out === undefined ? '\n' : `: ${out}\n`),
   );
 }
 
@@ -146,7 +189,7 @@ interface Counted {
 async function countFile(
   context: CliContext,
   paths: readonly TextPath[],
-  analyzer: AnalyzerSettings,
+  analyzer: Work['analyzer'],
   from: string,
   format: InputFormat | undefined,
 ): Promise<Counted> {
@@ -165,7 +208,7 @@ async function countFile(
 async function countIndex(
   context: CliContext,
   paths: readonly TextPath[],
-  analyzer: AnalyzerSettings,
+  analyzer: Work['analyzer'],
   flags: Flags,
 ): Promise<Counted> {
   const target = await openTarget(context, flags, 'data');

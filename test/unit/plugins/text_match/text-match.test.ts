@@ -6,6 +6,7 @@ import {
   type TextStatistics,
 } from '../../../../plugins/text_match/statistics.js';
 import { readSynonyms } from '../../../../plugins/text_match/synonyms.js';
+import type { FieldGroup, SearchedField } from '../../../../plugins/text_match/fields.js';
 import { TextMatch } from '../../../../plugins/text_match/text-match.js';
 import { Status } from '../../../../runtime/api/status.js';
 import { Analyzer, type AnalyzerSettings } from '../../../../runtime/text/index.js';
@@ -26,7 +27,7 @@ type Outputs = Record<(typeof OUTPUTS)[number], Cell<number>[]>;
 
 const K1 = 1.2;
 const B = 0.75;
-const SETTINGS = { k1: K1, b: B, analyzer: DEFAULT_ANALYZER, statistics: undefined } as const;
+const SETTINGS = { k1: K1, b: B } as const;
 
 async function match({
   query,
@@ -39,14 +40,20 @@ async function match({
 }: Given): Promise<Outputs> {
   const step = new FakeStep(fields[0]?.length ?? 0, rows);
   const component = new TextMatch({
-    query: step.requestText(query),
-    fields: fields.map((cells, f) => ({ input: step.text(cells), weight: weights?.[f] ?? 1 })),
     ...SETTINGS,
-    statistics,
-    ...(analyzer && { analyzer }),
+    query: step.requestText(query),
+    groups: groupsOf(
+      fields.map((cells, f) => ({ input: step.text(cells), weight: weights?.[f] ?? 1 })),
+      analyzer,
+    ),
+    statistics: statistics && { content: statistics, text: 's.json', warning: undefined },
     ...(synonyms === undefined ? {} : { synonyms: readSynonyms(projectFile('s.txt', synonyms), []) }),
   });
   return (await compute(component, step)) as Outputs;
+}
+
+function groupsOf(fields: readonly SearchedField[], analyzer = DEFAULT_ANALYZER): FieldGroup[] {
+  return [{ fields, members: [...fields.keys()], analyzer }];
 }
 
 const idf = (documents: number, containing: number): number =>
@@ -102,7 +109,7 @@ describe('text_match', () => {
     if (first === undefined) throw new Error('there are three');
     // All requests have the same columns, so that one component serves them.
     const { query, field } = first;
-    const component = new TextMatch({ ...SETTINGS, query, fields: [{ input: field, weight: 1 }] });
+    const component = new TextMatch({ ...SETTINGS, query, groups: groupsOf([{ input: field, weight: 1 }]) });
     let turns = 0;
     let next = setImmediate(function count() {
       turns++;
@@ -157,7 +164,7 @@ describe('text_match', () => {
     const step = new FakeStep(3);
     const query = step.requestText('desk lamp');
     const input = step.texts([['lamp', 'desk lamps'], ['desk', 'lamp'], []]);
-    const component = new TextMatch({ ...SETTINGS, query, fields: [{ input, weight: 1 }] });
+    const component = new TextMatch({ ...SETTINGS, query, groups: groupsOf([{ input, weight: 1 }]) });
     const { overlap, phrase } = await compute(component, step);
     expect(overlap).to.deep.equal([1, 1, 0]);
     expect(phrase).to.deep.equal([1, 0, 0]);
@@ -197,7 +204,7 @@ describe('text_match', () => {
     const field = step.text(['red lamp', 'red lamp', 'red lamp']);
     small.requestText('blue');
     small.text(['red']);
-    const component = new TextMatch({ ...SETTINGS, query, fields: [{ input: field, weight: 1 }] });
+    const component = new TextMatch({ ...SETTINGS, query, groups: groupsOf([{ input: field, weight: 1 }]) });
     await compute(component, step);
     const { overlap, phrase } = await compute(component, small);
     expect([overlap, phrase]).to.deep.equal([[0], [0]]);
@@ -250,12 +257,12 @@ describe('text_match', () => {
     const found = [];
     for (const language of languages) {
       const languageFrom = step.requestText(language);
+      const [group] = groupsOf([{ input, weight: 1 }], { ...DEFAULT_ANALYZER, stemming: 'language' });
+      if (group === undefined) throw new Error('there is one');
       const component = new TextMatch({
         ...SETTINGS,
-        analyzer: { ...DEFAULT_ANALYZER, stemming: 'language' },
         query,
-        fields: [{ input, weight: 1 }],
-        languageFrom,
+        groups: [{ ...group, languageFrom }],
       });
       found.push((await compute(component, step))['overlap']?.[0]);
     }

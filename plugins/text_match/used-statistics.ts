@@ -1,0 +1,104 @@
+import {
+  analyzerText,
+  type BuildContext,
+  OptionError,
+  type ProjectFile,
+  type TermMakers,
+  termMakers,
+} from 'millrace/api';
+import type { FieldGroup } from './fields.js';
+import type { Options } from './options.generated.js';
+import { readTextStatistics, statisticsText, type TextStatistics } from './statistics.js';
+
+/** The statistics that a step uses. */
+export interface UsedStatistics {
+  /** As many analyzers as the step has groups of fields, in the same order. */
+  readonly content: TextStatistics;
+  /** Which statistics these are, for `millrace plan`. */
+  readonly text: string;
+  /** Why some of its terms may differ from those of the step. */
+  readonly warning: { readonly message: string; readonly help: string } | undefined;
+}
+
+/**
+ * The statistics of a file that the options name, or that has the name of the step. Undefined: those of the candidates.
+ * @throws OptionError if the file is not one of this step
+ */
+export async function statisticsOf(
+  { statistics }: Options,
+  groups: readonly FieldGroup[],
+  build: BuildContext,
+): Promise<UsedStatistics | undefined> {
+  if (statistics === 'candidates') return undefined;
+  const hasManyLanguages = groups.some(({ languageFrom }) => languageFrom !== undefined);
+  if (statistics !== undefined) {
+    const path = ['statistics', 'file'];
+    if (hasManyLanguages)
+      throw new OptionError(
+        path,
+        'a file has the statistics of one language, but `language_from` has many',
+        'remove `statistics`',
+      );
+    return fitting(statistics.file, path, groups, build);
+  }
+  // A file of one language says nothing about the others.
+  if (hasManyLanguages) return undefined;
+  const found = await build.findFile(`statistics/${build.name}.json`);
+  return found && fitting(found, [], groups, build);
+}
+
+function fitting(
+  file: ProjectFile,
+  path: readonly string[],
+  groups: readonly FieldGroup[],
+  { pipeline, name }: BuildContext,
+): UsedStatistics {
+  const content = readTextStatistics(file, path);
+  const command = `millrace text-stats ${pipeline}:${name} ${content.sample ? '--from-index' : '--from FILE'} --out ${file.path}`;
+  const [made, wanted] = [content.analyzers, groups].map((all) =>
+    all.map(({ analyzer }) => analyzerText(analyzer)).join(' and '),
+  );
+  if (made !== wanted) {
+    throw new OptionError(
+      path,
+      `\`${file.path}\` was made with ${made}, but this step has ${wanted}`,
+      `make the file again: \`${command}\``,
+    );
+  }
+  const lengths = [
+    content.analyzers.map(({ meanLengths }) => meanLengths),
+    groups.map(({ fields }) => fields),
+  ];
+  const [counted, searched] = lengths.map((all) => all.map(({ length }) => length).join(' and '));
+  if (counted !== searched) {
+    throw new OptionError(
+      path,
+      `\`${file.path}\` has statistics of ${counted} fields, but this step searches ${searched}`,
+      `make the file again: \`${command}\``,
+    );
+  }
+  const changed = content.analyzers.flatMap(({ analyzer, makers }) => changes(makers, termMakers(analyzer)));
+  return {
+    content,
+    text: statisticsText(content, file.path),
+    warning:
+      changed.length === 0
+        ? undefined
+        : {
+            message: `\`${file.path}\` was made with ${changed.join(', and ')}, so some of its words may differ`,
+            help: `make the file again: \`${command}\``,
+          },
+  };
+}
+
+const MAKER_NAMES: Readonly<Record<string, string>> = { icu: 'ICU', unicode: 'Unicode', stemmer: 'stems of' };
+
+/** The makers of a file that have another version now. A file that names none says nothing. */
+function changes(made: TermMakers, now: TermMakers): string[] {
+  return Object.entries(made).flatMap(([name, version]) => {
+    const current = now[name];
+    if (current === undefined || current === version) return [];
+    const label = MAKER_NAMES[name] ?? name;
+    return [`${label} ${version}, and this process has ${label} ${current}`];
+  });
+}

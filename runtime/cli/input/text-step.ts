@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import {
+  fieldGroups,
+  plugin,
+  type FieldGroup,
+  type TextMatchOptions,
+} from '../../../plugins/text_match/index.js';
+import type { Input } from '../../api/input.js';
+import { ProjectInvalidError } from '../../app/project/compile-project.js';
+import { bindOptions } from '../../compile/bind-options.js';
+import { nameOf } from '../../compile/step-order.js';
+import { checkOptions } from '../../config/project/check-options.js';
+import { Diagnostics } from '../../config/diagnostics/diagnostics.js';
+import { nearest } from '../../core/nearest.js';
+import type { SettingFlags } from '../../settings/settings.js';
+import type { AnalyzerSettings } from '../../text/index.js';
+import { settingsOf, type CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import { readPipeline } from '../project-types.js';
+
+/** What a step `text_match` searches. */
+export interface TextStep {
+  /** The paths of its fields, e.g. product.title. */
+  readonly paths: readonly string[];
+  /** By field. */
+  readonly analyzers: readonly AnalyzerSettings[];
+  /** The path of the statistics file that the step reads. */
+  readonly file: string;
+}
+
+/**
+ * Reads the options of a step. Its statistics file need not exist.
+ * @throws ProjectInvalidError; CommandFailure if there is no such step, or no file can have its statistics
+ */
+export async function readTextStep(
+  context: CliContext,
+  flags: SettingFlags,
+  pipeline: string,
+  name: string,
+): Promise<TextStep> {
+  const { definition } = await readPipeline(context, flags, pipeline);
+  const steps = definition.components.filter(({ use }) => use.value === plugin.name);
+  const step = steps.find((one) => nameOf(one) === name);
+  if (step === undefined) {
+    const names = steps.map(nameOf);
+    const near = nearest(name, names);
+    throw new CommandFailure(
+      `the pipeline ${pipeline} has no step ${name} that uses ${plugin.name}`,
+      near !== undefined
+        ? `did you mean ${pipeline}:${near}?`
+        : names.length > 0
+          ? `its steps of ${plugin.name} are ${names.join(', ')}`
+          : `name the texts instead, e.g. product.title`,
+    );
+  }
+  const diagnostics = new Diagnostics();
+  const checked = checkOptions(step.with, plugin.options, diagnostics, step.at, definition.params);
+  // Only the texts of the expressions matter, and no file is read.
+  const bind = ({ value: text }: { readonly value: string }): Input => ({ kind: 'text', slot: 0, text });
+  const files = {
+    read: ({ value: path }: { readonly value: string }) =>
+      Promise.resolve({ path, content: Buffer.alloc(0), version: '' }),
+  };
+  const options = (checked && (await bindOptions(checked, files, bind, diagnostics))) as
+    TextMatchOptions | undefined;
+  if (options === undefined) throw new ProjectInvalidError(diagnostics.all);
+  const groups = fieldGroups(options);
+  if (options.language_from !== undefined)
+    throw new CommandFailure(
+      `the step ${name} has the language of the request, and a file has the statistics of one language`,
+      'such a step has the statistics of its candidates',
+    );
+  const { statistics } = options;
+  const { project } = await settingsOf(context, flags);
+  const file = typeof statistics === 'object' ? statistics.file.path : `statistics/${name}.json`;
+  return { ...byField(groups, definition.define), file: join(project, file) };
+}
+
+function byField(
+  groups: readonly FieldGroup[],
+  define: ReadonlyMap<string, { readonly value: string }>,
+): Pick<TextStep, 'paths' | 'analyzers'> {
+  const paths: string[] = [];
+  const analyzers: AnalyzerSettings[] = [];
+  for (const { fields, members, analyzer } of groups) {
+    for (const [f, member] of members.entries()) {
+      const text = fields[f]?.input.text.trim() ?? '';
+      paths[member] = define.get(text)?.value.trim() ?? text;
+      analyzers[member] = analyzer;
+    }
+  }
+  return { paths, analyzers };
+}
