@@ -36,7 +36,9 @@ export async function loadCuration(root: string, diagnostics: Diagnostics): Prom
 }
 
 function read(file: SourceFile, diagnostics: Diagnostics): CurationList {
-  return readCuration(file, diagnostics) ?? { name: stemOf(file), at: { file, start: 0, end: 0 }, file, rules: [] };
+  return (
+    readCuration(file, diagnostics) ?? { name: stemOf(file), at: { file, start: 0, end: 0 }, file, rules: [] }
+  );
 }
 
 /** Reads a list. Variables of the environment are not replaced: a list is data, and requests can bring one. */
