@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { segmentPaths } from '../sdk/segments.js';
 import { FrameSplitter, type ReadReport } from './frame-splitter.js';
@@ -11,16 +11,23 @@ const POLL_MS = 200;
  * Reads the records of segments, and then those that are added to them and to new segments, until the signal fires. A
  * frame that is not yet whole is read when its rest arrives.
  * @param sources files and folders
+ * @param since epoch milliseconds: segments that were last written to before are not read. A segment that was written to
+ *   later is read from its start
  */
 export async function* followRecords(
   sources: readonly string[],
   report: ReadReport,
   signal: AbortSignal,
+  since = -Infinity,
 ): AsyncGenerator<DecodedRecord, void> {
   const tails = new Map<string, SegmentTail>();
   while (!signal.aborted) {
     let found = false;
-    for (const path of (await Promise.all(sources.map((source) => segmentPaths(source)))).flat()) {
+    const paths = (await Promise.all(sources.map((source) => segmentPaths(source)))).flat();
+    const present = new Set(paths);
+    for (const path of tails.keys()) if (!present.has(path)) tails.delete(path);
+    for (const path of paths) {
+      if (!tails.has(path) && (await writtenAt(path)) < since) continue;
       const tail = tails.get(path) ?? new SegmentTail(path, report);
       tails.set(path, tail);
       for await (const record of tail.read()) {
@@ -30,6 +37,12 @@ export async function* followRecords(
     }
     if (!found) await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** Epoch milliseconds; -Infinity for a segment that was removed meanwhile. */
+async function writtenAt(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.mtimeMs ?? -Infinity;
 }
 
 /** One segment, and how far it was read. */

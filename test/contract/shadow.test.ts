@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { startService, type RunningService } from '../../runtime/app/serve.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import type { ShadowReport } from '../../runtime/cli/shadow/shadow-text.js';
+import { isInShare } from '../../runtime/cli/shadow/run-arms.js';
 import { millrace, type CommandResult } from '../support/command-line.js';
 import { pluginFiles, writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
@@ -17,14 +18,22 @@ const arm = (name: string, use: string): Record<string, string> => ({
 /** A rule of the project that runs this code. */
 const rule = (name: string, score: string): Record<string, string> =>
   pluginFiles(name, 'rule', `return { apply(input, ranking) { ${score} return {}; } };`);
+const experiment = (name: string, more: string): string =>
+  `experiment: ${name}\npipeline: search\nunit: user\n${more}\n` +
+  'arms:\n  control: {}\n  turned: { pipeline: turned }\n';
 
 const FILES: Readonly<Record<string, string>> = {
   'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes:\n  price: float\n',
   'pipelines/search.yaml':
-    'pipeline: search\nrank: product\nparams: { w: { value: 1, min: -2, max: 2 } }\ncomponents:\n' +
+    'pipeline: search\nrank: product\nrequest: { candidates: {}, user: optional(user) }\nparams: { w: { value: 1, min: -2, max: 2 } }\ncomponents:\n' +
     '  - use: score\n    with: { value: w * product.price }\nlog: { candidates: all }\n',
+  'pipelines/turned.yaml':
+    'pipeline: turned\nrank: product\nrequest: { candidates: {}, user: optional(user) }\ncomponents:\n' +
+    '  - use: score\n    with: { value: 0 - product.price }\n',
   'pipelines/other.yaml':
     'pipeline: other\nrank: product\ncomponents:\n  - use: score\n    with: { value: 0 - product.price }\n',
+  'experiments/quiet.yaml':
+    experiment('quiet', 'mode: shadow\nshare: 50%') + '  steep: { params: { w: 2 } }\n',
   ...arm('hangs', 'hang'),
   ...rule('hang', 'for (;;);'),
   ...arm('throws', 'throw'),
@@ -42,6 +51,8 @@ describe('shadow arms', function () {
   let root = '';
   let service: RunningService;
   const answers: string[] = [];
+  /** The names of all headers of the answers. */
+  const headers = new Set<string>();
 
   before(async function () {
     needRedisServer(this);
@@ -71,12 +82,14 @@ describe('shadow arms', function () {
 
   async function rank(requestId: string): Promise<string> {
     const candidates = Array.from({ length: 5 }, (_, i) => ({ product_id: `p${i}` }));
+    const user = { user_id: `u${requestId}` };
     const response = await fetch(`${service.url}/api/v1/search`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ request_id: requestId, candidates, user_page: 0, user_page_size: 5 }),
+      body: JSON.stringify({ request_id: requestId, user, candidates, user_page: 0, user_page_size: 5 }),
     });
     expect(response.status).to.equal(200);
+    for (const name of response.headers.keys()) headers.add(name);
     return await response.text();
   }
 
@@ -84,6 +97,15 @@ describe('shadow arms', function () {
     millrace(['shadow', 'search', '--project', root, '--ledger', join(root, 'ledger'), ...args], {
       env: { REDIS_URL: redis.url, PATH: process.env.PATH ?? '' },
     });
+
+  /** The rankings of the ledger. */
+  async function records(): Promise<readonly { readonly time: string }[]> {
+    const { stdout } = await millrace(['ledger', 'cat', join(root, 'ledger')]);
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly time: string });
+  }
 
   async function report(...args: string[]): Promise<ShadowReport> {
     const { stdout, stderr, code } = await run('--json', ...args);
@@ -113,6 +135,56 @@ describe('shadow arms', function () {
     expect(rows).to.have.length(half.requests);
     expect(JSON.parse(rows[0] ?? '')).to.include({ arm: 'other', outcome: 'ok', overlap: 1 });
     expect((await report('--against', 'other', '--share', '50%')).requests).to.equal(half.requests);
+  });
+
+  it('of an experiment run with its share and control', async () => {
+    const requests = Array.from({ length: REQUESTS }, (_, i) => isInShare(`r${i}`, 0.5)).filter(
+      Boolean,
+    ).length;
+    const { stdout } = await millrace(
+      ['shadow', '--experiment', 'quiet', '--json', '--project', root, '--ledger', join(root, 'ledger')],
+      { env: { REDIS_URL: redis.url, PATH: process.env.PATH ?? '' } },
+    );
+    const own = JSON.parse(stdout) as ShadowReport;
+    expect(own).to.deep.include({ experiment: 'quiet', pipeline: 'search', share: 0.5, requests });
+    const [control, turned, steep] = own.arms;
+    expect(control).to.deep.include({ arm: 'control', ranked: requests, same: requests });
+    expect(control?.drift).to.deep.equal({ mean: 0, p95: 0 });
+    expect(steep).to.deep.include({ arm: 'steep', ranked: requests, same: requests });
+    expect(steep?.drift?.mean).to.equal(3);
+    expect(turned).to.deep.include({ arm: 'turned', ranked: requests, same: 0 });
+  });
+
+  it('of an experiment run only the requests of its time; a share on the command line wins', async () => {
+    const times = (await records()).map(({ time }) => Date.parse(time)).sort((a, b) => a - b);
+    const [from = 0, until = 0] = [times[4], times[9]];
+    const taken = times.filter((time) => time >= from && time < until).length;
+    const limited = await writeProject({
+      ...FILES,
+      'experiments/part.yaml': experiment(
+        'part',
+        `mode: shadow\nshare: 1%\nfrom: ${new Date(from).toISOString()}\nuntil: ${new Date(until).toISOString()}`,
+      ),
+      'experiments/later.yaml': experiment('later', 'mode: shadow\nfrom: 2100-01-01T00:00Z'),
+    });
+    try {
+      const part = await report('--experiment', 'part', '--share', '100%', '--project', limited);
+      expect(part).to.include({ share: 1, requests: taken });
+      expect(part.arms.map(({ ranked }) => ranked)).to.deep.equal([taken, taken]);
+      const none = await run('--experiment', 'later', '--project', limited);
+      expect(none.code).to.equal(1);
+      expect(none.stderr).to.include('between from and until');
+    } finally {
+      await rm(limited, { recursive: true, force: true });
+    }
+  });
+
+  it('of an experiment are not known to the service', async () => {
+    expect([...headers])
+      .to.include('content-type')
+      .and.not.include('millrace-experiment');
+    for (const record of await records()) expect(record).not.to.have.any.keys('experiment', 'arm');
+    expect((await millrace(['validate', '--project', root])).code).to.equal(0);
   });
 
   it('that return NaN are counted', async () => {

@@ -7,27 +7,28 @@ import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { PipelineDefinition } from '../../config/model/pipelines.js';
 import type { ProjectConfig } from '../../config/model/project.js';
-import { paramProblem } from '../../config/project/param-values.js';
 import { parseShare } from '../../core/share.js';
 import { parseSize } from '../../core/size.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { fileProblem } from '../file-problem.js';
-import { namedBy } from '../judge/contestants.js';
 import { wholeOption } from '../judge/options.js';
 import { checkLedger } from '../ledger-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { Arm, ArmRefusedError, type ArmLimits } from '../shadow/arm.js';
+import { armSpecs } from '../shadow/arm-specs.js';
 import { runLive, runNewest, shadowRequest, type RunningArm } from '../shadow/run-arms.js';
+import { shadowExperiment } from '../shadow/shadow-experiment.js';
 import { shadowText, type ShadowReport } from '../shadow/shadow-text.js';
 import { ArmTally, type ArmRow } from '../shadow/tally.js';
 
 interface Flags extends SettingFlags {
   readonly against?: readonly string[];
   readonly params?: readonly string[];
+  readonly experiment?: string;
   readonly ledger?: string;
-  readonly share: number;
+  readonly share?: number;
   readonly last: number;
   readonly follow?: boolean;
   readonly queue: number;
@@ -38,30 +39,29 @@ interface Flags extends SettingFlags {
   readonly json?: boolean;
 }
 
-/** An arm as the flags name it. */
-interface ArmSpec {
-  readonly label: string;
-  readonly against: string;
-  readonly params: Readonly<Record<string, number>>;
-}
-
 export function shadowCommand(context: CliContext): Command {
   const command = new Command('shadow')
     .description(
       'run other pipelines, or other params, on requests that were served, in processes of their own',
     )
-    .argument('<PIPELINE>', 'the pipeline whose requests are taken')
+    .argument('[PIPELINE]', 'the pipeline whose requests are taken; by default that of the experiment')
     .option(
       '--against <ARM>',
       'a pipeline of the project, a project folder, or git:REF; may be repeated',
       list,
     )
     .option('--params <VALUES>', 'the same pipeline with other params, e.g. w_pop=0.5,w_text=2', list)
+    .option(
+      '--experiment <NAME>',
+      'all arms of an experiment with mode: shadow, in its share and time',
+      single,
+    )
     .option('--ledger <DIR>', 'folder with the records [default: the ledger of the project]')
     .addOption(
-      new Option('--share <SHARE>', 'share of the requests, by their ids')
-        .argParser(share)
-        .default(1, '100%'),
+      new Option(
+        '--share <SHARE>',
+        'share of the requests, by their ids [default: that of the experiment, or 100%]',
+      ).argParser(share),
     )
     .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', 1000))
     .option('--follow', 'run requests as a service logs them, until stopped')
@@ -77,16 +77,29 @@ export function shadowCommand(context: CliContext): Command {
     )
     .option('--export <FILE>', 'write a line of JSON for each request and arm')
     .option('--json', 'print the result as JSON')
-    .action((pipeline: string, flags: Flags) => shadow(context, pipeline, flags));
+    .action((pipeline: string | undefined, flags: Flags) => shadow(context, pipeline, flags));
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }
 
-async function shadow(context: CliContext, pipeline: string, flags: Flags): Promise<void> {
+async function shadow(context: CliContext, named: string | undefined, flags: Flags): Promise<void> {
   const settings = await settingsOf(context, flags);
-  const { config, diagnostics } = await loadProject(settings.project, context.env);
-  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  const loaded = await loadProject(settings.project, context.env);
+  const { config } = loaded;
+  if (config === undefined) throw new ProjectInvalidError(loaded.diagnostics);
+  const { follow = false } = flags;
+  const experiment =
+    flags.experiment === undefined
+      ? undefined
+      : shadowExperiment(loaded, flags.experiment, { pipeline: named, follow, now: Date.now() });
+  const pipeline = experiment?.pipeline.value ?? named;
+  if (pipeline === undefined)
+    throw new UsageError(
+      'name the pipeline whose requests are taken and an arm with --against or --params, or an experiment with --experiment NAME',
+    );
   const definition = definitionOf(config, pipeline);
-  const specs = await specsOf(definition, flags);
+  const specs = await armSpecs(definition, experiment, flags);
+  const { from, until } = experiment ?? {};
+  const selection = { share: flags.share ?? experiment?.share ?? 1, from, until };
   const ledger = flags.ledger ?? settings.ledgerDir;
   await checkLedger(context, ledger);
   const signal = context.stopSignal();
@@ -95,27 +108,29 @@ async function shadow(context: CliContext, pipeline: string, flags: Flags): Prom
     const own = JSON.parse(JSON.stringify({ project, store, dataDir })) as SettingFlags;
     const open = { type: 'open', pipeline, against, params, flags: own } as const;
     const limits: ArmLimits = { timeoutMs: flags.timeout, memoryMb: flags.memory };
-    return { arm: new Arm(open, limits, context.env), tally: new ArmTally(label, flags.depth), dropped: 0 };
+    return { arm: new Arm(open, limits, context.env), tally: new ArmTally(label, flags.depth) };
   });
   const lines = flags.export === undefined ? undefined : await openExport(flags.export);
   try {
     for (const { arm } of arms) await arm.start();
     const pick = (record: Parameters<typeof shadowRequest>[0]): ReturnType<typeof shadowRequest> =>
-      shadowRequest(record, definition, config.entities, flags.share);
+      shadowRequest(record, definition, config.entities, selection);
     const done = (row: ArmRow): void => void lines?.write(`${JSON.stringify(row)}\n`);
-    if (flags.follow === true) context.stderr.write(`following ${ledger}\n`);
-    const requests =
-      flags.follow === true
-        ? await runLive(ledger, flags.queue, pick, arms, done, signal)
-        : await runNewest(ledger, flags.last, pick, arms, done, signal);
+    if (follow) context.stderr.write(`following ${ledger}\n`);
+    const requests = follow
+      ? await runLive(ledger, flags.queue, pick, arms, done, signal)
+      : await runNewest(ledger, flags.last, pick, arms, done, signal);
     const report: ShadowReport = {
-      ...{ pipeline, ledger, share: flags.share, requests, depth: flags.depth },
-      arms: arms.map(({ arm, tally, dropped }) => ({ ...tally.report(arm.restarts), dropped })),
+      ...{ pipeline, ...(experiment === undefined ? {} : { experiment: experiment.name }) },
+      ...{ ledger, share: selection.share, requests, depth: flags.depth },
+      arms: arms.map(({ arm, tally }) => tally.report(arm.restarts)),
     };
     if (flags.json === true) printJson(context, report);
     else context.stdout.write(shadowText(report));
-    if (requests === 0 && flags.follow !== true)
-      throw new CommandFailure(`${ledger} has no answered request to ${pipeline} in the share`);
+    if (requests === 0 && !follow)
+      throw new CommandFailure(
+        `${ledger} has no answered request to ${pipeline} in the share${from === undefined && until === undefined ? '' : ', and between from and until of the experiment'}`,
+      );
   } catch (error) {
     if (!(error instanceof ArmRefusedError)) throw error;
     context.stderr.write(error.message);
@@ -141,38 +156,6 @@ function definitionOf({ pipelines }: ProjectConfig, name: string): PipelineDefin
   throw new CommandFailure(`the pipeline ${name} scores one entity and has no ranking`);
 }
 
-/** @throws UsageError */
-async function specsOf(definition: PipelineDefinition, flags: Flags): Promise<readonly ArmSpec[]> {
-  const specs: ArmSpec[] = [];
-  for (const against of flags.against ?? []) {
-    await namedBy(against);
-    specs.push({ label: against, against, params: {} });
-  }
-  for (const text of flags.params ?? []) {
-    const params = paramsOf(text, definition);
-    specs.push({ label: text, against: definition.name, params });
-  }
-  if (specs.length === 0)
-    throw new UsageError('name an arm with --against PIPELINE|DIR|git:REF or with --params NAME=VALUE');
-  return specs;
-}
-
-function paramsOf(text: string, definition: PipelineDefinition): Readonly<Record<string, number>> {
-  const params: Record<string, number> = {};
-  for (const part of text.split(',')) {
-    const [, name, value] = /^\s*([a-z][a-z0-9_]*)\s*=\s*(\S+)\s*$/.exec(part) ?? [];
-    if (name === undefined || value === undefined)
-      throw new UsageError(`--params: expected NAME=VALUE, found ${part}`);
-    const problem = paramProblem(definition, name, Number(value));
-    if (problem !== undefined)
-      throw new UsageError(
-        `--params: ${problem.message}${problem.help === undefined ? '' : `; ${problem.help}`}`,
-      );
-    params[name] = Number(value);
-  }
-  return params;
-}
-
 /** @throws CommandFailure before anything runs */
 async function openExport(path: string): Promise<WriteStream> {
   const lines = createWriteStream(path);
@@ -182,6 +165,11 @@ async function openExport(path: string): Promise<WriteStream> {
   } catch (error) {
     throw new CommandFailure(`cannot write ${path}: ${fileProblem(error)}`, undefined, { cause: error });
   }
+}
+
+function single(text: string, before: string | undefined): string {
+  if (before === undefined) return text;
+  throw new InvalidArgumentError('It can be given once; run the command once for each experiment.');
 }
 
 function list(text: string, before: readonly string[] = []): readonly string[] {

@@ -1,8 +1,7 @@
-import { ProjectInvalidError } from '../../app/project/compile-project.js';
 import { loadProject } from '../../config/project/load-project.js';
-import { nearest } from '../../core/nearest.js';
 import type { ReportPlan } from '../../outcomes/report-plan.js';
 import { CommandFailure } from '../failure.js';
+import { experimentNamed } from './experiment-named.js';
 
 /**
  * Reads from the files of a project what the report of an experiment measures.
@@ -13,24 +12,12 @@ export async function findPlan(
   env: Readonly<Record<string, string | undefined>>,
   name: string,
 ): Promise<ReportPlan> {
-  const { config, diagnostics } = await loadProject(project, env);
-  if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
-    throw new ProjectInvalidError(diagnostics);
-  const definition = config.experiments.find((one) => one.name === name);
-  if (definition === undefined) {
-    const names = config.experiments.map((one) => one.name);
-    const near = nearest(name, names);
-    const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
-    throw new CommandFailure(
-      `the project has no experiment ${name}; ${near === undefined ? known : `did you mean ${near}?`}`,
-      names.length === 0 ? 'declare it in experiments/<name>.yaml' : undefined,
-    );
-  }
+  const { config, definition } = experimentNamed(await loadProject(project, env), name);
   const { mode, unit, arms, metrics, from, until } = definition;
   if (mode === 'shadow')
     throw new CommandFailure(
-      `${name} is a shadow experiment: no user sees its arms, so there is nothing to report`,
-      'run its arms on logged requests: millrace shadow',
+      `${name} is a shadow experiment: no user was assigned to an arm, so there is nothing to report`,
+      `compare its arms on logged requests: millrace shadow --experiment ${name}`,
     );
   if (metrics === undefined)
     throw new CommandFailure(

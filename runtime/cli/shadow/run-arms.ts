@@ -10,6 +10,9 @@ import type { Arm } from './arm.js';
 import type { RunRequest } from './messages.js';
 import type { ArmRow, ArmTally, Served } from './tally.js';
 
+/** How far the clock of a file system may be behind, in milliseconds. */
+const SKEW_MS = 60_000;
+
 /** A request that was served, and how it was ranked. */
 export interface ShadowRequest extends Served {
   readonly time: number;
@@ -19,8 +22,16 @@ export interface ShadowRequest extends Served {
 export interface RunningArm {
   readonly arm: Arm;
   readonly tally: ArmTally;
-  /** Requests that were not run, because too many were waiting. */
-  dropped: number;
+}
+
+/** Which requests are run. */
+export interface Selection {
+  /** From 0 to 1: the share of the requests, by their ids. */
+  readonly share: number;
+  /** Epoch milliseconds, inclusive; undefined: since ever. */
+  readonly from?: number | undefined;
+  /** Epoch milliseconds, exclusive; undefined: without end. */
+  readonly until?: number | undefined;
 }
 
 /** Whether a request is in the share. The same requests are in a share each time, and in every larger one. */
@@ -28,16 +39,17 @@ export function isInShare(requestId: string, share: number): boolean {
   return murmur3(Buffer.from(requestId)) / 2 ** 32 < share;
 }
 
-/** Reads a request from the record of a ranking. @returns undefined if the record is not of the pipeline, or not in the share */
+/** Reads a request from the record of a ranking. @returns undefined if the record is not of the pipeline, or not selected */
 export function shadowRequest(
   record: DecodedRecord,
   definition: PipelineDefinition,
   entities: ReadonlyMap<string, EntityType>,
-  share: number,
+  { share, from = -Infinity, until = Infinity }: Selection,
 ): ShadowRequest | undefined {
   if (record.kind !== 'ranking' || loggedPipeline(record) !== definition.name) return undefined;
   const request = loggedRequest(record, definition, entities);
   if (request === undefined || !isInShare(request.requestId, share)) return undefined;
+  if (request.time < from || request.time >= until) return undefined;
   const scores = record.field('score');
   const ranked = request.candidates
     .map(({ id, place }, row) => ({ id, place, score: numberAt(scores?.at(row)) }))
@@ -73,7 +85,7 @@ export async function runNewest(
 
 /**
  * Runs requests as a service logs them, until the signal aborts. An arm that is slower than the requests come does not
- * hold the reader: requests above `queue` are dropped and counted.
+ * hold the reader: requests above `queue` are dropped and counted, and so are those that wait when the signal aborts.
  * @returns how many requests there were
  */
 export async function runLive(
@@ -94,20 +106,25 @@ export async function runLive(
   const work = async (at: number, one: RunningArm): Promise<void> => {
     isBusy[at] = true;
     for (let next = waiting[at]?.shift(); next !== undefined; next = waiting[at]?.shift()) {
-      if (end.aborted) one.dropped += 1;
+      if (end.aborted) done(one.tally.drop(next));
       else await runOne(one, next, done);
     }
     isBusy[at] = false;
   };
+  /** The number of the last request, by the instance that logged it. */
+  const newest = new Map<string, number>();
   let count = 0;
-  for await (const record of followRecords([ledger], readReport(), end)) {
+  for await (const record of followRecords([ledger], readReport(), end, since - SKEW_MS)) {
     const request = pick(record);
     if (request === undefined || request.time < since) continue;
+    // `ledger compact` and `store forget` write records again, into other segments.
+    if (record.sequence <= (newest.get(record.instance) ?? 0)) continue;
+    newest.set(record.instance, record.sequence);
     count += 1;
     for (const [at, one] of arms.entries()) {
       const own = waiting[at] ?? [];
       if (own.length >= queue) {
-        one.dropped += 1;
+        done(one.tally.drop(request));
         continue;
       }
       own.push(request);

@@ -4,16 +4,20 @@ import type { ArmReport } from './tally.js';
 /** What was found, for programs. */
 export interface ShadowReport {
   readonly pipeline: string;
+  /** The name of the experiment whose arms ran. */
+  readonly experiment?: string;
   readonly ledger: string;
   readonly share: number;
   /** Requests that were served, in the share. */
   readonly requests: number;
   readonly depth: number;
-  readonly arms: readonly (ArmReport & { readonly dropped: number })[];
+  readonly arms: readonly ArmReport[];
 }
 
-export function shadowText({ pipeline, share, requests, depth, arms }: ShadowReport): string {
-  const head = `${pipeline}: ${requests.toLocaleString('en')} request${requests === 1 ? '' : 's'} (${share * 100}% of those logged)\n\n`;
+export function shadowText({ pipeline, experiment, share, requests, depth, arms }: ShadowReport): string {
+  const subject = experiment === undefined ? pipeline : `${experiment}, an experiment on ${pipeline}`;
+  const percent = Number((share * 100).toFixed(6));
+  const head = `${subject}: ${requests.toLocaleString('en')} request${requests === 1 ? '' : 's'} (${percent}% of those logged)\n\n`;
   const table = renderTable(
     [
       { title: 'arm', max: 24 },

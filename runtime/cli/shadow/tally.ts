@@ -1,5 +1,6 @@
 import { kendallTau, overlapAt } from '../../evaluation/compare-rankings.js';
-import { mean, quantile } from '../../evaluation/statistics.js';
+import { Reservoir } from '../../evaluation/reservoir.js';
+import { mean } from '../../evaluation/statistics.js';
 import type { ArmOutcome } from './arm.js';
 import type { RankedBy } from './messages.js';
 
@@ -14,7 +15,7 @@ export interface Served {
 export interface ArmRow {
   readonly request_id: string;
   readonly arm: string;
-  /** `ok`, `timeout`, `crashed`, or the code of the error. */
+  /** `ok`, `timeout`, `crashed`, `dropped`, or the code of the error. */
   readonly outcome: string;
   readonly overlap?: number;
   readonly tau?: number;
@@ -33,6 +34,8 @@ export interface ArmReport {
   /** Requests by the reason why they have no ranking. */
   readonly failed: Readonly<Record<string, number>>;
   readonly restarts: number;
+  /** Requests that were not run, because too many were waiting. */
+  readonly dropped: number;
   /** Scores of the arm that are not finite numbers, in all rankings. */
   readonly not_finite: number;
   readonly overlap: number | null;
@@ -41,18 +44,21 @@ export interface ArmReport {
   readonly ms: { readonly p50: number; readonly p99: number } | null;
 }
 
-/** Collects how an arm ranks requests that were served. */
+/** Collects how an arm ranks requests that were served. Its memory does not grow with the requests. */
 export class ArmTally {
   readonly #arm: string;
   readonly #k: number;
-  readonly #overlaps: number[] = [];
-  readonly #taus: number[] = [];
-  readonly #drifts: number[] = [];
-  readonly #ms: number[] = [];
+  readonly #overlaps = new Reservoir();
+  readonly #taus = new Reservoir();
+  readonly #drifts = new Reservoir();
+  /** The sizes of the drifts. */
+  readonly #sizes = new Reservoir();
+  readonly #ms = new Reservoir();
   readonly #failed: Record<string, number> = {};
   #same = 0;
   #degraded = 0;
   #notFinite = 0;
+  #dropped = 0;
 
   /** @param k the depth of the overlap */
   constructor(arm: string, k: number) {
@@ -83,10 +89,13 @@ export class ArmTally {
     });
     const notFinite = outcome.ranked.filter(({ score }) => score === null).length;
     const drift = differences.length === 0 ? undefined : mean(differences);
-    this.#overlaps.push(overlap);
-    if (tau !== undefined) this.#taus.push(tau);
-    if (drift !== undefined) this.#drifts.push(drift);
-    this.#ms.push(outcome.ms);
+    this.#overlaps.add(overlap);
+    if (tau !== undefined) this.#taus.add(tau);
+    if (drift !== undefined) {
+      this.#drifts.add(drift);
+      this.#sizes.add(Math.abs(drift));
+    }
+    this.#ms.add(outcome.ms);
     this.#notFinite += notFinite;
     this.#same += ids.length === servedIds.length && ids.every((id, at) => id === servedIds[at]) ? 1 : 0;
     this.#degraded += outcome.degraded.length > 0 ? 1 : 0;
@@ -101,27 +110,30 @@ export class ArmTally {
     };
   }
 
+  /** Counts a request that the arm was not given. */
+  drop({ requestId }: Served): ArmRow {
+    this.#dropped += 1;
+    return { request_id: requestId, arm: this.#arm, outcome: 'dropped' };
+  }
+
   /** @param restarts processes of the arm that had to be replaced */
   report(restarts: number): ArmReport {
-    const sorted = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
-    const sizes = sorted(this.#drifts.map(Math.abs));
-    const ms = sorted(this.#ms);
+    const drift = this.#drifts.mean();
+    const [p95 = 0] = this.#sizes.quantiles(0.95) ?? [];
+    const [p50, p99 = 0] = this.#ms.quantiles(0.5, 0.99) ?? [];
     return {
       arm: this.#arm,
-      ranked: this.#ms.length,
+      ranked: this.#ms.count,
       same: this.#same,
       degraded: this.#degraded,
       failed: { ...this.#failed },
       restarts,
+      dropped: this.#dropped,
       not_finite: this.#notFinite,
-      overlap: meanOf(this.#overlaps),
-      tau: meanOf(this.#taus),
-      drift: sizes.length === 0 ? null : { mean: mean(this.#drifts), p95: quantile(sizes, 0.95) },
-      ms: ms.length === 0 ? null : { p50: quantile(ms, 0.5), p99: quantile(ms, 0.99) },
+      overlap: this.#overlaps.mean() ?? null,
+      tau: this.#taus.mean() ?? null,
+      drift: drift === undefined ? null : { mean: drift, p95 },
+      ms: p50 === undefined ? null : { p50, p99 },
     };
   }
-}
-
-function meanOf(values: readonly number[]): number | null {
-  return values.length === 0 ? null : mean(values);
 }

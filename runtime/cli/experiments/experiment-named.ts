@@ -1,0 +1,30 @@
+import { ProjectInvalidError } from '../../app/project/compile-project.js';
+import type { ExperimentDefinition } from '../../config/model/experiments.js';
+import type { loadProject } from '../../config/project/load-project.js';
+import type { ProjectConfig } from '../../config/model/project.js';
+import { nearest } from '../../core/nearest.js';
+import { CommandFailure } from '../failure.js';
+
+/**
+ * Finds an experiment of a project by its name.
+ * @throws ProjectInvalidError if the project has errors; CommandFailure if there is no such experiment
+ */
+export function experimentNamed(
+  { config, diagnostics }: Awaited<ReturnType<typeof loadProject>>,
+  name: string,
+): { readonly config: ProjectConfig; readonly definition: ExperimentDefinition } {
+  if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
+    throw new ProjectInvalidError(diagnostics);
+  const definition = config.experiments.find((one) => one.name === name);
+  if (definition !== undefined) return { config, definition };
+  const names = config.experiments.map((one) => one.name);
+  const near = nearest(name, names);
+  throw new CommandFailure(
+    `the project has no experiment ${name}; it has ${names.join(', ') || 'none'}`,
+    names.length === 0
+      ? 'declare it in experiments/<name>.yaml'
+      : near === undefined
+        ? undefined
+        : `did you mean ${near}?`,
+  );
+}
