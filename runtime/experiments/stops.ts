@@ -13,7 +13,11 @@ export class Stops {
   readonly #store: Store;
   readonly #prefix: string;
   #names: readonly string[] = [];
-  #stopped: ReadonlySet<string> = new Set();
+  readonly #stopped = new Set<string>();
+  /** Counts reads when they are sent, and changes when they are confirmed. */
+  #count = 0;
+  /** By experiment: the count of the read or change that its state comes from. An older answer does not replace it. */
+  readonly #counts = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
 
@@ -31,7 +35,7 @@ export class Stops {
    * @throws MillraceError with a code of STORE_READ_FAILURES
    */
   async follow(names: readonly string[]): Promise<void> {
-    // Those of the project that still serves are followed as well, until the next reload.
+    // Those of earlier projects are followed as well, since one of them may still serve.
     this.#names = [...new Set([...this.#names, ...names])];
     if (this.#names.length === 0) return;
     await this.read(this.#names);
@@ -46,13 +50,13 @@ export class Stops {
   async stop(experiment: string, now: number): Promise<void> {
     const value = Buffer.from(JSON.stringify({ format: 1, stopped: new Date(now).toISOString() }));
     await this.#store.write([{ key: experimentStopKey(this.#prefix, experiment), value }]);
-    this.#stopped = new Set([...this.#stopped, experiment]);
+    this.#set(experiment, true, ++this.#count);
   }
 
   /** Lets a stopped experiment go on, with the same arms. @throws StoreWriteError */
   async resume(experiment: string): Promise<void> {
     await this.#store.remove([experimentStopKey(this.#prefix, experiment)]);
-    this.#stopped = new Set([...this.#stopped].filter((name) => name !== experiment));
+    this.#set(experiment, false, ++this.#count);
   }
 
   async close(): Promise<void> {
@@ -63,7 +67,15 @@ export class Stops {
   /** Reads which of the experiments were stopped. @throws MillraceError with a code of STORE_READ_FAILURES */
   async read(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
+    const count = ++this.#count;
     const values = await this.#store.read(names.map((name) => experimentStopKey(this.#prefix, name)));
-    this.#stopped = new Set(names.filter((_, index) => values[index] !== null));
+    for (const [index, name] of names.entries()) this.#set(name, values[index] !== null, count);
+  }
+
+  #set(experiment: string, isStopped: boolean, count: number): void {
+    if (count < (this.#counts.get(experiment) ?? 0)) return;
+    this.#counts.set(experiment, count);
+    if (isStopped) this.#stopped.add(experiment);
+    else this.#stopped.delete(experiment);
   }
 }

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+
+/** An experiment, as docs/experiments.md describes it. */
+export interface ReferenceExperiment {
+  readonly name: string;
+  readonly layer: string;
+  /** In percent. */
+  readonly offset: number;
+  readonly share: number;
+  /** Weights by arm, in the order of the file. */
+  readonly arms: Readonly<Record<string, number>>;
+}
+
+/** A point as docs/experiments.md defines it: the first 53 bits of the SHA-256 of the texts, divided by 2^53. */
+function point(...texts: readonly string[]): number {
+  const digest = createHash('sha256').update(texts.join('\u0000'), 'utf8').digest();
+  return Number(digest.readBigUInt64BE(0) >> 11n) / 2 ** 53;
+}
+
+/** The arm of a unit, computed from the documentation alone; undefined if the unit does not take part. */
+export function referenceArm(
+  { name, layer, offset, share, arms }: ReferenceExperiment,
+  unit: string,
+): string | undefined {
+  const place = 100 * point('layer', layer, unit);
+  if (place < offset || place >= offset + share) return undefined;
+  const total = Object.values(arms).reduce((sum, weight) => sum + weight, 0);
+  let left = point('arm', name, unit) * total;
+  for (const [arm, weight] of Object.entries(arms)) {
+    if (left < weight) return arm;
+    left -= weight;
+  }
+  throw new Error('a point is below 1');
+}
