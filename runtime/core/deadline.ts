@@ -23,7 +23,8 @@ export class Deadline {
   readonly started: number;
   readonly usage: Usage | undefined;
   #timer: NodeJS.Timeout | undefined;
-  readonly #leaveParent: (() => void) | undefined;
+  readonly #parent: Deadline | undefined;
+  #leaveParent: (() => void) | undefined;
   #error: Error | undefined;
   #listeners: Set<(error: Error) => void> | undefined;
   #controller: AbortController | undefined;
@@ -34,8 +35,8 @@ export class Deadline {
   ) {
     this.started = started;
     this.usage = usage ?? parent?.usage;
+    this.#parent = parent;
     if (!isLazy) this.#start();
-    this.#leaveParent = parent?.whenOver((error) => this.abort(error));
   }
 
   /** Aborted when the deadline is over. */
@@ -63,19 +64,21 @@ export class Deadline {
    * @returns a function that removes the listener
    */
   whenOver(listener: (error: Error) => void): () => void {
+    this.#start();
     if (this.#error !== undefined) {
       listener(this.#error);
       return () => undefined;
     }
-    this.#start();
     const listeners = (this.#listeners ??= new Set());
     listeners.add(listener);
     return () => listeners.delete(listener);
   }
 
+  /** Starts the timer, and listens to the parent. */
   #start(): void {
-    if (this.#error === undefined)
-      this.#timer ??= setTimeout(() => this.abort(exceeded(this.ms)), this.#left());
+    if (this.#error !== undefined || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => this.abort(exceeded(this.ms)), this.#left());
+    this.#leaveParent = this.#parent?.whenOver((error) => this.abort(error));
   }
 
   #left(): number {
@@ -87,13 +90,24 @@ export class Deadline {
    * @throws MillraceError deadline_exceeded once the time limit is over
    */
   check(): void {
+    const error = this.#over();
+    if (error !== undefined) throw error;
+  }
+
+  #over(): Error | undefined {
     if (this.#error === undefined && this.#left() < 0) this.abort(exceeded(this.ms));
-    if (this.#error !== undefined) throw this.#error;
+    // A lazy deadline does not listen to its parent before it starts.
+    if (this.#error === undefined && this.#parent !== undefined) {
+      const ofParent = this.#parent.#over();
+      if (ofParent !== undefined) this.abort(ofParent);
+    }
+    return this.#error;
   }
 
   /** Settles like the promise, or rejects with the deadline's error if that comes first. */
   async within<T>(work: Promise<T>): Promise<T> {
     this.usage?.hold(work);
+    this.#start();
     if (this.#error !== undefined) {
       // The work started too late. Its own rejection is ignored, since an unhandled rejection would end the process.
       work.catch(() => undefined);

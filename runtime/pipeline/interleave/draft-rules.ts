@@ -98,8 +98,22 @@ export class DraftRules {
   /**
    * @param drafted the rows that are placed, by rank; the caller writes it
    * @param teams by row: a Team, or WAITS; the caller writes it
+   * @returns undefined if no rule says anything about the mixed list
    */
-  constructor(control: DraftSide, arm: DraftSide, drafted: Int32Array, teams: Uint8Array) {
+  static of(
+    control: DraftSide,
+    arm: DraftSide,
+    drafted: Int32Array,
+    teams: Uint8Array,
+  ): DraftRules | undefined {
+    const counts = ({ rules }: DraftSide): boolean =>
+      rules.some(({ kind }) => kind === 'limit' || kind === 'group');
+    const keepsPlaces = control.fixed.size > 0 && arm.fixed.size > 0;
+    if (!keepsPlaces && !counts(control) && !counts(arm)) return undefined;
+    return new DraftRules(control, arm, drafted, teams);
+  }
+
+  private constructor(control: DraftSide, arm: DraftSide, drafted: Int32Array, teams: Uint8Array) {
     for (const [position, row] of control.fixed)
       if (arm.fixed.get(position) === row) this.#common.set(position, row);
     const hasLimits = [control, arm].some(({ rules }) => rules.some(({ kind }) => kind === 'limit'));

@@ -28,20 +28,63 @@ export function teamDraft(
 ): Draft {
   const teams = new Uint8Array(count).fill(WAITS);
   const order = new Int32Array(Math.min(most, count));
-  const rules = new DraftRules(control, arm, order, teams);
+  const rules = DraftRules.of(control, arm, order, teams);
   let length = 0;
+  while (length < order.length) {
+    const row = control.order[length];
+    if (row === undefined || row !== arm.order[length]) break;
+    teams[row] = Team.none;
+    order[length] = row;
+    rules?.placed(row, length);
+    length += 1;
+  }
+  length =
+    rules === undefined
+      ? fill(control.order, arm.order, order, teams, length, coin)
+      : fillByRules(rules, order, teams, length, coin);
+  return { order: order.subarray(0, length), teams };
+}
+
+/** Fills the places from `length`, for arms without rules for the mixed list. @returns the number of places that are filled */
+function fill(
+  control: Int32Array,
+  arm: Int32Array,
+  order: Int32Array,
+  teams: Uint8Array,
+  length: number,
+  coin: (round: number) => boolean,
+): number {
+  /** The best row of each arm that may wait. */
+  let [ofControl, ofArm] = [length, length];
+  let isControl = false;
+  for (let picks = 0; length < order.length; picks++) {
+    isControl = picks % 2 === 0 ? coin(picks >> 1) : !isControl;
+    while (ofControl < control.length && teams[control[ofControl] ?? 0] !== WAITS) ofControl++;
+    while (ofArm < arm.length && teams[arm[ofArm] ?? 0] !== WAITS) ofArm++;
+    const takesControl = isControl ? ofControl < control.length : ofArm >= arm.length;
+    const row = takesControl ? control[ofControl] : arm[ofArm];
+    if (row === undefined) break;
+    teams[row] = takesControl ? Team.control : Team.arm;
+    order[length++] = row;
+  }
+  return length;
+}
+
+/** The same with rules. */
+function fillByRules(
+  rules: DraftRules,
+  order: Int32Array,
+  teams: Uint8Array,
+  from: number,
+  coin: (round: number) => boolean,
+): number {
+  let length = from;
   const place = (row: number, team: Team): void => {
     teams[row] = team;
     order[length] = row;
     rules.placed(row, length);
     length += 1;
   };
-
-  while (length < order.length) {
-    const row = control.order[length];
-    if (row === undefined || row !== arm.order[length]) break;
-    place(row, Team.none);
-  }
   let picks = 0;
   while (length < order.length) {
     const own = rules.kept(length);
@@ -61,5 +104,5 @@ export function teamDraft(
       place(other, second);
     }
   }
-  return { order: order.subarray(0, length), teams };
+  return length;
 }

@@ -82,6 +82,7 @@ export class RankingLog {
   #scores = new Float64Array(0);
   #onPage = new Uint8Array(0);
   #statuses = new Uint8Array(0);
+  readonly #teams: string[] = [];
 
   /**
    * The log of a pipeline; undefined if it has no `log:`.
@@ -240,13 +241,28 @@ export class RankingLog {
         Float64Array.from({ length: count }, (_, i) => (this.#onPage[rows?.[i] ?? i] === 1 ? 1 : weight)),
       );
     writer.bool(this.#onPage, undefined, rows);
-    if (this.#hasTeams) writer.text(this.#teamsOf(served?.teams, rows, count));
+    if (this.#hasTeams) this.#writeTeams(writer, served?.teams, count, rows);
     this.#draws?.write(writer, served?.ranking, this.#places, frame.count, rows);
   }
 
   /** The column of TEAM_FIELD. */
-  #teamsOf(teams: Teams | undefined, rows: Int32Array | undefined, count: number): (string | undefined)[] {
-    return Array.from({ length: count }, (_, i) => teams && teamName(teams, rows?.[i] ?? i));
+  #writeTeams(
+    writer: RecordWriter,
+    teams: Teams | undefined,
+    count: number,
+    rows: Int32Array | undefined,
+  ): void {
+    if (teams === undefined) {
+      writer.text(undefined);
+      return;
+    }
+    for (let i = 0; i < count; i++) {
+      const row = rows?.[i] ?? i;
+      const name = teamName(teams, row);
+      this.#statuses[row] = name === undefined ? Status.absent : Status.present;
+      this.#teams[row] = name ?? '';
+    }
+    writer.text(this.#teams, this.#statuses, rows);
   }
 
   /** A removed candidate has no score; neither has one of a failed request. */

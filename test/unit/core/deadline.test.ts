@@ -65,6 +65,18 @@ describe('Deadline', () => {
     for (const one of [parent, part]) one.end();
   });
 
+  it('is over with its parent, also if its timer starts late', async () => {
+    const gone = new MillraceError('deadline_exceeded', 'gone');
+    const parent = new Deadline(FAR);
+    const [checked, waiting, late] = [1, 2, 3].map(() => new Deadline(FAR, { parent, isLazy: true }));
+    const work = codeOf(waiting?.within(new Promise(() => undefined)) ?? Promise.resolve());
+    parent.abort(gone);
+    expect(() => checked?.check()).to.throw(MillraceError, 'gone');
+    expect(await work).to.equal('deadline_exceeded');
+    expect(late?.signal.reason).to.equal(gone);
+    for (const one of [parent, checked, waiting, late]) one?.end();
+  });
+
   it('handles the rejection of work that starts too late', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
