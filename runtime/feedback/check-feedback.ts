@@ -49,21 +49,31 @@ export interface FeedbackTypes {
   readonly kinds: ReadonlyMap<string, EventKind>;
 }
 
-/** When the events arrived, the accepted range of event times, and whether the body has a request id. */
+/** When the events arrived, and the accepted range of event times. */
 interface Arrival {
   readonly now: number;
   readonly eventTimes: EventTimes;
-  readonly hasRequest: boolean;
+  /** What the body knows of the events: their request, or else an entity that they belong to. */
+  readonly known: 'request' | 'owner' | 'nothing';
 }
 
 type Entities = ReadonlyMap<string, EntityType>;
 
 const BODY_FIELDS = ['request_id', 'events'];
 
+/** Why nothing identifies an event. */
+const UNTOLD = {
+  owner:
+    'without request_id, an event needs event_id or time; otherwise it would count twice if it is sent again',
+  nothing:
+    'without request_id and without an entity that the events belong to, an event needs event_id; otherwise it would count twice if it is sent again',
+} as const;
+
 /**
  * Checks `{request_id?, events: [0 to 1000 of {type, <entity type>: {…}, time?, quantity?, position?, event_id?,
- * <value>? …}], <entity type>: {…} or null …}`. The body is accepted as a whole or not at all. Without a request id, the
- * body names an entity that the events belong to, and each event has `event_id` or `time`, which then identify it.
+ * <value>? …}], <entity type>: {…} or null …}`. The body is accepted as a whole or not at all. Without a request id,
+ * each event has `event_id` or `time`, which then identify it. If no entity is known that the events belong to, either,
+ * each event has `event_id`: the times of two strangers' events can be equal.
  * @param now the time of events that give none, epoch milliseconds
  * @param oldest the oldest accepted event time, epoch milliseconds
  * @throws MillraceError invalid_body
@@ -87,11 +97,6 @@ export function* checkFeedback(
   const sentId = own(body, 'request_id') ?? undefined;
   const requestId = sentId === undefined ? undefined : readId(sentId, '/request_id', violations);
   const owners = readOwners(body, types.entities, violations);
-  if (sentId === undefined && owners.length === 0 && violations.count === 0) {
-    const detail =
-      'without request_id, expected the entity that the events belong to, e.g. user: {"user_id": …}';
-    violations.add('', 'missing_field', detail);
-  }
   const list: unknown = own(body, 'events');
   const events: (FeedbackEvent | undefined)[] = [];
   if (!isBodyList(list)) {
@@ -100,7 +105,9 @@ export function* checkFeedback(
   } else if (list.length > MAX_EVENTS) {
     violations.add('/events', 'too_many', `events: at most ${MAX_EVENTS}, found ${list.length}`);
   } else {
-    const arrival = { now, eventTimes: { oldest, ahead: CLOCK_AHEAD }, hasRequest: sentId !== undefined };
+    const eventTimes = { oldest, ahead: CLOCK_AHEAD };
+    const known = sentId !== undefined ? 'request' : owners.length > 0 ? 'owner' : 'nothing';
+    const arrival = { now, eventTimes, known } as const;
     for (const event of list) {
       const pointer = pointerTo('/events', events.length);
       events.push(readEvent(event as JsonValue, types, arrival, pointer, violations));
@@ -147,11 +154,12 @@ function readEvent(
   const time = readTime(sentTime, arrival, pointerTo(pointer, 'time'), violations);
   const quantity = readCount(own(event, 'quantity'), pointerTo(pointer, 'quantity'), violations);
   const position = readCount(own(event, 'position'), pointerTo(pointer, 'position'), violations);
-  if (!arrival.hasRequest && sentTime === undefined && (own(event, 'event_id') ?? undefined) === undefined) {
-    const detail =
-      'without request_id, an event needs event_id or time; otherwise it would count twice if it is sent again';
-    violations.add(pointer, 'missing_field', detail);
-  }
+  const { known } = arrival;
+  const isTold =
+    known === 'request' ||
+    (own(event, 'event_id') ?? undefined) !== undefined ||
+    (known === 'owner' && sentTime !== undefined);
+  if (!isTold) violations.add(pointer, 'missing_field', UNTOLD[known]);
   const subjects: string[] = [];
   const values = new Map<string, JsonValue>();
   for (const name of Object.keys(event)) {

@@ -5,7 +5,7 @@ import { callInBackground, inBackground } from '../core/background.js';
 import { groupBy } from '../core/group-by.js';
 import type { Pieces } from '../core/pieces.js';
 import { MAX_EVENTS } from '../feedback/check-feedback.js';
-import { mappedFeedback, type FeedbackBody, type FeedbackOf } from './feedback-parts.js';
+import { mappedFeedback, type FeedbackOf, type MessageFeedback } from './feedback-parts.js';
 import type {
   Intake,
   IntakeProject,
@@ -22,7 +22,7 @@ const EVENT_POINTER = /^\/events\/(\d+)(.*)$/s;
 /** The maximum number of reasons in the report of one message. */
 const MOST_REASONS = 3;
 
-/** The feedback of one message. */
+/** The feedback of one message, or of one of its users. */
 interface Part {
   readonly position: number;
   /** Parts with equal keys can be sent in one body. Undefined: it is sent alone. */
@@ -45,12 +45,12 @@ export class FeedbackIntake implements Intake {
     'rejected',
   ];
   readonly #feedbackOf: FeedbackOf | undefined;
-  readonly #takesLines: boolean;
+  readonly #map: MappedSource['map'];
   readonly #target: Pick<SourceTarget, 'feedback'>;
 
   constructor(definition: MappedSource, project: IntakeProject, target: Pick<SourceTarget, 'feedback'>) {
     this.#feedbackOf = definition.map === undefined ? undefined : mappedFeedback(definition, project);
-    this.#takesLines = definition.map === 'snowplow';
+    this.#map = definition.map;
     this.#target = target;
   }
 
@@ -82,29 +82,28 @@ export class FeedbackIntake implements Intake {
   *#partsOf(messages: readonly SourceMessage[], outcomes: Outcomes): Pieces<Part[]> {
     const parts: Part[] = [];
     for (const [position, message] of messages.entries()) {
-      const part = this.#partOf(message, position, outcomes);
-      if (part !== undefined) parts.push(part);
+      parts.push(...this.#partsOfOne(message, position, outcomes));
       yield;
     }
     return parts;
   }
 
-  #partOf(message: SourceMessage, position: number, outcomes: Outcomes): Part | undefined {
-    const read = readMessage(message, this.#takesLines);
+  #partsOfOne(message: SourceMessage, position: number, outcomes: Outcomes): readonly Part[] {
+    const read = readMessage(message, this.#map);
     if (read.is === 'unreadable') outcomes.reject(position, read.problem);
     if (read.is === 'nothing') outcomes.skip();
-    if (read.is !== 'row') return undefined;
-    const body = this.#feedbackOf?.(read.value, message) ?? nativeBody(read.value, message);
-    if ('problem' in body) {
-      outcomes.reject(position, body.problem);
-      return undefined;
+    if (read.is !== 'rows') return [];
+    const [native] = read.values;
+    if (this.#feedbackOf === undefined && native !== undefined && !Array.isArray(native.events))
+      return [{ position, key: undefined, head: native, events: [] }];
+    const found = this.#feedbackOf?.(read.values, message) ?? nativeFeedback(native ?? {}, message);
+    if ('problem' in found) {
+      outcomes.reject(position, found.problem);
+      return [];
     }
-    if (!Array.isArray(body.events)) return { position, key: undefined, head: read.value, events: [] };
-    if (body.events.length === 0) {
-      outcomes.skip(body.skipped);
-      return undefined;
-    }
-    return { position, key: JSON.stringify(body.head), head: body.head, events: body.events };
+    if (found.bodies.length === 0) outcomes.skip(found.skipped);
+    else outcomes.leftOut(found.skipped);
+    return found.bodies.map(({ head, events }) => ({ position, key: JSON.stringify(head), head, events }));
   }
 
   /** Stores a body. If the events of some messages are wrong, the others are sent again without them. */
@@ -136,17 +135,19 @@ export class FeedbackIntake implements Intake {
 }
 
 /** An event without a time happened when its message was added, however often the message is delivered. */
-function nativeBody({ events, ...head }: JsonObject, { time }: SourceMessage): FeedbackBody {
-  if (!Array.isArray(events)) return { head, events: events as unknown as readonly JsonObject[] };
+function nativeFeedback({ events, ...head }: JsonObject, { time }: SourceMessage): MessageFeedback {
   const hasRequest = (head['request_id'] ?? null) !== null;
-  const timed = (events as readonly JsonValue[]).map((event) => {
+  const timed = (events as unknown as readonly JsonValue[]).map((event) => {
     if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
     const one = event as JsonObject;
     // Only an id tells two events of one millisecond apart.
     const isKnown = hasRequest || (one['event_id'] ?? null) !== null;
     return isKnown && (one['time'] ?? null) === null ? { ...one, time } : one;
   });
-  return { head, events: timed as readonly JsonObject[] };
+  return {
+    bodies: timed.length === 0 ? [] : [{ head, events: timed as readonly JsonObject[] }],
+    skipped: [],
+  };
 }
 
 /** Messages of one lane are stored one after the other: all that belong to the same entities. */

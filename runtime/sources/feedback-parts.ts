@@ -4,34 +4,42 @@ import type { EventKind } from '../config/model/events.js';
 import { isReadyMap } from '../config/project/ready-maps.js';
 import { feedbackReader } from '../dataset/import/feedback-reader.js';
 import type {
+  EventOutput,
   ForeignEvent,
   ForeignFeedback,
   ForeignRanking,
   Owners,
   RowReader,
 } from '../dataset/import/foreign-event.js';
+import { lineIds } from '../dataset/import/line-ids.js';
 import { isWanted } from '../dataset/import/mapped-values.js';
 import { readyReader } from '../dataset/import/ready-logs.js';
-import { MOST_ITEMS } from '../feedback/check-feedback.js';
+import { MAX_EVENTS, MOST_ITEMS } from '../feedback/check-feedback.js';
 import { nearest } from '../core/nearest.js';
 import type { IntakeProject, MappedSource } from './intake.js';
 
 /** The kind of feedback of the items of a list that was shown. */
 const SHOWN = 'impression';
 
-/** What a message says about users: a body of the feedback route, without anything that the project does not declare. */
+/** A body of the feedback route, without anything that the project does not declare. */
 export interface FeedbackBody {
   /** The body without its events. Bodies with equal heads can be put together. */
   readonly head: JsonObject;
   readonly events: readonly JsonObject[];
-  /** The kinds of what is not used, if any. */
-  readonly skipped?: readonly string[];
 }
 
+/** What a message says about users: a body for each user or request, in the order of their first events. */
+export interface MessageFeedback {
+  readonly bodies: readonly FeedbackBody[];
+  /** The kinds of what is not used. */
+  readonly skipped: readonly string[];
+}
+
+/** @param rows the events of the message */
 export type FeedbackOf = (
-  row: JsonObject,
+  rows: readonly JsonObject[],
   message: SourceMessage,
-) => FeedbackBody | { readonly problem: string };
+) => MessageFeedback | { readonly problem: string };
 
 /** Returns a function that reads messages by the map of a source, as bodies of feedback. */
 export function mappedFeedback(definition: MappedSource, project: IntakeProject): FeedbackOf {
@@ -40,24 +48,30 @@ export function mappedFeedback(definition: MappedSource, project: IntakeProject)
   // Kinds of a log that Millrace knows are left out if the project does not declare them.
   const isReady = typeof map === 'string' && isReadyMap(map);
   const reader = isReady ? readyReader(map, about) : columnReader(definition, project, () => time);
-  return (row, message) => {
+  return (rows, message) => {
     time = message.time;
-    const events: ForeignEvent[] = [];
+    const bodies = new Bodies(about, project);
     const skipped: string[] = [];
-    let problem: string | undefined;
-    reader.read(row, {
-      event: (event) => events.push(event),
-      reject: (reason, detail) => {
-        problem ??= `${reason}: ${detail}`;
-      },
-      skip: (what) => skipped.push(what),
-    });
-    if (problem !== undefined) return { problem };
-    const kinds = events.flatMap((event) => (event.is === 'feedback' ? [event.event] : []));
-    const unknown = isReady ? undefined : kinds.find((kind) => !project.events.has(kind));
-    if (unknown !== undefined) return { problem: unknownKind(unknown, project.events) };
-    const body = bodyOf(events, `${message.partition}:${message.id}`, about, project);
-    return { ...body, skipped: [...skipped, ...(body.skipped ?? [])] };
+    for (const [at, row] of rows.entries()) {
+      const place = rows.length === 1 ? '' : `[${at}]`;
+      const arrival = { time, id: `${message.partition}:${message.id}${place}` };
+      const events: ForeignEvent[] = [];
+      let problem: string | undefined;
+      const output: EventOutput = {
+        event: (event) => events.push(event),
+        reject: (reason, detail) => {
+          problem ??= `${reason}: ${place === '' ? '' : `${place}: `}${detail}`;
+        },
+        skip: (what) => skipped.push(what),
+      };
+      reader.read(row, output, arrival);
+      const kinds = events.flatMap((event) => (event.is === 'feedback' ? [event.event] : []));
+      const unknown = isReady ? undefined : kinds.find((kind) => !project.events.has(kind));
+      if (unknown !== undefined) output.reject('unknown_event', unknownKind(unknown, project.events));
+      if (problem !== undefined) return { problem };
+      skipped.push(...bodies.add(events, arrival.id));
+    }
+    return { bodies: bodies.all(), skipped };
   };
 }
 
@@ -81,41 +95,65 @@ function columnReader(
 function unknownKind(kind: string, events: ReadonlyMap<string, EventKind>): string {
   const guess = nearest(kind, events.keys());
   const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
-  return `unknown_event: there is no kind of feedback "${kind}"${help}`;
+  return `there is no kind of feedback "${kind}"${help}`;
 }
 
-function bodyOf(
-  events: readonly ForeignEvent[],
-  place: string,
-  about: string,
-  project: IntakeProject,
-): FeedbackBody {
-  const found: JsonObject[] = [];
-  const skipped: string[] = [];
-  let head: JsonObject = {};
-  /** How often an item occurred in this message: two lines of an order are two events. */
-  const times = new Map<string, number>();
-  const eventIdOf = (id: string | undefined, kind: string, candidate: string): string => {
-    const key = JSON.stringify([kind, candidate]);
-    const count = (times.get(key) ?? 0) + 1;
-    times.set(key, count);
-    return `${id ?? place}${count === 1 ? '' : `#${count}`}`;
-  };
-  for (const event of events) {
-    if (event.is === 'feedback') {
-      const kind = project.events.get(event.event);
-      if (kind === undefined) {
-        skipped.push(event.event);
-        continue;
-      }
-      head = headOf(event.request, event.owners, project);
-      found.push(eventOf(event, kind, eventIdOf(event.id, kind.name, event.candidate), about, project));
-    } else if (event.is === 'ranking' && project.events.has(SHOWN)) {
-      head = headOf(event.request, event.owners, project);
-      found.push(...shownOf(event, (id) => eventIdOf(event.request, SHOWN, id), about, project));
-    } else skipped.push(event.is === 'entity' ? `entity ${event.type}` : SHOWN);
+/** The bodies of one message. */
+class Bodies {
+  readonly #about: string;
+  readonly #project: IntakeProject;
+  readonly #bodies = new Map<string, { readonly head: JsonObject; readonly events: JsonObject[] }>();
+
+  constructor(about: string, project: IntakeProject) {
+    this.#about = about;
+    this.#project = project;
   }
-  return { head, events: found, skipped };
+
+  /**
+   * Adds what one row says.
+   * @param place the id of events that the log gives none
+   * @returns the kinds that the project does not declare
+   */
+  add(events: readonly ForeignEvent[], place: string): readonly string[] {
+    const project = this.#project;
+    const skipped: string[] = [];
+    const unnamed = new Map<string, (item: string) => string>();
+    const placeOf = (kind: string): ((item: string) => string) => {
+      const known = unnamed.get(kind) ?? lineIds(place);
+      unnamed.set(kind, known);
+      return known;
+    };
+    for (const event of events) {
+      if (event.is === 'feedback') {
+        const kind = project.events.get(event.event);
+        if (kind === undefined) skipped.push(event.event);
+        else {
+          const id = event.id ?? placeOf(kind.name)(event.candidate);
+          this.#put(event, [eventOf(event, kind, id, this.#about, project)]);
+        }
+      } else if (event.is === 'ranking' && project.events.has(SHOWN)) {
+        this.#put(event, shownOf(event, lineIds(event.request), this.#about, project));
+      } else skipped.push(event.is === 'entity' ? `entity ${event.type}` : SHOWN);
+    }
+    return skipped;
+  }
+
+  all(): readonly FeedbackBody[] {
+    return [...this.#bodies.values()].flatMap(({ head, events }) =>
+      Array.from({ length: Math.ceil(events.length / MAX_EVENTS) }, (_, i) => ({
+        head,
+        events: events.slice(i * MAX_EVENTS, (i + 1) * MAX_EVENTS),
+      })),
+    );
+  }
+
+  #put({ request, owners }: ForeignFeedback | ForeignRanking, events: readonly JsonObject[]): void {
+    const head = headOf(request, owners, this.#project);
+    const key = JSON.stringify(head);
+    const body = this.#bodies.get(key);
+    if (body === undefined) this.#bodies.set(key, { head, events: [...events] });
+    else body.events.push(...events);
+  }
 }
 
 /** Without anybody that the events belong to, the body says so. */

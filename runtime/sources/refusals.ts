@@ -31,6 +31,11 @@ export class Outcomes {
   /** @param kinds what the message was, if that is known */
   skip(kinds: readonly string[] = []): void {
     this.add('skipped', 1);
+    this.leftOut(kinds);
+  }
+
+  /** The message is used, but not all that it holds. @param kinds what is left out */
+  leftOut(kinds: readonly string[]): void {
     for (const kind of kinds) this.#skipped.add(kind);
   }
 

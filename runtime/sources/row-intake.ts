@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../api/types.js';
 import { isReadyMap } from '../config/project/ready-maps.js';
 import { entityReader } from '../dataset/import/entity-reader.js';
 import { fittedEntity } from '../dataset/import/fitted-entity.js';
-import type { ForeignEvent, RowReader } from '../dataset/import/foreign-event.js';
+import type { EventOutput, ForeignEvent, RowReader } from '../dataset/import/foreign-event.js';
 import { readyReader } from '../dataset/import/ready-logs.js';
 import { inBackground } from '../core/background.js';
 import type { Pieces } from '../core/pieces.js';
@@ -38,7 +38,7 @@ export class RowIntake implements Intake {
   readonly outcomes: readonly Outcome[];
   readonly #into: Definition['into'];
   readonly #reader: RowReader | undefined;
-  readonly #takesLines: boolean;
+  readonly #map: MappedSource['map'];
   readonly #project: IntakeProject;
   readonly #target: Pick<SourceTarget, 'push' | 'upload'>;
 
@@ -50,7 +50,7 @@ export class RowIntake implements Intake {
     this.#into = into;
     this.#project = project;
     this.#target = target;
-    this.#takesLines = map === 'snowplow';
+    this.#map = map;
     this.#reader =
       map === undefined
         ? undefined
@@ -100,13 +100,14 @@ export class RowIntake implements Intake {
   }
 
   #rowsOf(message: SourceMessage, position: number, outcomes: Outcomes): readonly NamedRow[] {
-    const read = readMessage(message, this.#takesLines);
+    const read = readMessage(message, this.#map);
     if (read.is === 'nothing') outcomes.skip();
     if (read.is === 'unreadable') outcomes.reject(position, read.problem);
-    if (read.is !== 'row') return [];
-    const { value, json } = read;
+    if (read.is !== 'rows') return [];
+    const { values, json } = read;
     const bytes = message.content?.length ?? 0;
-    if (this.#reader !== undefined) return this.#mapped(value, bytes, position, outcomes);
+    if (this.#reader !== undefined) return this.#mapped(values, message, position, outcomes);
+    const value = values[0] ?? {};
     const field = this.#into.kind === 'features' ? 'view' : 'entity_type';
     const name = this.#into.name ?? message.headers[field];
     if (name === undefined) {
@@ -124,17 +125,27 @@ export class RowIntake implements Intake {
     return [{ name, row: { line: position, value: timed, bytes: bytes + 28 } }];
   }
 
-  #mapped(value: JsonObject, bytes: number, position: number, outcomes: Outcomes): readonly NamedRow[] {
+  #mapped(
+    values: readonly JsonObject[],
+    { content, time, partition, id }: SourceMessage,
+    position: number,
+    outcomes: Outcomes,
+  ): readonly NamedRow[] {
     const events: ForeignEvent[] = [];
     const skipped: string[] = [];
     let problem: string | undefined;
-    this.#reader?.read(value, {
-      event: (event) => events.push(event),
-      reject: (reason, detail) => {
-        problem ??= `${reason}: ${detail}`;
-      },
-      skip: (what) => skipped.push(what),
-    });
+    const bytes = Math.ceil((content?.length ?? 0) / values.length);
+    for (const [at, value] of values.entries()) {
+      const place = values.length === 1 ? '' : `[${at}]`;
+      const output: EventOutput = {
+        event: (event) => events.push(event),
+        reject: (reason, detail) => {
+          problem ??= `${reason}: ${place === '' ? '' : `${place}: `}${detail}`;
+        },
+        skip: (what) => skipped.push(what),
+      };
+      this.#reader?.read(value, output, { time, id: `${partition}:${id}${place}` });
+    }
     if (problem !== undefined) {
       outcomes.reject(position, problem);
       return [];

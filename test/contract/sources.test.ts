@@ -170,12 +170,7 @@ describe('sources on Redis streams', function () {
   it('reject what cannot be read, whole and with its reason, and go on', async () => {
     await add('web', '{"type":');
     await client.xadd('web', '*', 'other', 'x');
-    await add('web', {
-      type: 'track',
-      event: 'Product Clicked',
-      userId: 'u',
-      properties: { product_id: 'a' },
-    });
+    await add('web', { type: 'track', userId: 'u', properties: { product_id: 'a' } });
     await add('web', track('m1', 'Order Completed', 'u', { products: [{ product_id: 'a' }, {}] }));
     await add('web', track('m2', 'Product Clicked', 'u', { product_id: 'a' }));
     await add('web', {
@@ -194,10 +189,10 @@ describe('sources on Redis streams', function () {
     expect(await counted(served, 'u', ['a'])).to.deep.equal({ a: 1 });
     const reasons = async (stream: string): Promise<string[]> =>
       (await client.xrange(stream, '-', '+')).map(([, fields]) => fields[fields.indexOf('reason') + 1] ?? '');
-    const [broken, field, id, half, future] = await reasons('web_bad');
+    const [broken, field, event, half, future] = await reasons('web_bad');
     expect(broken).to.equal('not JSON: unexpected end of JSON input');
     expect(field).to.equal('expected the field data, found other');
-    expect(id).to.equal('no_id: messageId is missing');
+    expect(event).to.equal('unknown_event: event is null');
     expect(half).to.equal('no_id: product_id is missing');
     expect(future).to.match(/^time: expected a time at most 300 s after now/);
     expect(await reasons('mine:rejected')).to.deep.equal(['unknown_event: name is "clik"']);

@@ -16,7 +16,7 @@ describe('docs/feedback.md', () => {
     return withFiles(files, (root) =>
       serveProject(root, async (url) => {
         const exchanges = exchangesOf(page);
-        expect(exchanges).to.have.length(5);
+        expect(exchanges).to.have.length(6);
         for (const { path, body, answer } of exchanges)
           expect((await post(url + path, body)).json, `${path} ${body}`).to.deep.equal(answer);
       }),

@@ -38,7 +38,12 @@ describe('POST /api/v1/feedback', () => {
   const wrong: readonly [what: string, body: unknown, pointer: string, code: string][] = [
     ['no object', [], '', 'wrong_type'],
     ['no request, time or id of the event', { ...body, request_id: undefined }, '/events/0', 'missing_field'],
-    ['no request and no owner', { user: null, events: [{ ...click, time: NOW }] }, '', 'missing_field'],
+    [
+      'no request, no owner and no event id',
+      { user: null, events: [{ ...click, time: NOW }] },
+      '/events/0',
+      'missing_field',
+    ],
     ['a request that is no whole number', { ...body, request_id: 7.5 }, '/request_id', 'invalid_id'],
     ['nobody whose events they are', { request_id: 'r', events: [] }, '', 'missing_field'],
     ['an entity without an id', { ...body, user: {} }, '/user/user_id', 'missing_id'],

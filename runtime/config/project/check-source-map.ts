@@ -123,9 +123,11 @@ function checkFeedbackMap(
     diagnostics.error('missing_key', keyPlace(file, root, 'map'), message, remedy);
   if (!has(about) && !unknown)
     missing(`\`map\` has no \`${about}\``, 'it names the column with the id that an event is about');
-  if (!unknown && !keys.some(({ key }) => key !== about && names.entityNames.has(key)))
-    missing(
-      '`map` names nobody that the events belong to',
+  if (!unknown && !has('request') && !keys.some(({ key }) => key !== about && names.entityNames.has(key)))
+    diagnostics.warning(
+      'missing_key',
+      keyPlace(file, root, 'map'),
+      `\`map\` names nobody that the events belong to, so they count for \`${about}\` in counters, and in no user's history`,
       'add the column of the user, for example `user: user_id`',
     );
   if (event === undefined && !has('type'))

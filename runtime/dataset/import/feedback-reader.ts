@@ -11,6 +11,7 @@ import {
   timeReader,
 } from './mapped-values.js';
 import type { FeedbackSource, Path } from './mapping.js';
+import { lineIds } from './line-ids.js';
 import { isMissing, listOf, readId, shown, valueAt } from './read-values.js';
 
 /**
@@ -50,9 +51,9 @@ export function feedbackReader(
       const hasId = eventIdPaths.length > 0 && !eventIdPaths.every((path) => isMissing(valueAt(row, path)));
       const eventId = hasId ? readRequest(row, eventIdPaths, output) : undefined;
       if (hasId && eventId === undefined) return;
+      const idOf = eventId === undefined ? undefined : lineIds(eventId);
       const act = {
         is: 'feedback' as const,
-        ...(eventId === undefined ? {} : { id: eventId }),
         event: kind,
         time,
         request,
@@ -66,7 +67,8 @@ export function feedbackReader(
         if (candidate === undefined) continue;
         const position = readPosition(item, map.position, source.positions_from ?? 1, output);
         if (position === null) continue;
-        output.event({ ...act, candidate, position, quantity: quantityOf(item, quantityPath) });
+        const quantity = quantityOf(item, quantityPath);
+        output.event({ ...act, ...(idOf && { id: idOf(candidate) }), candidate, position, quantity });
       }
     },
   };

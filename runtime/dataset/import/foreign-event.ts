@@ -81,9 +81,17 @@ export interface EventOutput {
   skip?(what: string): void;
 }
 
-/** Reads the rows of one file, in order. */
+/** What the stream of a source knows of a row. Files know nothing. */
+export interface Arrival {
+  /** When the message was added, epoch milliseconds: the time of a row that gives none. */
+  readonly time: number;
+  /** The place of the row in its stream: the id of a row that gives none. A second delivery has the same. */
+  readonly id: string;
+}
+
+/** Reads the rows of one file, in order, or of the messages of a source. */
 export interface RowReader {
-  read(row: JsonObject, output: EventOutput): void;
+  read(row: JsonObject, output: EventOutput, arrival?: Arrival): void;
   /** Called after the last row. */
   end?(output: EventOutput): void;
 }

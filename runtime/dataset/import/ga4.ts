@@ -1,6 +1,10 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import type { EventOutput, ForeignCandidate, Owners, RowReader } from './foreign-event.js';
+import { firstOwner } from './first-owner.js';
+import type { Arrival, EventOutput, ForeignCandidate, Owners, RowReader } from './foreign-event.js';
+import { isPayload, readPayload } from './ga4-payload.js';
+import { lineIds } from './line-ids.js';
 import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
+import { isHit, isSession, readHit, readSession } from './universal-analytics.js';
 
 /** The events that act on items, and their kinds. */
 const ACTS: Readonly<Record<string, string>> = {
@@ -10,39 +14,52 @@ const ACTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads rows of the BigQuery export of Google Analytics 4 as JSON: `view_item_list` is a list that was shown;
- * `select_item`, `add_to_cart` and `purchase` are clicks, carts and orders. Other events are not used. An export has no
- * id of a request, so clicks are joined with the last list of the same user that held the item.
+ * Reads events of Google Analytics: rows of the BigQuery export of version 4 as JSON, payloads of its Measurement
+ * Protocol (see `readPayload`), and sessions and hits of Universal Analytics (see `readSession`, `readHit`).
+ * `view_item_list` is a list that was shown; `select_item`, `add_to_cart` and `purchase` are clicks, carts and orders.
+ * Other events are not used. There is no id of a request, so an import joins clicks with the last list of the same user
+ * that held the item.
  * Source: "BigQuery Export schema" of Google Analytics' documentation.
  */
 export function ga4Reader(): RowReader {
   return {
-    read(row, output) {
-      const { event_name: name } = row;
-      if (typeof name !== 'string' || name === '') {
-        output.reject('unknown_event', `event_name is ${shown(name)}`);
-        return;
-      }
-      const kind = Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
-      if (name !== 'view_item_list' && kind === undefined) {
-        output.skip?.(name);
-        return;
-      }
-      // It is microseconds, as a number or as text.
-      const time = readTime(row.event_timestamp, 'event_timestamp', output);
-      const owners = ownersOf(row, output);
-      if (time === undefined || owners === undefined) return;
-      const items = Array.isArray(row.items) ? (row.items as readonly JsonValue[]) : [];
-      if (items.length === 0) output.reject('no_candidates', 'items is empty or not a list');
-      else if (kind === undefined) readList(row, items, time, owners, output);
-      else for (const item of items) readAct(row, item, kind, time, owners, output);
+    read(row, output, arrival) {
+      if (isPayload(row)) readPayload(row, ACTS, output, arrival);
+      else if (isSession(row)) readSession(row, output, arrival);
+      else if (isHit(row)) readHit(row, output, arrival);
+      else readExported(row, output, arrival);
     },
   };
 }
 
-/** Whether a row is one of such an export. */
+/** Whether a row is one of such a log. */
 export function isGa4(row: JsonObject): boolean {
-  return typeof row.event_name === 'string' && Object.hasOwn(row, 'event_timestamp');
+  const isExported = typeof row.event_name === 'string' && Object.hasOwn(row, 'event_timestamp');
+  return isExported || isPayload(row) || isSession(row) || isHit(row);
+}
+
+function readExported(row: JsonObject, output: EventOutput, arrival: Arrival | undefined): void {
+  const { event_name: name } = row;
+  if (typeof name !== 'string' || name === '') {
+    output.reject('unknown_event', `event_name is ${shown(name)}`);
+    return;
+  }
+  const kind = Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
+  if (name !== 'view_item_list' && kind === undefined) {
+    output.skip?.(name);
+    return;
+  }
+  // It is microseconds, as a number or as text.
+  const time = readTime(row.event_timestamp, 'event_timestamp', output, arrival);
+  const owners = firstOwner(row, ['user_id', 'user_pseudo_id'], output);
+  if (time === undefined || owners === undefined) return;
+  const items = Array.isArray(row.items) ? (row.items as readonly JsonValue[]) : [];
+  if (items.length === 0) output.reject('no_candidates', 'items is empty or not a list');
+  else if (kind === undefined) readList(row, items, time, owners, output);
+  else {
+    const idOf = lineIds(isMissing(row.event_timestamp) && arrival ? arrival.id : eventIdOf(row, kind));
+    for (const item of items) readAct(item, { kind, time, owners, idOf }, output);
+  }
 }
 
 function readList(
@@ -88,29 +105,30 @@ function readList(
   });
 }
 
-function readAct(
-  row: JsonObject,
-  item: JsonValue,
-  event: string,
-  time: number,
-  owners: Owners,
-  output: EventOutput,
-): void {
+/** What the items of an event share. */
+interface Act {
+  readonly kind: string;
+  readonly time: number;
+  readonly owners: Owners;
+  readonly idOf: (item: string) => string;
+}
+
+function readAct(item: JsonValue, { kind, time, owners, idOf }: Act, output: EventOutput): void {
   const candidate = readItem(item, output);
   if (candidate === undefined) return;
   const quantity = Number(valueAt(item, 'quantity') ?? 1);
   const revenue = valueAt(item, 'item_revenue');
   output.event({
     is: 'feedback',
-    id: eventIdOf(row, owners, event),
-    event,
+    id: idOf(candidate),
+    event: kind,
     time,
     request: undefined,
     owners,
     candidate,
     position: undefined,
     quantity: quantity >= 1 && quantity < 2 ** 31 ? Math.floor(quantity) : 1,
-    values: event === 'order' && !isMissing(revenue) && revenue !== NOT_SET ? { revenue } : {},
+    values: kind === 'order' && !isMissing(revenue) && revenue !== NOT_SET ? { revenue } : {},
   });
 }
 
@@ -126,19 +144,13 @@ function readItem(item: JsonValue, output: EventOutput): string | undefined {
  * The export has no id of an event. Events that a page sends together have the same time; they differ in their places
  * in the batch.
  */
-function eventIdOf(row: JsonObject, { user }: Owners, event: string): string {
+function eventIdOf(row: JsonObject, event: string): string {
+  // The pseudonymous id stays the same when the user signs in.
+  const user = isMissing(row.user_pseudo_id) ? row.user_id : row.user_pseudo_id;
   return [event, row.event_timestamp, user, row.event_bundle_sequence_id, row.batch_event_index]
     .filter((part) => !isMissing(part))
     .map(plainText)
     .join('.');
-}
-
-function ownersOf(row: JsonObject, output: EventOutput): Owners | undefined {
-  // The pseudonymous id stays the same when the user signs in.
-  const key = isMissing(row.user_pseudo_id) ? 'user_id' : 'user_pseudo_id';
-  if (isMissing(row[key])) return {};
-  const id = readId(row[key], key, output);
-  return id === undefined ? undefined : { user: id };
 }
 
 /** The value of an event parameter: `event_params: [{ key, value: { string_value | int_value | … } }, …]` */

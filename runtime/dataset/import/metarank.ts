@@ -1,28 +1,32 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { idProblem, idText } from '../../core/ids.js';
-import type { EventOutput, ForeignCandidate, Owners, RowReader } from './foreign-event.js';
+import { firstOwner } from './first-owner.js';
+import type { Arrival, EventOutput, ForeignCandidate, RowReader } from './foreign-event.js';
 import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
 
 /**
- * Reads the events of Metarank: `item`, `user`, `ranking` and `interaction`, one JSON object a line.
- * Source: the page "Supported events" of Metarank's documentation (doc/event-schema.md, Metarank 0.5 to 0.7).
+ * Reads the events of Metarank: `item`, `user`, `ranking` and `interaction`, one JSON object a line. Until version 0.4,
+ * items were called `metadata`, and an interaction named its ranking as `impression`.
+ * Source: the page "Supported events" of Metarank's documentation (doc/event-schema.md, Metarank 0.5 to 0.7;
+ * doc/xx_event_schema.md before).
  * @param candidateType the entity type of the items
  */
 export function metarankReader(candidateType: string): RowReader {
   return {
-    read(row, output) {
+    read(row, output, arrival) {
       switch (row.event) {
         case 'item':
-          readEntity(row, candidateType, 'item', output);
+        case 'metadata':
+          readEntity(row, candidateType, 'item', output, arrival);
           break;
         case 'user':
-          readEntity(row, 'user', 'user', output);
+          readEntity(row, 'user', 'user', output, arrival);
           break;
         case 'ranking':
-          readRanking(row, output);
+          readRanking(row, output, arrival);
           break;
         case 'interaction':
-          readInteraction(row, output);
+          readInteraction(row, output, arrival);
           break;
         default:
           output.reject('unknown_event', `event is ${shown(row.event)}`);
@@ -34,23 +38,29 @@ export function metarankReader(candidateType: string): RowReader {
 /** Whether a row is such an event. */
 export function isMetarank(row: JsonObject): boolean {
   return (
-    ['item', 'user', 'ranking', 'interaction'].includes(plainText(row.event)) &&
+    ['item', 'metadata', 'user', 'ranking', 'interaction'].includes(plainText(row.event)) &&
     Object.hasOwn(row, 'id') &&
     Object.hasOwn(row, 'timestamp')
   );
 }
 
-function readEntity(row: JsonObject, type: string, key: string, output: EventOutput): void {
+function readEntity(
+  row: JsonObject,
+  type: string,
+  key: string,
+  output: EventOutput,
+  arrival: Arrival | undefined,
+): void {
   const id = readId(row[key], key, output);
-  const time = readTime(row.timestamp, 'timestamp', output);
+  const time = readTime(row.timestamp, 'timestamp', output, arrival);
   if (id === undefined || time === undefined) return;
   output.event({ is: 'entity', type, id, time, values: fieldsOf(row.fields) });
 }
 
-function readRanking(row: JsonObject, output: EventOutput): void {
-  const request = readId(row.id, 'id', output);
-  const time = readTime(row.timestamp, 'timestamp', output);
-  const owners = ownersOf(row, output);
+function readRanking(row: JsonObject, output: EventOutput, arrival: Arrival | undefined): void {
+  const request = readId(isMissing(row.id) ? arrival?.id : row.id, 'id', output);
+  const time = readTime(row.timestamp, 'timestamp', output, arrival);
+  const owners = firstOwner(row, UNITS, output);
   if (request === undefined || time === undefined || owners === undefined) return;
   const items = Array.isArray(row.items) ? (row.items as readonly JsonValue[]) : [];
   if (items.length === 0) {
@@ -73,17 +83,18 @@ function relevancyOf(relevancy: JsonValue | undefined): JsonObject {
   return relevancy === undefined || relevancy === null ? {} : { relevancy };
 }
 
-function readInteraction(row: JsonObject, output: EventOutput): void {
+function readInteraction(row: JsonObject, output: EventOutput, arrival: Arrival | undefined): void {
   const candidate = readId(row.item, 'item', output);
-  const time = readTime(row.timestamp, 'timestamp', output);
-  const owners = ownersOf(row, output);
+  const time = readTime(row.timestamp, 'timestamp', output, arrival);
+  const owners = firstOwner(row, UNITS, output);
   if (candidate === undefined || time === undefined || owners === undefined) return;
   if (typeof row.type !== 'string' || row.type === '') {
     output.reject('unknown_event', `type is ${shown(row.type)}`);
     return;
   }
-  const request = isMissing(row.ranking) ? undefined : readId(row.ranking, 'ranking', output);
-  if (request === undefined && !isMissing(row.ranking)) return;
+  const key = isMissing(row.ranking) ? 'impression' : 'ranking';
+  const request = isMissing(row[key]) ? undefined : readId(row[key], key, output);
+  if (request === undefined && !isMissing(row[key])) return;
   const { count, quantity, ...values } = fieldsOf(row.fields);
   const id = idProblem(row.id) === undefined ? idText(row.id) : undefined;
   output.event({
@@ -106,16 +117,12 @@ function kindOf(type: string): string {
 }
 
 function quantityOf(value: JsonValue | undefined): number {
-  return typeof value === 'number' && value >= 1 && value < 2 ** 31 ? Math.floor(value) : 1;
+  const number = typeof value === 'string' ? Number(value) : value;
+  return typeof number === 'number' && number >= 1 && number < 2 ** 31 ? Math.floor(number) : 1;
 }
 
-/** The user, or else the session, is the unit of a request. @returns undefined if an id is not valid */
-function ownersOf(row: JsonObject, output: EventOutput): Owners | undefined {
-  const key = isMissing(row.user) ? 'session' : 'user';
-  if (isMissing(row[key])) return {};
-  const id = readId(row[key], key, output);
-  return id === undefined ? undefined : { user: id };
-}
+/** The unit of a request is the user, or else the session. */
+const UNITS = ['user', 'session'];
 
 /** `fields: [{ name, value }, …]` */
 function fieldsOf(fields: JsonValue | undefined): JsonObject {

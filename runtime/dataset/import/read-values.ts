@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { idProblem, idText } from '../../core/ids.js';
 import { timestampOf } from '../../core/timestamp.js';
-import type { EventOutput } from './foreign-event.js';
+import type { Arrival, EventOutput } from './foreign-event.js';
 
 /** The value at a path: a key of the row, or keys with dots between them. */
 export function valueAt(row: JsonValue | undefined, path: string): JsonValue | undefined {
@@ -80,13 +80,15 @@ function textTime(text: string): number {
   return timestampOf(text.trim().replace(/ ?UTC$/, 'Z'));
 }
 
-/** Reads the time of a row. If it has none, the row is rejected. */
+/** Reads the time of a row. If it has none, the time of its arrival counts; if that is not known, it is rejected. */
 export function readTime(
   value: JsonValue | undefined,
   what: string,
   output: Pick<EventOutput, 'reject'>,
+  arrival?: Arrival,
 ): number | undefined {
   if (isMissing(value)) {
+    if (arrival !== undefined) return arrival.time;
     output.reject('no_time', `${what} is missing`);
     return undefined;
   }

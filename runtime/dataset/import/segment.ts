@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import type { Owners, RowReader } from './foreign-event.js';
+import { firstOwner } from './first-owner.js';
+import type { Arrival, EventOutput, RowReader } from './foreign-event.js';
+import { readEach } from './read-each.js';
 import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
 import { listAt, putShopEvent, type ShopProduct } from './shop-log.js';
 
@@ -8,55 +10,71 @@ const EVENTS: Readonly<Record<string, { readonly kind: string | undefined }>> = 
   'product list viewed': { kind: undefined },
   'product clicked': { kind: 'click' },
   'product added': { kind: 'cart' },
+  'added product': { kind: 'cart' },
   'order completed': { kind: 'order' },
+  'completed order': { kind: 'order' },
 };
 
 /**
  * Reads `track` calls of Segment: `Product List Viewed` is a list that was shown; `Product Clicked`, `Product Added` and
- * `Order Completed` are clicks, carts and orders. Other calls and other events are not used. The user is `userId`, or
- * else `anonymousId`.
- * Source: the pages "Spec: Common fields" and "Spec: V2 ecommerce events" of Segment's documentation.
+ * `Order Completed` are clicks, carts and orders. Version 1 calls them `Added Product` and `Completed Order`. Other calls
+ * and other events are not used. `{ batch: [call, …] }` holds several calls. The user is `userId`, or else `anonymousId`.
+ * Source: the pages "Spec: Common fields", "Spec: V2 ecommerce events" (and V1) and "HTTP API source" of Segment's
+ * documentation.
  */
 export function segmentReader(): RowReader {
   return {
-    read(row, output) {
-      if (typeof row.type !== 'string' || row.type === '') {
-        output.reject('unknown_event', `type is ${shown(row.type)}`);
+    read(row, output, arrival) {
+      if (!Array.isArray(row.batch)) {
+        readCall(row, output, arrival);
         return;
       }
-      if (row.type !== 'track') {
-        output.skip?.(row.type);
-        return;
-      }
-      if (typeof row.event !== 'string' || row.event === '') {
-        output.reject('unknown_event', `event is ${shown(row.event)}`);
-        return;
-      }
-      const name = row.event.trim().toLowerCase();
-      const event = Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined;
-      if (event === undefined) {
-        output.skip?.(row.event);
-        return;
-      }
-      const id = readId(row.messageId, 'messageId', output);
-      const timeField = ['timestamp', 'originalTimestamp', 'sentAt'].find((one) => !isMissing(row[one]));
-      const time = readTime(row[timeField ?? 'timestamp'], timeField ?? 'timestamp', output);
-      const owners = ownersOf(row, output);
-      if (id === undefined || time === undefined || owners === undefined) return;
-      const { properties } = row;
-      const listed = listAt(properties, 'products');
-      // One product has its fields among the properties themselves.
-      const products = (listed.length > 0 || event.kind === undefined ? listed : [properties]).map(productOf);
-      putShopEvent(
-        { id, time, owners, kind: event.kind, products, idName: 'product_id', sent: sentOf(properties) },
-        output,
+      const shared = isMissing(row.sentAt) ? {} : { sentAt: row.sentAt };
+      readEach(row.batch as readonly JsonValue[], 'batch', output, arrival, (call, into, its) =>
+        readCall({ ...shared, ...call }, into, its),
       );
     },
   };
 }
 
-/** Whether a row is such a call. */
+function readCall(row: JsonObject, output: EventOutput, arrival: Arrival | undefined): void {
+  if (typeof row.type !== 'string' || row.type === '') {
+    output.reject('unknown_event', `type is ${shown(row.type)}`);
+    return;
+  }
+  if (row.type !== 'track') {
+    output.skip?.(row.type);
+    return;
+  }
+  if (typeof row.event !== 'string' || row.event === '') {
+    output.reject('unknown_event', `event is ${shown(row.event)}`);
+    return;
+  }
+  const name = row.event.trim().toLowerCase();
+  const event = Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined;
+  if (event === undefined) {
+    output.skip?.(row.event);
+    return;
+  }
+  const id = readId(isMissing(row.messageId) ? arrival?.id : row.messageId, 'messageId', output);
+  const timeField = ['timestamp', 'originalTimestamp', 'sentAt'].find((one) => !isMissing(row[one]));
+  const time = readTime(row[timeField ?? 'timestamp'], timeField ?? 'timestamp', output, arrival);
+  const owners = firstOwner(row, ['userId', 'anonymousId'], output);
+  if (id === undefined || time === undefined || owners === undefined) return;
+  const { properties } = row;
+  const listed = listAt(properties, 'products');
+  // One product has its fields among the properties themselves.
+  const products = (listed.length > 0 || event.kind === undefined ? listed : [properties]).map(productOf);
+  putShopEvent(
+    { id, time, owners, kind: event.kind, products, idName: 'product_id', sent: sentOf(properties) },
+    output,
+  );
+}
+
+/** Whether a row is such a call, or several. */
 export function isSegment(row: JsonObject): boolean {
+  const first = listAt(row, 'batch')[0];
+  if (first !== undefined) return typeof valueAt(first, 'type') === 'string';
   return (
     ['track', 'identify', 'page', 'screen', 'group', 'alias'].includes(plainText(row.type)) &&
     Object.hasOwn(row, 'messageId') &&
@@ -64,11 +82,11 @@ export function isSegment(row: JsonObject): boolean {
   );
 }
 
-/** Older versions of the events have `id`. */
+/** Version 1 of the events has `id`, and some of its libraries `productId`. */
 function productOf(product: JsonValue | undefined): ShopProduct {
-  const id = valueAt(product, 'product_id');
+  const ids = ['product_id', 'productId', 'id'].map((key) => valueAt(product, key));
   return {
-    id: isMissing(id) ? valueAt(product, 'id') : id,
+    id: ids.find((id) => !isMissing(id)),
     position: valueAt(product, 'position'),
     price: valueAt(product, 'price'),
     quantity: valueAt(product, 'quantity'),
@@ -82,11 +100,4 @@ function sentOf(properties: JsonValue | undefined): JsonObject {
     ...(isMissing(query) ? {} : { query }),
     ...(isMissing(list) ? {} : { item_list: list }),
   };
-}
-
-function ownersOf(row: JsonObject, output: Parameters<RowReader['read']>[1]): Owners | undefined {
-  const key = isMissing(row.userId) ? 'anonymousId' : 'userId';
-  if (isMissing(row[key])) return {};
-  const id = readId(row[key], key, output);
-  return id === undefined ? undefined : { user: id };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { EventOutput, ForeignCandidate, Owners } from './foreign-event.js';
+import { lineIds } from './line-ids.js';
 import { isMissing, readId, valueAt } from './read-values.js';
 
 /** A product of an event of a web shop. */
@@ -40,6 +41,7 @@ export function putShopEvent(event: ShopEvent, output: EventOutput): void {
       output.event({ is: 'ranking', request: eventId, time, owners, sent, candidates });
     return;
   }
+  const idOf = lineIds(eventId);
   for (const product of products) {
     const candidate = readId(product.id, idName, output);
     if (candidate === undefined) continue;
@@ -47,7 +49,7 @@ export function putShopEvent(event: ShopEvent, output: EventOutput): void {
     const price = numberOf(product.price);
     output.event({
       is: 'feedback',
-      id: eventId,
+      id: idOf(candidate),
       event: kind,
       time,
       request: undefined,

@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import type { EventOutput, Owners, RowReader } from './foreign-event.js';
+import { firstOwner } from './first-owner.js';
+import type { Arrival, EventOutput, RowReader } from './foreign-event.js';
 import { metarankReader } from './metarank.js';
 import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
-import { listAt, putShopEvent, type ShopProduct } from './shop-log.js';
+import { listAt, putShopEvent, type ShopEvent, type ShopProduct } from './shop-log.js';
 
 /** Actions of the e-commerce events. The kind of a list that was shown is undefined. */
 const ACTIONS: Readonly<Record<string, { readonly kind: string | undefined }>> = {
@@ -15,33 +16,48 @@ const ACTIONS: Readonly<Record<string, { readonly kind: string | undefined }>> =
 const ECOMMERCE = 'com_snowplowanalytics_snowplow_ecommerce';
 const ACTION = `unstruct_event_${ECOMMERCE}_snowplow_ecommerce_action_1`;
 const PRODUCTS = `contexts_${ECOMMERCE}_product_1`;
+/** The event of `trackAddToCart`, which is older than the e-commerce plugin. It holds the product itself. */
+const ADDED = 'unstruct_event_com_snowplowanalytics_snowplow_add_to_cart_1';
+/** The line of an order as `trackTransaction` and `addItem` send it. */
+const ORDER_LINE = 'transaction_item';
 const METARANK = /^unstruct_event_ai_metarank_(?:item|user|ranking|interaction)_\d+$/;
 
 /**
- * Reads enriched events of Snowplow, as the analytics SDKs write them as JSON: events of the e-commerce plugin
- * (`list_view` is a list that was shown; `list_click`, `add_to_cart` and `transaction` are clicks, carts and orders), and
- * self-describing events with Metarank's schemas. Other events are not used. The user is `user_id`, or else
- * `domain_userid`.
+ * Reads enriched events of Snowplow as JSON, either as the analytics SDKs write them, with a key for each schema, or
+ * with `unstruct_event` and `contexts`, which can be objects or JSON as text. It takes events of the e-commerce plugin
+ * (`list_view` is a list that was shown; `list_click`, `add_to_cart` and `transaction` are clicks, carts and orders), the
+ * older `add_to_cart` and `transaction_item` (`ti_sku`), and self-describing events with Metarank's schemas. Other events
+ * are not used. The user is `user_id`, or else `domain_userid`.
  * Source: "Canonical event model" and "Ecommerce tracking" of Snowplow's documentation; Metarank's page on Snowplow.
  */
 export function snowplowReader(candidateType: string): RowReader {
   const metarank = metarankReader(candidateType);
   return {
-    read(row, output) {
-      if (!isSnowplow(row)) {
-        output.reject('unknown_event', `event_id is ${shown(row.event_id)}`);
+    read(given, output, arrival) {
+      if (!isSnowplow(given)) {
+        output.reject('unknown_event', `event_id is ${shown(given.event_id)}`);
         return;
       }
+      const row = shreddedRow(given);
       const foreign = Object.keys(row).find((key) => METARANK.test(key));
       const inner = foreign === undefined ? undefined : row[foreign];
       if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
-        metarank.read(inner as JsonObject, output);
+        metarank.read(inner as JsonObject, output, arrival);
         return;
       }
       const type = valueAt(row[ACTION], 'type');
       const action = typeof type === 'string' && Object.hasOwn(ACTIONS, type) ? ACTIONS[type] : undefined;
-      if (action !== undefined) readAction(row, action.kind, output);
-      else output.skip?.(plainText(isMissing(type) ? (row.event_name ?? row.event ?? 'other events') : type));
+      const name = isMissing(row.event_name) ? row.event : row.event_name;
+      const added = row[ADDED];
+      if (action !== undefined) {
+        const sent = valueAt(row[ACTION], 'name');
+        const products = listAt(row, PRODUCTS).map(productOf);
+        readAction(row, { ...action, products, idName: 'product.id', list: sent }, output, arrival);
+      } else if (typeof added === 'object' && added !== null)
+        readAction(row, { kind: 'cart', products: [addedOf(added)], idName: 'sku' }, output, arrival);
+      else if (name === ORDER_LINE)
+        readAction(row, { kind: 'order', products: [lineOf(row)], idName: 'ti_sku' }, output, arrival);
+      else output.skip?.(plainText(isMissing(type) ? (name ?? 'other events') : type));
     },
   };
 }
@@ -51,16 +67,24 @@ export function isSnowplow(row: JsonObject): boolean {
   return !isMissing(row.event_id) && Object.hasOwn(row, 'collector_tstamp');
 }
 
-function readAction(row: JsonObject, kind: string | undefined, output: EventOutput): void {
+interface Action extends Pick<ShopEvent, 'kind' | 'products' | 'idName'> {
+  /** The name of the list that was shown. */
+  readonly list?: JsonValue | undefined;
+}
+
+function readAction(
+  row: JsonObject,
+  { kind, products, idName, list }: Action,
+  output: EventOutput,
+  arrival: Arrival | undefined,
+): void {
   const id = readId(row.event_id, 'event_id', output);
   const timeField = isMissing(row.derived_tstamp) ? 'collector_tstamp' : 'derived_tstamp';
-  const time = readTime(utc(row[timeField]), timeField, output);
-  const owners = ownersOf(row, output);
+  const time = readTime(utc(row[timeField]), timeField, output, arrival);
+  const owners = firstOwner(row, ['user_id', 'domain_userid'], output);
   if (id === undefined || time === undefined || owners === undefined) return;
-  const products = listAt(row, PRODUCTS).map(productOf);
-  const list = valueAt(row[ACTION], 'name');
   const sent = isMissing(list) ? {} : { item_list: list };
-  putShopEvent({ id, time, owners, kind, products, idName: 'product.id', sent }, output);
+  putShopEvent({ id, time, owners, kind, products, idName, sent }, output);
 }
 
 function productOf(product: JsonValue): ShopProduct {
@@ -72,25 +96,37 @@ function productOf(product: JsonValue): ShopProduct {
   };
 }
 
+/** The SDKs write names with underscores, and trackers `unitPrice`. */
+function addedOf(event: JsonValue): ShopProduct {
+  const price = valueAt(event, 'unit_price');
+  return {
+    id: valueAt(event, 'sku'),
+    position: undefined,
+    price: isMissing(price) ? valueAt(event, 'unitPrice') : price,
+    quantity: valueAt(event, 'quantity'),
+  };
+}
+
+function lineOf(row: JsonObject): ShopProduct {
+  return { id: row.ti_sku, position: undefined, price: row.ti_price, quantity: row.ti_quantity };
+}
+
 /** Snowplow's times are UTC. Some of its loaders write them without a zone. */
 function utc(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}[ T][\d:.]+$/.test(value)) return value;
   return `${value.replace(' ', 'T')}Z`;
 }
 
-function ownersOf(row: JsonObject, output: EventOutput): Owners | undefined {
-  const key = isMissing(row.user_id) ? 'domain_userid' : 'user_id';
-  if (isMissing(row[key])) return {};
-  const id = readId(row[key], key, output);
-  return id === undefined ? undefined : { user: id };
-}
-
 /** Columns of a line of enriched events that are read, by name. The last columns of a line are counted from 131. */
 const COLUMNS = {
   collector_tstamp: 3,
+  event: 5,
   event_id: 6,
   user_id: 12,
   domain_userid: 15,
+  ti_sku: 68,
+  ti_price: 71,
+  ti_quantity: 72,
   derived_tstamp: 124,
 } as const;
 const CONTEXTS = 52;
@@ -107,25 +143,39 @@ export function enrichedRow(line: string): JsonObject | undefined {
   if (cells.length < WIDTH) return undefined;
   const row: Record<string, JsonValue> = {};
   for (const [name, at] of Object.entries(COLUMNS)) if (cells[at] !== '') row[name] = cells[at] ?? '';
-  for (const context of described(cells[CONTEXTS])) {
+  return shreddedRow({ ...row, contexts: cells[CONTEXTS] ?? '', unstruct_event: cells[EVENT] ?? '' });
+}
+
+/** Gives each self-describing part of a row a key of its own, as the analytics SDKs do. */
+function shreddedRow({ contexts, unstruct_event: event, ...others }: JsonObject): JsonObject {
+  const row: Record<string, JsonValue> = {};
+  for (const [name, value] of Object.entries(others))
+    row[name] = /^(?:contexts|unstruct_event)_/.test(name) ? (parsed(value) ?? null) : value;
+  for (const context of described(contexts)) {
     const name = shreddedName('contexts', context);
     if (name !== undefined) row[name] = [...listAt(row, name), valueAt(context, 'data') ?? null];
   }
-  for (const event of described(cells[EVENT])) {
-    const name = shreddedName('unstruct_event', event);
-    if (name !== undefined) row[name] = valueAt(event, 'data') ?? null;
+  for (const one of described(event)) {
+    const name = shreddedName('unstruct_event', one);
+    if (name !== undefined) row[name] = valueAt(one, 'data') ?? null;
   }
   return row;
 }
 
-/** The self-describing parts in a cell: `{ schema, data: [part, …] }`, or one part. */
-function described(cell: string | undefined): readonly JsonValue[] {
-  if (cell === undefined || cell === '') return [];
+/** The self-describing parts in a cell: `{ schema, data: [part, …] }`, one part, or the list of parts itself. */
+function described(cell: JsonValue | undefined): readonly JsonValue[] {
+  const value = parsed(cell);
+  const data = Array.isArray(value) ? value : valueAt(value, 'data');
+  return Array.isArray(data) ? (data as readonly JsonValue[]) : data === undefined ? [] : [data];
+}
+
+/** JSON that may be a text. */
+function parsed(cell: JsonValue | undefined): JsonValue | undefined {
+  if (typeof cell !== 'string') return cell;
   try {
-    const data = valueAt(JSON.parse(cell) as JsonValue, 'data');
-    return Array.isArray(data) ? (data as readonly JsonValue[]) : data === undefined ? [] : [data];
+    return JSON.parse(cell) as JsonValue;
   } catch {
-    return [];
+    return undefined;
   }
 }
 
@@ -136,5 +186,5 @@ function shreddedName(prefix: string, part: JsonValue): string | undefined {
     /^iglu:([^/]+)\/([^/]+)\/jsonschema\/(\d+)-/.exec(typeof schema === 'string' ? schema : '') ?? [];
   if (vendor === undefined || name === undefined || major === undefined) return undefined;
   const snake = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
-  return `${prefix}_${vendor.replaceAll('.', '_').toLowerCase()}_${snake.replaceAll('-', '_')}_${major}`;
+  return `${prefix}_${vendor.replaceAll(/[.-]/g, '_').toLowerCase()}_${snake.replaceAll('-', '_')}_${major}`;
 }

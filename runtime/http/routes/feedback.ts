@@ -74,7 +74,8 @@ export const feedback: PostRoute = {
       'For the steps that `use: interaction`. Beside `request_id` and `events` the body names the entities whose events these ' +
       'are, mostly `user` (null where it is not known); an event names the one that it is of. Attributes that an entity does ' +
       'not carry are found in the index. The same event sent again is not counted again; all of it is refused if any is wrong. ' +
-      'Events of no ranking, such as an order from the back office, have no `request_id`; each then needs `event_id` or `time`.',
+      'Events of no ranking, such as an order from the back office, have no `request_id`; each then needs `event_id` or `time`. ' +
+      'If nobody is known that they belong to, such as `user: null`, each needs `event_id`.',
     responses: {
       200: jsonAnswer(
         'All events are handled; the counts together are all of them.',
@@ -131,8 +132,10 @@ function bodySchema({ entityTypes, eventKinds }: ApiParts): Schema {
     // Three properties: the required fields and one entity.
     then: { minProperties: 3 },
     else: {
-      properties: { events: { items: { anyOf: [given('event_id'), given('time')] } } },
-      ...(types.length === 0 ? {} : { anyOf: types.map((name) => given(name)) }),
+      ...(types.length === 0 ? {} : { anyOf: types.map((name) => ({ required: [name] })) }),
+      if: types.length === 0 ? {} : { anyOf: types.map((name) => given(name)) },
+      then: { properties: { events: { items: { anyOf: [given('event_id'), given('time')] } } } },
+      else: { properties: { events: { items: given('event_id') } } },
     },
   };
 }

@@ -109,14 +109,6 @@ describe('the file of a source', () => {
    help: did you mean \`revenue\`?`,
     ],
     [
-      'a map that names nobody',
-      `use: redis_stream\ninto: feedback\nmap: { type: name, product: id }\n${WITH}`,
-      `sources/web.yaml:4:1: error[missing_key]: \`map\` names nobody that the events belong to
- 4 | map: { type: name, product: id }
-   | ^^^
-   help: add the column of the user, for example \`user: user_id\``,
-    ],
-    [
       'a map of feature rows',
       `use: redis_stream\ninto: { features: stats }\nmap: ga4\n${WITH}`,
       `sources/web.yaml:4:1: error[unknown_key]: \`map\` has no meaning with \`into: features\`
@@ -145,6 +137,18 @@ describe('the file of a source', () => {
     it(`is reported at its place: ${what}`, async () => {
       expect(await told(yaml)).to.equal(expected);
     });
+
+  it('is warned of a map that names nobody', async () => {
+    const yaml = `use: redis_stream\ninto: feedback\nmap: { type: name, product: id }\n${WITH}`;
+    expect(await told(yaml)).to
+      .equal(`sources/web.yaml:4:1: warning[missing_key]: \`map\` names nobody that the events belong to, so they count for \`product\` in counters, and in no user's history
+ 4 | map: { type: name, product: id }
+   | ^^^
+   help: add the column of the user, for example \`user: user_id\`
+
+1 warning`);
+    expect(await told(yaml.replace('product: id', 'product: id, request: r'))).to.equal('');
+  });
 
   it('needs to say what events are about if pipelines rank several types', async () => {
     const brands = 'pipeline: brands\nrank: brand\ncomponents:\n  - use: score\n    with: { value: 1 }\n';
