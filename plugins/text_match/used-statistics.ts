@@ -54,7 +54,7 @@ function fitting(
   { pipeline, name }: BuildContext,
 ): UsedStatistics {
   const content = readTextStatistics(file, path);
-  const command = `millrace text-stats ${pipeline}:${name} ${content.sample ? '--from-index' : '--from FILE'} --out ${file.path}`;
+  const command = `millrace text-stats ${pipeline}:${name} ${content.sample ? '--from-index' : '--from FILE'}`;
   const [made, wanted] = [content.analyzers, groups].map((all) =>
     all.map(({ analyzer }) => analyzerText(analyzer)).join(' and '),
   );

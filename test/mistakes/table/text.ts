@@ -8,6 +8,8 @@ const step = (what: string, options: string, files?: Readonly<Record<string, str
   edit: [FILE, OPTIONS, `with: { query: query.query, field: product.title, ${options} }`],
   ...(files && { files }),
 });
+const fields = (analyzer: string): string =>
+  `with: { query: query.query, fields: { product.title: { weight: 2, analyzer: { ${analyzer} } } } }`;
 const expression = (what: string, value: string): Mistake => ({
   what,
   edit: [FILE, 'where: product.number_in_stock <= 0', `where: '${value}'`],
@@ -26,6 +28,28 @@ export const TEXT: Surface = {
     step('Stop words of a language without a list', 'language: korean, stop_words: drop'),
     step('N-grams of one letter', 'ngrams: 1'),
     step('A language of each candidate', 'language_from: product.title'),
+    {
+      what: 'A misspelt language in the analyzer of a field',
+      edit: [FILE, OPTIONS, fields('language: germn')],
+    },
+    {
+      what: 'An unknown option in the analyzer of a field',
+      edit: [FILE, OPTIONS, fields('stem: none')],
+    },
+    {
+      what: 'Stop words of no language in the analyzer of a field',
+      edit: [FILE, OPTIONS, fields('stop_words: drop')],
+    },
+    {
+      what: 'Statistics of another analyzer than that of the field',
+      edit: [FILE, OPTIONS, fields('stemming: none')],
+      files: statistics('"stemming":"plural"'),
+    },
+    step(
+      'Statistics that an older stemmer made',
+      'language: german',
+      statistics('"language":"german","stemming":"language","made_with":{"stemmer":"Snowball 2"}'),
+    ),
     step('Statistics of another language', 'language: german', statistics('"stemming":"plural"')),
     step(
       'Statistics of one language for the language of the request',
@@ -54,6 +78,14 @@ export const TEXT: Surface = {
     {
       what: 'A misspelt rule for ids',
       files: { 'schemas/entities/query.yaml': 'entity: query\nids: normalised\n' },
+    },
+    {
+      what: 'A misspelt step whose words are counted',
+      run: 'text-stats search:txt --from products.jsonl',
+    },
+    {
+      what: 'A step whose words are counted in another language',
+      run: 'text-stats search:text --from products.jsonl --language german',
     },
     { what: 'Texts to count that are not named', run: 'text-stats product.title' },
     {

@@ -188,6 +188,59 @@ describe('commands that work on data', () => {
     expect(few.stdout).to.contain('"sample":{"rows":1,');
   });
 
+  const SEARCH = `pipeline: search
+rank: product
+request: { candidates: {}, query: query }
+define: { name: product.title }
+components:
+  - use: text_match
+    as: text
+    with:
+      query: query.query
+      language: english
+      fields: { name: 2, product.tags: { weight: 1, analyzer: { stemming: none } } }
+  - use: text_match
+    as: local
+    with: { query: query.query, field: product.title, language_from: query.query }
+  - use: score
+    with: { value: text:bm25 }
+`;
+
+  it('count the words of a step, with its analyzers, into its file', async () => {
+    root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS, 'pipelines/search.yaml': SEARCH });
+    const from = ['--project', root, '--from', join(root, 'products.jsonl')];
+    const { code, stderr } = await millrace(['text-stats', 'search:text', ...from]);
+    expect(code, stderr).to.equal(0);
+    const written = JSON.parse(await readFile(join(root, 'statistics/text.json'), 'utf8')) as object;
+    expect(written).to.have.nested.property('analyzers[0].stemming', 'language');
+    expect(written).to.have.nested.property('analyzers[0].mean_lengths').that.deep.equals([1]);
+    expect(written).to.have.nested.property('analyzers[1].stemming', 'none');
+    expect(written).to.have.nested.property('analyzers[1].frequencies').that.includes({ red: 2 });
+    const valid = await millrace(['validate', '--project', root]);
+    expect(valid.code, valid.stderr + valid.stdout).to.equal(0);
+    const plan = await millrace(['plan', 'search', '--project', root]);
+    expect(plan.stdout).to.contain('words of name: language: english, stemming: language');
+    expect(plan.stdout).to.contain('words of product.tags: language: english, stemming: none');
+    expect(plan.stdout).to.contain('statistics: statistics/text.json, 3 texts of the catalogue');
+  });
+
+  for (const [args, message] of [
+    [['search:txt'], 'did you mean search:text?'],
+    [['search:local'], 'has the language of the request'],
+    [['search:text', 'product.title'], 'leave out product.title'],
+    [['search:text', '--language', 'german'], 'leave out --language'],
+    [['search:text', '--no-accents'], 'leave out --no-accents'],
+    [['search:text', '--units'], 'leave out --units'],
+    [['serch:text'], 'search'],
+  ] as const)
+    it(`refuse to count the words of ${args.join(' ')}`, async () => {
+      root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS, 'pipelines/search.yaml': SEARCH });
+      const from = ['--project', root, '--from', join(root, 'products.jsonl')];
+      const { code, stderr } = await millrace(['text-stats', ...args, ...from]);
+      expect(code).not.to.equal(0);
+      expect(stderr.replace(/\s+/g, ' ')).to.contain(message);
+    });
+
   for (const [flags, message] of [
     [[], 'either --from FILE or --from-index'],
     [['--from', 'products.jsonl', '--from-index'], 'either --from FILE or --from-index'],

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { plugin } from '../../../../plugins/text_match/index.js';
 import {
   buildTextStatistics,
+  DEFAULT_ANALYZER,
   readTextStatistics,
   statisticsText,
   writeTextStatistics,
@@ -10,6 +11,8 @@ import {
   type TextStatistics,
 } from '../../../../plugins/text_match/statistics.js';
 import { OptionError } from '../../../../runtime/api/option-error.js';
+import { createStep } from '../../../../runtime/testing/create-step.js';
+import type { AnalyzerSettings } from '../../../../runtime/text/index.js';
 import { createComponent } from '../../../support/create-component.js';
 import { FakeStep, projectFile } from '../../../support/step-input.js';
 
@@ -92,6 +95,52 @@ describe('text statistics', () => {
         .that.includes('millrace text-stats');
     });
   }
+
+  it('name the versions of what made their terms, and no others', async () => {
+    const versions = async (settings: Partial<AnalyzerSettings>): Promise<unknown> => {
+      const analyzer = { ...DEFAULT_ANALYZER, ...settings };
+      const written = writeTextStatistics(await buildTextStatistics(['lamp'], analyzer));
+      return (JSON.parse(written) as { made_with?: unknown }).made_with;
+    };
+    const { icu, unicode } = process.versions;
+    expect(await versions({})).to.equal(undefined);
+    expect(await versions({ language: 'german', stemming: 'none' })).to.equal(undefined);
+    expect(await versions({ language: 'german', stemming: 'language' })).to.deep.equal({
+      stemmer: 'Snowball 3',
+    });
+    expect(await versions({ language: 'italian', stemming: 'language' }))
+      .to.have.property('stemmer')
+      .that.matches(/^@orama\/stemmers \d+\.\d+\.\d+$/);
+    expect(await versions({ language: 'thai', stemming: 'language' })).to.deep.equal({ icu, unicode });
+  });
+
+  for (const [made, warned] of [
+    ['"language":"thai","stemming":"none","made_with":{"icu":"60.1"}', ['60.1', process.versions['icu']]],
+    [
+      '"language":"german","stemming":"language","made_with":{"stemmer":"Snowball 2"}',
+      ['stems of Snowball 2', 'stems of Snowball 3'],
+    ],
+    ['"language":"german","stemming":"none","made_with":{"icu":"60.1"}', []],
+    ['"language":"thai","stemming":"none"', []],
+  ] as const)
+    it(`of ${made} ${warned.length > 0 ? 'warn' : 'do not warn'} when they are loaded`, async () => {
+      const head = `"format":"millrace-text-statistics/1",${made}`;
+      const content = `{${head},"documents":1,"mean_lengths":[1],"frequencies":{"tv":1}}`;
+      const step = new FakeStep(0);
+      const { language, stemming } = JSON.parse(`{${head}}`) as Record<string, string>;
+      const component = await createStep(plugin, {
+        as: 'text',
+        with: { query: 'query', field: 'title', language: language ?? '', stemming: stemming ?? '' },
+        columns: { query: step.requestText('tv'), title: step.text([]) },
+        files: { 'statistics/text.json': content },
+      });
+      const told: string[] = [];
+      await component.warm?.({ warn: (message, help) => told.push(`${message}; ${help ?? ''}`) });
+      expect(told).to.have.length(warned.length > 0 ? 1 : 0);
+      for (const part of warned) expect(told[0]).to.include(part);
+      if (warned.length > 0)
+        expect(told[0]).to.include('`millrace text-stats test:text --from FILE`');
+    });
 
   it('must fit the step: its stemming and its number of fields', async () => {
     const file = projectFile('s.json', writeTextStatistics(await buildTextStatistics(['lamp'])));
