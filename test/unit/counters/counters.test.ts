@@ -83,9 +83,8 @@ async function countAll(
 ): Promise<string[]> {
   const done = await Promise.all(
     events.map(async (event) => {
-      const outcomes = await Promise.all(
-        Array.from(touchesOf(event), ([key, touch]) => writer.count(key, touch, store)),
-      );
+      const touches = Array.from(touchesOf(event), ([key, touch]) => ({ key, ...touch }));
+      const outcomes = await writer.count(touches, store);
       return outcomes.includes('stored') ? 'stored' : 'duplicate';
     }),
   );
@@ -263,7 +262,7 @@ describe('counters', () => {
       ...{ id: 1, key, event: 'click', time: NOW, quantity: 1, position: undefined },
       ...{ subject: { type: 'product', id: 'p' }, owners: [], values: new Map() },
     }).values();
-    if (touch !== undefined) await writer.count(key, touch, store);
+    if (touch !== undefined) await writer.count([{ key, ...touch }], store);
     const left = decodeCounters(store.records.get(key) ?? Buffer.alloc(0))?.series ?? [];
     expect(left.find(({ low }) => low === 1)).to.deep.include({ high: 2, kind: 2 });
     expect(left.find(({ low }) => low === 3)).to.equal(undefined);
