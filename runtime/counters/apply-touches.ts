@@ -18,6 +18,11 @@ export interface Touch {
   readonly additions: readonly Addition[];
 }
 
+/** What an event does to the record at a key. */
+export interface KeyedTouch extends Touch {
+  readonly key: string;
+}
+
 export interface Addition {
   readonly series: Series;
   /** What is added; for distinct values, the hash of the value. */
@@ -55,14 +60,14 @@ export function applyTouches(
 export function addEvents(before: CounterRecord, touches: readonly Touch[], now: number): Applied {
   const series: StoredSeries[] = [];
   for (const one of before.series) if (one.expires > now / 1000) series.push(one);
-  for (const [one, added] of bySeries(touches)) {
-    const { low, high, ttl } = one;
+  for (const added of bySeries(touches)) {
+    const { low, high, ttl } = added.series;
     let at = 0;
     while (at < series.length && (series[at]?.low !== low || series[at]?.high !== high)) at++;
     const was = series[at];
     const newest = added.times.reduce((latest, time) => Math.max(latest, time), now);
     const expires = Math.max(was?.expires ?? 0, secondsOf(newest + ttl));
-    const { kind, width, body } = addTo(was, one, added, now);
+    const { kind, width, body } = addTo(was, added, now);
     series[at] = { low, high, expires, kind, width, body };
   }
   const expires = series.reduce((latest, one) => Math.max(latest, one.expires), secondsOf(now));
@@ -73,16 +78,19 @@ export function addEvents(before: CounterRecord, touches: readonly Touch[], now:
 }
 
 interface Added extends Additions {
+  readonly series: Series;
   readonly times: number[];
   readonly amounts: number[];
 }
 
-function bySeries(touches: readonly Touch[]): Map<Series, Added> {
-  const found = new Map<Series, Added>();
+function bySeries(touches: readonly Touch[]): Added[] {
+  const found: Added[] = [];
   for (const { time, additions } of touches)
     for (const { series, amount } of additions) {
-      const known = found.get(series);
-      if (known === undefined) found.set(series, { times: [time], amounts: [amount] });
+      let at = 0;
+      while (at < found.length && found[at]?.series !== series) at++;
+      const known = found[at];
+      if (known === undefined) found.push({ series, times: [time], amounts: [amount] });
       else {
         known.times.push(time);
         known.amounts.push(amount);
@@ -104,12 +112,8 @@ function withMarks(marks: Buffer, touches: readonly Touch[]): Buffer {
 }
 
 /** Adds events to one series. */
-function addTo(
-  before: StoredSeries | undefined,
-  { kind, window, halfLife }: Series,
-  added: Additions,
-  now: number,
-): EncodedBody {
+function addTo(before: StoredSeries | undefined, added: Added, now: number): EncodedBody {
+  const { kind, window, halfLife } = added.series;
   const stored = before?.body ?? null;
   const storedWidth = before?.width ?? 0;
   switch (kind) {

@@ -48,6 +48,7 @@ export class CountedKinds {
   of(event: string, arrived: number): readonly KindOfCounter[] {
     if (this.#version !== this.#generations.version) this.#refresh();
     const serving = this.#serving.get(event) ?? [];
+    if (this.#building.length === 0) return serving;
     const building = this.#building.filter(({ from }) => arrived >= from);
     return building.length === 0
       ? serving
@@ -84,11 +85,13 @@ export function kindsOf(
 /** What an event adds to series of its kind. An event without the value of a series adds nothing to it. */
 export function additionsOf(series: readonly Series[], event: CountedEvent): Addition[] {
   const place = positionClass(event.position);
-  return series.flatMap((one) => {
-    if (one.place !== undefined && one.place !== place) return [];
+  const additions: Addition[] = [];
+  for (const one of series) {
+    if (one.place !== undefined && one.place !== place) continue;
     const amount = amountOf(one, event);
-    return amount === undefined ? [] : [{ series: one, amount }];
-  });
+    if (amount !== undefined) additions.push({ series: one, amount });
+  }
+  return additions;
 }
 
 function amountOf({ value, kind }: Series, event: CountedEvent): number | undefined {

@@ -11,8 +11,8 @@ import {
 import { uint32At } from '../store/codec/numbers-at.js';
 import { expiryOf } from '../store/codec/versioned-record.js';
 import { markKey } from '../store/keys.js';
-import { MARK_ID_BYTES, type MarkedIds, type Marks, type Store } from '../store/store.js';
-import { applyTouches, secondsOf, type Touch } from './apply-touches.js';
+import { MARK_ID_BYTES, type MarkedIds, type Marks, type RecordSwap, type Store } from '../store/store.js';
+import { applyTouches, secondsOf, type KeyedTouch, type Touch } from './apply-touches.js';
 
 /** Most ids in a record. Others are remembered beside it, so that a hot record stays small. */
 const MOST_MARKS = 32;
@@ -23,14 +23,24 @@ const MOST_TRIES = 200;
 /** How much longer than the horizon ids are remembered, because the clocks of instances differ. */
 const CLOCKS_DIFFER = 60_000;
 
-/** Events of one record that wait for a write. */
-interface Waiting {
-  readonly touch: Touch;
-  readonly resolve: (outcome: TouchOutcome) => void;
+export type TouchOutcome = 'stored' | 'duplicate';
+
+/** Events that are acknowledged together. */
+interface Call {
+  /** By position. */
+  readonly outcomes: TouchOutcome[];
+  left: number;
+  readonly resolve: (outcomes: TouchOutcome[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export type TouchOutcome = 'stored' | 'duplicate';
+/** An event of one record that waits for a write. */
+interface Waiting {
+  readonly touch: Touch;
+  readonly call: Call;
+  /** Its position in the call. */
+  readonly at: number;
+}
 
 /**
  * Counts events in records by optimistic locking. Events of one record that arrive during a write are written together
@@ -61,15 +71,20 @@ export class CounterWriter {
   }
 
   /**
-   * Counts an event in the record at a key.
+   * Counts events in the records at their keys. Resolves when all are counted.
+   * @returns by position
    * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES, record_unreadable, store_busy
    */
-  count(key: string, touch: Touch, store: Store): Promise<TouchOutcome> {
+  count(touches: readonly KeyedTouch[], store: Store): Promise<TouchOutcome[]> {
+    if (touches.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
-      const waiting = this.#waiting.get(key);
-      const one = { touch, resolve, reject };
-      if (waiting === undefined) this.#waiting.set(key, [one]);
-      else waiting.push(one);
+      const outcomes = touches.map((): TouchOutcome => 'duplicate');
+      const call: Call = { outcomes, left: touches.length, resolve, reject };
+      touches.forEach((touch, at) => {
+        const waiting = this.#waiting.get(touch.key);
+        if (waiting === undefined) this.#waiting.set(touch.key, [{ touch, call, at }]);
+        else waiting.push({ touch, call, at });
+      });
       this.#schedule(store);
     });
   }
@@ -101,7 +116,7 @@ export class CounterWriter {
         await this.#try(left, store);
       }
     } catch (error) {
-      for (const all of left.values()) for (const { reject } of all) reject(error);
+      for (const all of left.values()) for (const { call } of all) call.reject(error);
     } finally {
       for (const key of taken.keys()) this.#busy.delete(key);
       if (this.#waiting.size > 0) this.#schedule(store);
@@ -118,12 +133,16 @@ export class CounterWriter {
       try {
         works.push(this.#open(key, records[i] ?? null, left.get(key) ?? [], now));
       } catch (error) {
-        for (const { reject } of left.get(key) ?? []) reject(error);
+        for (const { call } of left.get(key) ?? []) call.reject(error);
         left.delete(key);
       }
     }
-    const asks = works.flatMap((work) => work.asks);
-    const moves = works.flatMap((work) => work.moves);
+    const asks: Work['asks'] = [];
+    const moves: Marks[] = [];
+    for (const work of works) {
+      asks.push(...work.asks);
+      moves.push(...work.moves);
+    }
     const [found] = await Promise.all([
       asks.length === 0 ? [] : store.marked(asks),
       moves.length === 0 ? undefined : store.mark(moves),
@@ -133,17 +152,21 @@ export class CounterWriter {
         if (isMarked) known[events[j] as number] = true;
       });
     });
-    const swaps = works.flatMap((work) => {
-      const fresh = work.waiting.flatMap(({ touch }, i) => (work.known[i] === true ? [] : [touch]));
+    const swaps: (RecordSwap & { readonly work: Work })[] = [];
+    for (const work of works) {
+      const fresh: Touch[] = [];
+      work.waiting.forEach(({ touch }, i) => {
+        if (work.known[i] !== true) fresh.push(touch);
+      });
       if (fresh.length === 0) {
         finish(left, work);
-        return [];
+        continue;
       }
       const { record, expires } = applyTouches(work.counters, fresh, work.kept, work.markedUntil, now);
       const before = work.record;
       const until = Math.max(expires, before === null ? 0 : expiryOf(before));
-      return [{ work, key: work.key, before, after: encodeCounters(record, until) }];
-    });
+      swaps.push({ work, key: work.key, before, after: encodeCounters(record, until) });
+    }
     if (swaps.length === 0) return;
     const outcomes = await store.swap(swaps);
     swaps.forEach(({ work }, i) => {
@@ -160,10 +183,13 @@ export class CounterWriter {
     // A damaged record is replaced, because nothing can read it.
     const counters = (record === null ? undefined : decodeCounters(record)) ?? NO_COUNTERS;
     const live = liveMarks(counters.marks, (now - this.#horizon - CLOCKS_DIFFER) / 1000);
-    const known = waiting.map(
-      ({ touch: { identity } }, i) => hasMark(live, identity) || hasTouch(waiting, i, identity),
-    );
-    const unknown = known.flatMap((isKnown, i) => (isKnown ? [] : [i]));
+    const known: boolean[] = [];
+    const unknown: number[] = [];
+    waiting.forEach(({ touch: { identity } }, i) => {
+      const isKnown = hasMark(live, identity) || hasTouch(waiting, i, identity);
+      known.push(isKnown);
+      if (!isKnown) unknown.push(i);
+    });
     const hasMarks = counters.markedUntil > now / 1000;
     const isFull = live.length / MARK_BYTES + unknown.length > MOST_MARKS;
     const moves = isFull ? this.#movesOf(key, live) : [];
@@ -194,20 +220,14 @@ export class CounterWriter {
   ): Work['asks'] {
     const first = this.#sliceOf(secondsOf(now - this.#horizon - CLOCKS_DIFFER));
     const last = this.#sliceOf(secondsOf(now + CLOCKS_DIFFER));
-    const ask = (slice: number, events: readonly number[]): Work['asks'][number] => {
-      const ids = Buffer.allocUnsafe(events.length * MARK_ID_BYTES);
-      let at = 0;
-      for (const event of events) {
-        const [low, high] = (waiting[event] as Waiting).touch.identity;
-        at = ids.writeUInt32LE(high, ids.writeUInt32LE(low, at));
-      }
-      return { key: markKey(key, slice), ids, known, events };
-    };
-    const asks = Array.from({ length: last - first + 1 }, (_, i) => ask(first + i, unknown));
+    const asks: Work['asks'] = [];
+    const all = { ids: idsOf(waiting, unknown), known, events: unknown };
+    for (let slice = first; slice <= last; slice++) asks.push({ key: markKey(key, slice), ...all });
     // The time of an event that the client dates ahead is the same when it is sent again.
     for (const event of unknown) {
       const slice = this.#sliceOf(secondsOf((waiting[event] as Waiting).touch.time));
-      if (slice < first || slice > last) asks.push(ask(slice, [event]));
+      if (slice >= first && slice <= last) continue;
+      asks.push({ key: markKey(key, slice), ids: idsOf(waiting, [event]), known, events: [event] });
     }
     return asks;
   }
@@ -266,22 +286,36 @@ function liveMarks(marks: Buffer, since: number): Buffer {
   return live;
 }
 
-function hasMark(marks: Buffer, [low, high]: Touch['identity']): boolean {
+function idsOf(waiting: readonly Waiting[], events: readonly number[]): Buffer {
+  const ids = Buffer.allocUnsafe(events.length * MARK_ID_BYTES);
+  let at = 0;
+  for (const event of events) {
+    const { identity } = (waiting[event] as Waiting).touch;
+    at = ids.writeUInt32LE(identity[0], at);
+    at = ids.writeUInt32LE(identity[1], at);
+  }
+  return ids;
+}
+
+function hasMark(marks: Buffer, identity: Touch['identity']): boolean {
   for (let at = 0; at < marks.length; at += MARK_BYTES)
-    if (uint32At(marks, at) === low && uint32At(marks, at + 4) === high) return true;
+    if (uint32At(marks, at) === identity[0] && uint32At(marks, at + 4) === identity[1]) return true;
   return false;
 }
 
 /** Whether one of the events before a position has an id. */
-function hasTouch(waiting: readonly Waiting[], before: number, [low, high]: Touch['identity']): boolean {
+function hasTouch(waiting: readonly Waiting[], before: number, identity: Touch['identity']): boolean {
   for (let i = 0; i < before; i++) {
-    const { identity } = (waiting[i] as Waiting).touch;
-    if (identity[0] === low && identity[1] === high) return true;
+    const other = (waiting[i] as Waiting).touch.identity;
+    if (other[0] === identity[0] && other[1] === identity[1]) return true;
   }
   return false;
 }
 
 function finish(left: Map<string, Waiting[]>, { key, waiting, known }: Work): void {
   left.delete(key);
-  waiting.forEach(({ resolve }, i) => resolve(known[i] === true ? 'duplicate' : 'stored'));
+  waiting.forEach(({ call, at }, i) => {
+    if (known[i] !== true) call.outcomes[at] = 'stored';
+    if (--call.left === 0) call.resolve(call.outcomes);
+  });
 }

@@ -26,7 +26,11 @@ export function keysOfEvent(
         : subject.type === root
           ? [subject.id]
           : owners.filter(({ type }) => type === root).map(({ id }) => id);
-    combinations = combinations.flatMap((before) => ids.map((id) => [...before, id])).slice(0, MOST_KEYS);
+    combinations =
+      by.length === 1
+        ? ids.slice(0, MOST_KEYS).map((id) => [id])
+        : combinations.flatMap((before) => ids.map((id) => [...before, id])).slice(0, MOST_KEYS);
   }
-  return [...new Set(combinations.map((ids) => counterKey(prefix, of, ids)))];
+  const keys = combinations.map((ids) => counterKey(prefix, of, ids));
+  return keys.length > 1 ? [...new Set(keys)] : keys;
 }

@@ -1,7 +1,7 @@
 import { MillraceError } from '../api/errors.js';
 import type { CounterDefinition } from '../config/model/counters.js';
 import type { EntityType } from '../config/model/entities.js';
-import type { Touch } from '../counters/apply-touches.js';
+import type { KeyedTouch, Touch } from '../counters/apply-touches.js';
 import { additionsOf, CountedKinds, type CountedEvent } from '../counters/counted-kinds.js';
 import { CounterWriter, type TouchOutcome } from '../counters/counter-writer.js';
 import { FIRST_GENERATIONS, type Generations } from '../counters/generations.js';
@@ -89,47 +89,58 @@ export class EventCounts {
     const counted = feedback.events.filter((event) => this.#kinds.has(event.kind.name) && !old.has(event));
     if (counted.length === 0) return feedback.events.map((event) => (old.has(event) ? 'too_old' : undefined));
     const followed = await this.#follow(counted, now, store);
-    return Promise.all(
-      feedback.events.map(async (event) => {
-        if (old.has(event)) return 'too_old';
-        const touches = this.#touchesOf(event, feedback.owners, identityOf, followed.get(event), now);
-        if (touches.size === 0) return undefined;
-        const outcomes = await Promise.all(
-          Array.from(touches, ([key, touch]) => this.#writer.count(key, touch, store)),
-        );
-        return outcomes.includes('stored') ? 'stored' : 'duplicate';
-      }),
-    );
+    const touches: KeyedTouch[] = [];
+    // By position in the events: where the touches of the next event start.
+    const ends = feedback.events.map((event) => {
+      if (!old.has(event))
+        this.#addTouches(touches, event, feedback.owners, identityOf, followed.get(event), now);
+      return touches.length;
+    });
+    const outcomes = await this.#writer.count(touches, store);
+    return feedback.events.map((event, i) => {
+      if (old.has(event)) return 'too_old';
+      const start = ends[i - 1] ?? 0;
+      const end = ends[i] ?? start;
+      if (start === end) return undefined;
+      for (let at = start; at < end; at++) if (outcomes[at] === 'stored') return 'stored';
+      return 'duplicate';
+    });
   }
 
-  /** By key: what the event changes there. */
-  #touchesOf(
+  /** Adds what an event changes, once for each key. */
+  #addTouches(
+    touches: KeyedTouch[],
     event: FeedbackEvent,
     owners: CheckedFeedback['owners'],
     identityOf: IdentityOf,
     followed: FollowedValues = () => [],
     now: number,
-  ): Map<string, Touch> {
-    const touches = new Map<string, Touch & { readonly additions: Touch['additions'][number][] }>();
+  ): void {
     const kinds = this.#kinds.of(event.kind.name, now);
-    if (kinds.length === 0) return touches;
+    if (kinds.length === 0) return;
     const { subject, time, quantity, position, values } = event;
     const counted: CountedEvent = { event: event.kind.name, subject, owners, quantity, position, values };
     const identity = identityOf(event);
+    const first = touches.length;
     const add = (key: string, additions: Touch['additions']): void => {
       if (additions.length === 0) return;
-      const known = touches.get(key);
-      if (known === undefined) touches.set(key, { identity, time, additions: [...additions] });
-      else known.additions.push(...additions);
+      let at = first;
+      while (at < touches.length && touches[at]?.key !== key) at++;
+      const known = touches[at]?.additions;
+      touches[at] = {
+        key,
+        identity,
+        time,
+        additions: known === undefined ? additions : [...known, ...additions],
+      };
     };
     for (const { counter, entity, all } of kinds) {
       const keys = keysOfEvent(counter, counted, followed, this.#parts.prefix);
+      if (keys.length === 0) continue;
       const additions = additionsOf(entity, counted);
       for (const key of keys) add(key, additions);
-      if (keys.length > 0 && all.length > 0)
-        add(counterKey(this.#parts.prefix, [], []), additionsOf(all, counted));
+      if (all.length > 0) add(counterKey(this.#parts.prefix, [], []), additionsOf(all, counted));
     }
-    return touches;
   }
 
   #follow(

@@ -17,7 +17,7 @@ export const VERSIONED_HEAD = 16;
 
 /** Allocates a record of `size` bytes including the head, and writes the head; the rest is zeros. */
 export function newVersioned(size: number, expires: number): Buffer {
-  const record = Buffer.alloc(size);
+  const record = Buffer.allocUnsafe(size).fill(0);
   if (used === drawn.length) {
     randomFillSync(drawn);
     used = 0;

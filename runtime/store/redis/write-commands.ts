@@ -45,13 +45,21 @@ export function evalshaCommand(sha: string, key: string, args: readonly (string 
   return new EncodedCommand('evalsha', bytes.subarray(0, at));
 }
 
+const ID_HEAD = Buffer.from(`$${MARK_ID_BYTES}\r\n`);
+const LINE_END = Buffer.from('\r\n');
+
 /** SMISMEMBER of ids. */
 export function smismemberCommand({ key, ids }: MarkedIds): EncodedCommand {
   const count = ids.length / MARK_ID_BYTES;
   const head = `*${count + 2}\r\n$10\r\nsmismember\r\n`;
   const bytes = Buffer.allocUnsafe(head.length + bulkRoom(key) + count * (FRAME_BYTES + MARK_ID_BYTES));
   let at = writeBulk(bytes, bytes.write(head, 0, 'latin1'), key);
-  for (let i = 0; i < ids.length; i += MARK_ID_BYTES)
-    at = writeBulkBytes(bytes, at, ids.subarray(i, i + MARK_ID_BYTES));
+  for (let i = 0; i < ids.length; i += MARK_ID_BYTES) {
+    bytes.set(ID_HEAD, at);
+    at += ID_HEAD.length;
+    for (let j = 0; j < MARK_ID_BYTES; j++) bytes[at++] = ids[i + j] as number;
+    bytes.set(LINE_END, at);
+    at += LINE_END.length;
+  }
   return new EncodedCommand('smismember', bytes.subarray(0, at));
 }

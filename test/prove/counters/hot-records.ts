@@ -1,6 +1,6 @@
 import { loadSchemas } from '../../../runtime/config/project/load-project.js';
 import type { CounterDefinition } from '../../../runtime/config/model/counters.js';
-import { addEvents, type Touch } from '../../../runtime/counters/apply-touches.js';
+import { addEvents, type KeyedTouch, type Touch } from '../../../runtime/counters/apply-touches.js';
 import { additionsOf, kindsOf } from '../../../runtime/counters/counted-kinds.js';
 import { CounterDecoder } from '../../../runtime/counters/counter-decoder.js';
 import { CounterWriter } from '../../../runtime/counters/counter-writer.js';
@@ -96,12 +96,12 @@ async function writtenRecord(counter: CounterDefinition, events: number): Promis
   const writer = new CounterWriter(10 * 60_000, () => now);
   const key = counterKey('millrace', ['user'], ['u']);
   for (let done = 0; done < events;) {
-    const sent: Promise<unknown>[] = [];
-    for (; sent.length < 1000 && done < events; done++) {
+    const touches: KeyedTouch[] = [];
+    for (; touches.length < 1000 && done < events; done++) {
       const touch = touchOf(counter, done, now);
-      if (touch.additions.length > 0) sent.push(writer.count(key, touch, store));
+      if (touch.additions.length > 0) touches.push({ key, ...touch });
     }
-    await Promise.all(sent);
+    await writer.count(touches, store);
   }
   const record = store.records.get(key);
   if (record === undefined) throw new Error('nothing was counted');

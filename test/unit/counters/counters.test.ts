@@ -10,7 +10,7 @@ import { looseColumn } from '../../../runtime/frame/frame.js';
 import { isKnown } from '../../../runtime/api/status.js';
 import { decodeCounters, encodeCounters } from '../../../runtime/store/codec/counter-record.js';
 import { counterKey, markKey, partsOf } from '../../../runtime/store/keys.js';
-import type { RecordSwap, SwapOutcome } from '../../../runtime/store/store.js';
+import type { MarkedIds, RecordSwap, SwapOutcome } from '../../../runtime/store/store.js';
 import { MemoryStore } from '../../support/memory-store.js';
 import { oracleValue, type RawEvent } from './oracle.js';
 
@@ -83,9 +83,8 @@ async function countAll(
 ): Promise<string[]> {
   const done = await Promise.all(
     events.map(async (event) => {
-      const outcomes = await Promise.all(
-        Array.from(touchesOf(event), ([key, touch]) => writer.count(key, touch, store)),
-      );
+      const touches = Array.from(touchesOf(event), ([key, touch]) => ({ key, ...touch }));
+      const outcomes = await writer.count(touches, store);
       return outcomes.includes('stored') ? 'stored' : 'duplicate';
     }),
   );
@@ -128,6 +127,16 @@ class ContendedStore extends MemoryStore {
 
   override swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     return this.busy-- > 0 ? Promise.resolve(swaps.map(() => 'changed')) : super.swap(swaps);
+  }
+}
+
+/** A store that counts the sets of ids that it is asked about. */
+class AskedStore extends MemoryStore {
+  asked = 0;
+
+  override marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
+    this.asked += sets.length;
+    return super.marked(sets);
   }
 }
 
@@ -190,22 +199,45 @@ describe('counters', () => {
     expect(marks[0]?.startsWith(markKey(key, 0).slice(0, -1))).to.equal(true);
   });
 
-  it('know an event of the last second of a minute, and of an instance whose clock is ahead', async () => {
+  it('know an event at any time within the horizon, and ask two sets for it', async () => {
+    const horizon = 10 * MINUTE;
+    // Where one set of ids ends and the next one starts.
+    const span = horizon + 2 * MINUTE + 1000;
+    const edge = span - (NOW % span);
     const key = counterKey('t', ['brand'], ['a']);
-    for (const ahead of [-400, 0, 30_000, 59_000]) {
-      const store = new MemoryStore();
-      const first = new CounterWriter(10 * MINUTE, () => NOW - 300 + ahead);
-      const events = Array.from({ length: 100 }, (_, id) => ({
-        ...{ id, key, event: 'click', time: NOW - 300 + ahead, quantity: 1, position: undefined },
+    const eventsAt = (time: number): RawEvent[] =>
+      Array.from({ length: 40 }, (_, id) => ({
+        ...{ id, key, event: 'click', time, quantity: 1, position: undefined },
         ...{ subject: { type: 'product', id: 'p' }, owners: [], values: new Map<never, never>() },
       }));
-      await countAll(first, events, store);
-      const second = new CounterWriter(10 * MINUTE, () => NOW - 200);
-      const again = events.map((event) => ({ ...event, time: NOW - 200 }));
-      expect(await countAll(second, again, store), String(ahead)).to.deep.equal(
-        events.map(() => 'duplicate'),
-      );
-    }
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.nat(30 * MINUTE),
+          fc.integer({ min: -2000, max: 2000 }).map((off) => edge + off),
+        ),
+        fc.integer({ min: -MINUTE, max: MINUTE }),
+        fc.integer({ min: 0, max: horizon }),
+        fc.option(fc.integer({ min: -horizon, max: 5 * MINUTE }), { nil: undefined }),
+        async (start, clockAhead, delay, dated) => {
+          const first = NOW + start + clockAhead;
+          const second = NOW + start + delay;
+          const time = dated === undefined ? undefined : first + dated;
+          if (time !== undefined && time < second - horizon) return;
+          const store = new AskedStore();
+          await countAll(new CounterWriter(horizon, () => first), eventsAt(time ?? first), store);
+          store.asked = 0;
+          const writer = new CounterWriter(horizon, () => second);
+          expect(await countAll(writer, eventsAt(time ?? second), store)).to.deep.equal(
+            eventsAt(0).map(() => 'duplicate'),
+          );
+          const isDatedAhead = time !== undefined && time > second + MINUTE;
+          // Two writes have at most 32 of the events each.
+          if (!isDatedAhead) expect(store.asked).to.be.within(1, 4);
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   it('estimate many distinct values, and forget those outside the window', async () => {
@@ -263,7 +295,7 @@ describe('counters', () => {
       ...{ id: 1, key, event: 'click', time: NOW, quantity: 1, position: undefined },
       ...{ subject: { type: 'product', id: 'p' }, owners: [], values: new Map() },
     }).values();
-    if (touch !== undefined) await writer.count(key, touch, store);
+    if (touch !== undefined) await writer.count([{ key, ...touch }], store);
     const left = decodeCounters(store.records.get(key) ?? Buffer.alloc(0))?.series ?? [];
     expect(left.find(({ low }) => low === 1)).to.deep.include({ high: 2, kind: 2 });
     expect(left.find(({ low }) => low === 3)).to.equal(undefined);
