@@ -13,6 +13,7 @@ import type { Proof } from './proof.js';
 import { replay } from './replay.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
+import { shadow } from './shadow.js';
 import { shutdown } from './shutdown.js';
 import { sinks } from './sinks.js';
 import { soak } from './soak.js';
@@ -43,6 +44,7 @@ export const PROOFS: readonly Proof[] = [
   gates,
   experiments,
   exploration,
+  shadow,
   loop,
   loopLightGbm,
   replay,

@@ -49,6 +49,10 @@ function rowOf({ experiment, pipeline, layer, share, state }: ExperimentState): 
   return [experiment, pipeline, layer, `${Number((share * 100).toFixed(6))}%`, state];
 }
 
+/** A stop of a shadow experiment is kept for the day when the file has another mode. */
+const NOTHING_LIVE =
+  'note: this experiment has mode: shadow, so no request is assigned to its arms; a running `millrace shadow` goes on until Ctrl+C\n';
+
 async function changeState(
   context: CliContext,
   name: string,
@@ -62,6 +66,7 @@ async function changeState(
     const state = await target.changeExperiment(verb, name);
     if (flags.json === true) printJson(context, state);
     else context.stdout.write(`${state.experiment}: ${state.state}\n`);
+    if (state.mode === 'shadow') context.stderr.write(NOTHING_LIVE);
   } finally {
     await target.close();
   }

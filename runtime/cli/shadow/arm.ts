@@ -21,7 +21,9 @@ export type ArmOutcome =
       readonly degraded: readonly string[];
       readonly ms: number;
     }
-  | { readonly is: 'failed'; readonly code: string };
+  | { readonly is: 'failed'; readonly code: string }
+  /** The command was stopped before the arm had ranked the request. */
+  | { readonly is: 'stopped' };
 
 /** The arm cannot be loaded. */
 export class ArmRefusedError extends Error {
@@ -43,6 +45,8 @@ export class Arm {
   readonly #limits: ArmLimits;
   readonly #env: Readonly<Record<string, string | undefined>>;
   #child: Promise<ChildProcess> | undefined;
+  /** The newest process, also while it loads. */
+  #process: ChildProcess | undefined;
   #ids = 0;
   /** Processes that were started after the first. */
   restarts = -1;
@@ -58,8 +62,16 @@ export class Arm {
     await (this.#child ??= this.#launch());
   }
 
-  /** Runs a request. Call it for one request after the other. @throws ArmRefusedError if a new process cannot be started */
-  async run(requestId: string, body: RunRequest['body']): Promise<ArmOutcome> {
+  /**
+   * Runs a request. Call it for one request after the other.
+   * @param signal if it aborts, the result is not waited for
+   * @throws ArmRefusedError if a new process cannot be started
+   */
+  async run(requestId: string, body: RunRequest['body'], signal: AbortSignal): Promise<ArmOutcome> {
+    return await unlessStopped(this.#run(requestId, body), signal);
+  }
+
+  async #run(requestId: string, body: RunRequest['body']): Promise<ArmOutcome> {
     const child = await (this.#child ??= this.#launch());
     const id = ++this.#ids;
     const answer = await answerOf(
@@ -79,9 +91,9 @@ export class Arm {
   }
 
   async close(): Promise<void> {
-    const child = await this.#child?.catch(() => undefined);
+    this.#process?.kill('SIGKILL');
+    await this.#child?.catch(() => undefined);
     this.#child = undefined;
-    child?.kill('SIGKILL');
   }
 
   async #launch(): Promise<ChildProcess> {
@@ -92,6 +104,7 @@ export class Arm {
       // What a process prints when it runs out of memory is of no use here.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
+    this.#process = child;
     const answer = await answerOf(
       child,
       ({ type }) => type === 'ready' || type === 'refused',
@@ -110,6 +123,15 @@ export class Arm {
       1,
     );
   }
+}
+
+function unlessStopped(running: Promise<ArmOutcome>, signal: AbortSignal): Promise<ArmOutcome> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve({ is: 'stopped' });
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    void running.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
 /** Waits for a message of a process. @returns `late` after the time limit, `gone` if the process ends */

@@ -77,7 +77,7 @@ export async function runNewest(
   let count = 0;
   for (const request of requests) {
     if (signal.aborted) break;
-    await Promise.all(arms.map((one) => runOne(one, request, done)));
+    await Promise.all(arms.map((one) => runOne(one, request, done, signal)));
     count += 1;
   }
   return count;
@@ -85,7 +85,7 @@ export async function runNewest(
 
 /**
  * Runs requests as a service logs them, until the signal aborts. An arm that is slower than the requests come does not
- * hold the reader: requests above `queue` are dropped and counted, and so are those that wait when the signal aborts.
+ * hold the reader: requests above `queue` are dropped and counted, and so are those that wait or run when the signal aborts.
  * @returns how many requests there were
  */
 export async function runLive(
@@ -107,7 +107,7 @@ export async function runLive(
     isBusy[at] = true;
     for (let next = waiting[at]?.shift(); next !== undefined; next = waiting[at]?.shift()) {
       if (end.aborted) done(one.tally.drop(next));
-      else await runOne(one, next, done);
+      else await runOne(one, next, done, end);
     }
     isBusy[at] = false;
   };
@@ -144,6 +144,8 @@ async function runOne(
   { arm, tally }: RunningArm,
   request: ShadowRequest,
   done: (row: ArmRow) => void,
+  signal: AbortSignal,
 ): Promise<void> {
-  done(tally.add(request, await arm.run(request.requestId, request.body)));
+  const outcome = await arm.run(request.requestId, request.body, signal);
+  done(outcome.is === 'stopped' ? tally.drop(request) : tally.add(request, outcome));
 }

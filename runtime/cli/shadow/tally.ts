@@ -34,7 +34,7 @@ export interface ArmReport {
   /** Requests by the reason why they have no ranking. */
   readonly failed: Readonly<Record<string, number>>;
   readonly restarts: number;
-  /** Requests that were not run, because too many were waiting. */
+  /** Requests that were not run, because too many were waiting or the command was stopped. */
   readonly dropped: number;
   /** Scores of the arm that are not finite numbers, in all rankings. */
   readonly not_finite: number;
@@ -66,7 +66,10 @@ export class ArmTally {
     this.#k = k;
   }
 
-  add({ requestId, ranked: served }: Served, outcome: ArmOutcome): ArmRow {
+  add(
+    { requestId, ranked: served }: Served,
+    outcome: Exclude<ArmOutcome, { readonly is: 'stopped' }>,
+  ): ArmRow {
     const row = { request_id: requestId, arm: this.#arm };
     if (outcome.is === 'failed') {
       this.#failed[outcome.code] = (this.#failed[outcome.code] ?? 0) + 1;
@@ -110,7 +113,7 @@ export class ArmTally {
     };
   }
 
-  /** Counts a request that the arm was not given. */
+  /** Counts a request that the arm did not rank: too many were waiting, or the command was stopped. */
   drop({ requestId }: Served): ArmRow {
     this.#dropped += 1;
     return { request_id: requestId, arm: this.#arm, outcome: 'dropped' };

@@ -12,11 +12,28 @@ export interface ServiceUsage {
   readonly rssBytes: number;
 }
 
-/** A service in a separate process that ranks the items. */
+/** A service in a separate process. */
 export interface ProvedService {
   readonly port: number;
   readonly process: ChildProcess;
   usage(): Promise<ServiceUsage>;
+}
+
+/** Starts a service in a separate process, with these settings. The caller kills it. */
+export async function forkService(env: Readonly<Record<string, string>>): Promise<ProvedService> {
+  const child = fork(fileURLToPath(new URL('./service-process.js', import.meta.url)), {
+    env: { ...process.env, LOG_LEVEL: 'error', PORT: '0', ...env },
+  });
+  const [port] = (await once(child, 'message')) as [number];
+  return {
+    port,
+    process: child,
+    async usage() {
+      child.send('usage');
+      const [usage] = (await once(child, 'message')) as [ServiceUsage];
+      return usage;
+    },
+  };
 }
 
 /** Runs the service on a store with the items loaded, until `use` resolves. */
@@ -27,34 +44,19 @@ export async function withService<T>(
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-prove-'));
   const redis = store === 'redis' ? await startRedisServer() : undefined;
-  let child: ChildProcess | undefined;
+  let service: ProvedService | undefined;
   try {
     await writeRankingProject(folder);
-    child = fork(fileURLToPath(new URL('./service-process.js', import.meta.url)), {
-      env: {
-        ...process.env,
-        MILLRACE_PROJECT: folder,
-        MILLRACE_STORE: store,
-        ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
-        LOG_LEVEL: 'error',
-        PORT: '0',
-        ...env,
-      },
+    service = await forkService({
+      MILLRACE_PROJECT: folder,
+      MILLRACE_STORE: store,
+      ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+      ...env,
     });
-    const started = child;
-    const [port] = (await once(started, 'message')) as [number];
-    await loadItems(`http://127.0.0.1:${port}`);
-    return await use({
-      port,
-      process: started,
-      async usage() {
-        started.send('usage');
-        const [usage] = (await once(started, 'message')) as [ServiceUsage];
-        return usage;
-      },
-    });
+    await loadItems(`http://127.0.0.1:${service.port}`);
+    return await use(service);
   } finally {
-    child?.kill('SIGKILL');
+    service?.process.kill('SIGKILL');
     await redis?.remove();
     await rm(folder, { recursive: true, force: true });
   }

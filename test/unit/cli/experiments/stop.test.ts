@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { millrace } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
 
@@ -16,6 +17,8 @@ components:
 `,
   'experiments/prices.yaml':
     'experiment: prices\npipeline: search\nunit: user\narms: { control: {}, cheap: { params: { w: -1 } } }\n',
+  'experiments/quiet.yaml':
+    'experiment: quiet\npipeline: search\nmode: shadow\nunit: user\narms: { control: {}, cheap: { params: { w: -1 } } }\n',
 };
 
 describe('experiments stop', () => {
@@ -29,6 +32,23 @@ describe('experiments stop', () => {
         return `${code} ${stderr}`;
       };
       expect(await told('price')).to.match(/^1 .*no experiment price; did you mean prices\?/s);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  it('says that a shadow experiment has nothing live to stop', async () => {
+    const root = await writeProject(FILES);
+    try {
+      const stop = (name: string): ReturnType<typeof millrace> =>
+        millrace([
+          ...['experiments', 'stop', name, '--project', root],
+          ...['--store', 'embedded', '--data-dir', join(root, 'data')],
+        ]);
+      const quiet = await stop('quiet');
+      expect(quiet).to.include({ code: 0, stdout: 'quiet: stopped\n' });
+      expect(quiet.stderr).to.include('mode: shadow').and.include('`millrace shadow` goes on until Ctrl+C');
+      expect((await stop('prices')).stderr).not.to.include('shadow');
     } finally {
       rmSync(root, { recursive: true });
     }
