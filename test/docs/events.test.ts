@@ -42,9 +42,7 @@ describe('docs/events.md', () => {
       has_error: true,
     });
     const [hashed] = await experimentEvents(', hash: [user]', false);
-    expect(hashed?.event_data)
-      .to.have.property('entity_id')
-      .that.matches(/^h_/);
+    expect(hashed?.event_data).to.have.property('entity_id').that.matches(/^h_/);
   });
 });
 
