@@ -93,18 +93,22 @@ function* eventsOfRanking(record: DecodedRecord): Generator<string, void> {
 function* experimentsOf(record: DecodedRecord, write: Write): Generator<string, void> {
   const [names, arms, units, exclusions] = EXPERIMENT_FIELDS.map(([name]) => textsOf(record.field(name)));
   const definitions = objectOf(record.schema.meta['experiments']);
+  const status = textOf(record.field('status')) ?? 'ok';
   for (const [at, name] of (names ?? []).entries()) {
     const excluded = exclusions?.[at] ?? '';
+    const definition = objectOf(definitions[name]);
     yield write('EXPERIMENTATION', {
       experiment_id: name,
       entity_id: units?.[at] ?? '',
       result: arms?.[at] ?? '',
       timestamp: timeText(record.field('time')?.numberAt(0)),
       metadata: {
-        unit: metaText(objectOf(definitions[name])['unit']),
+        unit: metaText(definition['unit']),
+        mode: metaText(definition['mode']),
         excluded: excluded === '' ? null : excluded,
+        status,
       },
-      has_error: excluded === NOT_INTERLEAVED,
+      has_error: excluded === NOT_INTERLEAVED || status !== 'ok',
     });
   }
 }

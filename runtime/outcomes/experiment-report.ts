@@ -23,6 +23,9 @@ export interface ArmReport {
   readonly units: number;
   /** Units whose window has passed. Only they are in the metric. */
   readonly mature: number;
+  readonly requests: number;
+  /** Of the requests: those that failed. */
+  readonly failed: number;
   /** NaN without mature units. */
   readonly value: number;
   /** The comparison with control; undefined for control, and if the effects are hidden. */
@@ -51,6 +54,8 @@ export interface Preferences {
   readonly prefersArm: number;
   readonly prefersControl: number;
   readonly neither: number;
+  /** Requests that failed. They are in no other number. */
+  readonly failedRequests: number;
   /** Of the sign test, two-sided. */
   readonly p: number;
   readonly verdict: Verdict;
@@ -108,7 +113,7 @@ export async function experimentReport(
     hasEnded,
     arms: isSplit ? plan.arms.map((arm) => armReport(arm, context)) : [],
     days: isSplit && !isHidden ? daysOf(plan, outcomes) : [],
-    preferences: isSplit ? undefined : preferencesOf(plan, outcomes),
+    preferences: isSplit ? undefined : preferencesOf(plan, outcomes, scanned),
     sampleRatio,
     isHidden,
     wanted,
@@ -136,6 +141,8 @@ function armReport({ name, weight }: ReportPlan['arms'][number], context: Contex
     share: weight / plan.arms.reduce((sum, one) => sum + one.weight, 0),
     units: own.units,
     mature: own.metric.units,
+    requests: own.requests,
+    failed: own.failedRequests,
     value: own.metric.value,
   };
   if (name === control?.name || isHidden)
@@ -213,6 +220,7 @@ function daysOf({ arms }: ReportPlan, outcomes: UnitOutcomes): DayEffect[] {
 function preferencesOf(
   { arms }: ReportPlan,
   { preferences: { arm, control, neither }, interleaved }: UnitOutcomes,
+  { failed }: ScannedExperiment,
 ): Preferences {
   const p = signTest(arm, control);
   return {
@@ -221,6 +229,7 @@ function preferencesOf(
     prefersArm: arm,
     prefersControl: control,
     neither,
+    failedRequests: failed,
     p,
     verdict: p >= 0.05 ? 'undecided' : arm > control ? 'better' : 'worse',
   };

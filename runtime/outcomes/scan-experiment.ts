@@ -21,6 +21,8 @@ export interface ScannedExperiment {
   readonly latencies: ReadonlyMap<string, Latencies>;
   /** Requests that do not count, by reason. */
   readonly excluded: ReadonlyMap<string, number>;
+  /** Of an interleaving: failed requests. They showed no page, so they do not count. */
+  readonly failed: number;
   /** Feedback without a request id and without the id of a unit. */
   readonly orphans: number;
   /** The time of the last ranking or feedback. */
@@ -64,6 +66,7 @@ class Scan {
   readonly #kinds = new Set<string>();
   readonly #others = new Set<string>();
   #found = 0;
+  #failed = 0;
   #orphans = 0;
   #end = -Infinity;
   #sampled = 1;
@@ -95,6 +98,7 @@ class Scan {
       byUnit: this.#byUnit,
       latencies: this.#latencies,
       excluded: this.#excluded,
+      failed: this.#failed,
       orphans: this.#orphans,
       end: this.#end,
       kinds: this.#kinds,
@@ -122,6 +126,10 @@ class Scan {
     }
     this.#noteShare(record);
     const failed = textOf(record.field('status')) !== 'ok';
+    if (failed && this.#plan.mode === 'interleave') {
+      this.#failed += 1;
+      return;
+    }
     const degraded = textsOf(record.field('degraded')).length > 0;
     if (!failed) this.#latenciesOf(arm).add(numberOf(record.field('ms')));
     this.#toUnit({ is: 'request', unit, arm, time, failed, degraded });

@@ -9,6 +9,9 @@ const DAY = 86_400_000;
 export interface ArmOutcomes {
   /** All units that were exposed. */
   units: number;
+  /** All their requests, and those of them that failed. A failed request exposes its unit, since the arm may be the cause. */
+  requests: number;
+  failedRequests: number;
   /** The metric of the units whose window has passed. */
   readonly metric: UnitMoments;
   /** The same by the day on which the windows ended: days since 1970. */
@@ -66,6 +69,8 @@ export function unitOutcomes(plan: ReportPlan, scanned: ScannedExperiment): Unit
 function newArm(): ArmOutcomes {
   return {
     units: 0,
+    requests: 0,
+    failedRequests: 0,
     metric: new UnitMoments(),
     byDay: new Map(),
     degraded: new UnitMoments(),
@@ -184,6 +189,8 @@ function addUnit(plan: ReportPlan, end: number, unit: Unit, outcomes: UnitOutcom
   const own = outcomes.arms.get(arm);
   if (own === undefined) return;
   own.units += 1;
+  own.requests += unit.requests;
+  own.failedRequests += unit.failed;
   own.degraded.add(unit.degraded, unit.requests);
   own.failed.add(unit.failed, unit.requests);
   if (!isMature) return;

@@ -128,6 +128,7 @@ export async function runPipeline(
     const { request, frame } = opened;
     choice ??= services.experiments?.choose(request.entityIds, frame.now, context);
     if (choice !== undefined && given === undefined) {
+      ({ taken } = choice); // a request that fails later is recorded with its arms
       const { variant } = choice;
       const arm = variant.pipeline === undefined ? undefined : services.experiments?.arm(variant.pipeline);
       if (arm !== undefined) {
@@ -200,10 +201,15 @@ export async function runPipeline(
         ? undefined
         : await inTurns(explain(explained), check);
     const served = { ...ranked, page, degraded: report.degraded, teams };
-    leaveRecord(log, { ...opened, ...logged(trace?.runId), status: 'ok', served }, usage, () => {
-      releaseFrame(plan, frame, steps);
-      release?.();
-    });
+    leaveRecord(
+      log,
+      { ...opened, ...logged(trace?.runId ?? context.runId), status: 'ok', served },
+      usage,
+      () => {
+        releaseFrame(plan, frame, steps);
+        release?.();
+      },
+    );
     return { answer, report, explanation };
   } catch (error) {
     const status = error instanceof MillraceError ? error.code : 'internal';

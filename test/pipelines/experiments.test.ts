@@ -249,7 +249,7 @@ describe('experiments on requests', () => {
       entity_id: unit,
       result,
       timestamp,
-      metadata: { unit: 'user', excluded },
+      metadata: { unit: 'user', mode: 'split', excluded, status: 'ok' },
       has_error: false,
     });
     expect(events).to.deep.equal([

@@ -4,6 +4,7 @@ import { escaped } from '../judge/escaped.js';
 import { frame, INNER_HEIGHT, INNER_WIDTH, LEFT, niceAbove, round, TOP } from '../judge/svg-frame.js';
 import {
   decision,
+  failedText,
   guardText,
   intervalText,
   leftOutTexts,
@@ -19,6 +20,7 @@ import {
 /** The report as one HTML page that loads nothing. */
 export function reportPage(report: ExperimentReport): string {
   const { plan, arms, preferences, days, sampleRatio, isHidden } = report;
+  const failed = failedText(report);
   const leftOut = leftOutTexts(report);
   return htmlPage(`Experiment ${plan.experiment}`, [
     `<h1>Experiment ${escaped(plan.experiment)}</h1>`,
@@ -62,6 +64,7 @@ export function reportPage(report: ExperimentReport): string {
           ...effectSection(arms),
           ...guardSection(arms),
         ]),
+    ...(failed === undefined ? [] : section('Failed requests', `<p>${escaped(failed)}</p>`)),
     ...(leftOut.length === 0
       ? []
       : section('Left out', `<ul>${leftOut.map((one) => `<li>${escaped(one)}</li>`).join('')}</ul>`)),

@@ -4,6 +4,7 @@ import { renderTable } from '../table.js';
 import {
   daysText,
   decision,
+  failedText,
   guardText,
   intervalText,
   leftOutTexts,
@@ -19,6 +20,7 @@ import {
 /** Renders a report as text, at most `width` columns wide. */
 export function reportText(report: ExperimentReport, width: number): string {
   const { plan, sampleRatio, preferences, isHidden } = report;
+  const failed = failedText(report);
   const leftOut = leftOutTexts(report);
   const state = report.hasEnded
     ? 'it has ended, and all units are mature'
@@ -39,6 +41,7 @@ export function reportText(report: ExperimentReport, width: number): string {
     ...(sampleRatio === undefined
       ? []
       : listed('units', [`sample-ratio test p ${pText(sampleRatio)}`], width)),
+    ...(failed === undefined ? [] : listed('failed', [failed], width)),
     ...(leftOut.length === 0 ? [] : listed('left out', leftOut, width)),
     ...decision(report).flatMap((sentence, at) => listed(at === 0 ? 'decision' : '', [sentence], width)),
   ].join('');

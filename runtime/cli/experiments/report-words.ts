@@ -87,6 +87,21 @@ export function guardText({ guard, control, arm, worse, bound, state }: GuardRep
   return `${guard} ${values}${range}, bound +${percent(bound)}: ${state}`;
 }
 
+/** The requests that failed; undefined if none did. */
+export function failedText({ arms, preferences }: ExperimentReport): string | undefined {
+  const shown = (count: number): string => count.toLocaleString('en');
+  if (preferences !== undefined) {
+    const { failedRequests: failed } = preferences;
+    return failed === 0
+      ? undefined
+      : `${shown(failed)} ${failed === 1 ? 'request' : 'requests'}, which showed no page and do${failed === 1 ? 'es' : ''} not count`;
+  }
+  if (arms.every(({ failed }) => failed === 0)) return undefined;
+  return arms
+    .map(({ arm, failed, requests }) => `${arm} ${shown(failed)} of ${shown(requests)} requests`)
+    .join(', ');
+}
+
 /** What is not in the result, one part each. */
 export function leftOutTexts({ scanned, outcomes, plan }: ExperimentReport): readonly string[] {
   const { feedback } = outcomes;

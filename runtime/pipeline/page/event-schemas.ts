@@ -44,8 +44,11 @@ const MEMBERS: Readonly<Record<DataMember, Schema>> = {
   entity_id: { ...TEXT, description: 'The id of the unit, as the log shows it; empty without a unit.' },
   result: { description: 'The arm.' },
   timestamp: TEXT,
-  metadata: { description: '`unit`: the field of the unit; `excluded`: why the request does not count.' },
-  has_error: { type: 'boolean', description: 'Whether an arm failed.' },
+  metadata: {
+    description:
+      '`unit`: the field of the unit; `mode`: split or interleave; `excluded`: why the request does not count; `status`: `ok` or the code of the error.',
+  },
+  has_error: { type: 'boolean', description: 'Whether an arm or the request failed.' },
 };
 
 /** The name of the definition of an event. */

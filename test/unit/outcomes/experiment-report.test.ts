@@ -199,6 +199,49 @@ describe('the report of an experiment', () => {
     ]);
   });
 
+  it('counts the units of failed requests of a split, and names their number by arm', async () => {
+    const ledger = new MadeExperiment();
+    exposed(ledger, 'u1', 'control');
+    exposed(ledger, 'u2', 'popular', START, { status: 'deadline_exceeded' });
+    exposed(ledger, 'u3', 'popular');
+    exposed(ledger, 'u3', 'popular', START + HOUR, { status: 'component_failed' });
+    exposed(ledger, 'both', 'popular', START, { status: 'component_failed' });
+    exposed(ledger, 'both', 'control', START + HOUR);
+    const found = await report(untilLater(ledger));
+    expect(found.arms.map(({ units, requests, failed }) => [units, requests, failed])).to.deep.equal([
+      [1, 1, 0],
+      [2, 3, 2],
+    ]);
+    expect(reportText(found, 80)).to.contain(
+      '\nfailed     control 0 of 1 requests, popular 2 of 3 requests\n',
+    );
+    expect(reportPage(found)).to.contain('popular 2 of 3 requests');
+    expect(JSON.stringify(reportJson(found))).to.contain('"requests":3,"failed_requests":2');
+  });
+
+  it('leaves failed requests of an interleaving out, and counts them', async () => {
+    const ledger = new MadeExperiment();
+    const metric = { ...METRIC, event: 'click', value: { kind: 'count' } } as const;
+    const mixed = { shown: [{ id: 'p1', team: 'popular' }] };
+    const broken = { ...mixed, status: 'component_failed' };
+    const failed = exposed(ledger, 'u1', 'interleaved', START, broken);
+    // The window of a unit begins with its first page.
+    exposed(ledger, 'u2', 'interleaved', START, broken);
+    const request = exposed(ledger, 'u2', 'interleaved', START + 2 * HOUR, mixed);
+    exposed(ledger, 'u3', 'interleaved', START, mixed);
+    ledger
+      .act({ event: 'click', subject: 'p1', time: START + 25 * HOUR, request })
+      .act({ event: 'click', subject: 'p1', time: START + HOUR, request: failed });
+    const found = await report(untilLater(ledger), { mode: 'interleave', metric });
+    expect(found.preferences).to.include({
+      ...{ units: 2, prefersArm: 1, prefersControl: 0, neither: 1, failedRequests: 2 },
+    });
+    expect(reportText(found, 80)).to.contain(
+      '\nfailed     2 requests, which showed no page and do not count\n',
+    );
+    expect(reportPage(found)).to.contain('2 requests, which showed no page and do not count');
+  });
+
   it('tells the direction of an interleaving by the preferences of users', async () => {
     const ledger = new MadeExperiment();
     for (let user = 0; user < 40; user++) {
