@@ -4,6 +4,7 @@ import { likenessOf, type Compared } from './likeness.js';
 /** Fills places by maximal marginal relevance. */
 export class Diversify implements RuleComponent {
   readonly scoring = 'keeps';
+  readonly arranges = 'places';
   readonly #by: Input<Compared>;
   readonly #relevance: number;
   readonly #places: number;

@@ -11,6 +11,7 @@ import {
 /** Bounds how many candidates of one group stand near each other. */
 export class Limit implements RuleComponent {
   readonly scoring = 'keeps';
+  readonly arranges: 'page' | 'places';
   readonly #by: Input<'text' | 'number'>;
   readonly #most: number;
   readonly #within: Bound['within'];
@@ -19,6 +20,7 @@ export class Limit implements RuleComponent {
     this.#by = by;
     this.#most = most;
     this.#within = within;
+    this.arranges = within === 'page' ? 'page' : 'places';
   }
 
   apply(input: StepInput, ranking: RankingEdit): RuleReport {

@@ -96,6 +96,11 @@ export interface RuleComponent extends ComponentLife {
   readonly removes?: true;
   /** How it draws places, if it calls `explore`. A pipeline has one such step, and needs MILLRACE_EXPLORE_SALT. */
   readonly explores?: Exploration;
+  /**
+   * Where it decides which candidates stand near each other: on each page, or at any places. A rule that explores draws
+   * places after it and can undo that, so a project with both gets a warning.
+   */
+  readonly arranges?: 'page' | 'places';
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 

@@ -243,26 +243,19 @@ function runArms(
 }
 
 function armOf(
-  { experiment, variant, shared }: Rival,
+  rival: Rival,
   { experiments, resident, readers }: PipelineServices,
   opened: OpenedRequest,
   body: unknown,
   reads: ReadServices,
 ): SecondArm | undefined {
-  const { plan, pipeline } = variant;
-  if (shared !== undefined)
-    return secondArm(experiment, { plan, shared, resident, readers }, opened, body, reads);
+  const { plan, pipeline } = rival.variant;
+  if (rival.shared !== undefined)
+    return secondArm(rival, { plan, shared: rival.shared, resident, readers }, opened, body, reads);
   const arm = pipeline === undefined ? undefined : experiments?.arm(pipeline);
-  return (
-    arm &&
-    secondArm(
-      experiment,
-      { ...arm.services, resident, readers: arm.services.readers, ...arm },
-      opened,
-      body,
-      reads,
-    )
-  );
+  if (arm === undefined) return undefined;
+  const own = { plan: arm.plan, shared: arm.shared, resident, readers: arm.services.readers };
+  return secondArm(rival, own, opened, body, reads);
 }
 
 /** Checks the body and writes its ids into a frame. If it asks for candidates of the index, they are found first. */

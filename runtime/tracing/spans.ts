@@ -76,6 +76,7 @@ export const SPANS = {
       'millrace.step.number',
       'millrace.step.outcome',
       'millrace.model.version',
+      'millrace.arm',
       'error.type',
     ],
   },

@@ -7,6 +7,7 @@ import { draftCoins } from '../../runtime/experiments/draft-coins.js';
 import { startService, type RunningService } from '../../runtime/app/serve.js';
 import { readSettings } from '../../runtime/config/project/read-settings.js';
 import { millrace } from '../support/command-line.js';
+import { startCollector } from '../support/otlp-collector.js';
 import { repositoryPath } from '../support/repository.js';
 import { writeProject } from '../support/project.js';
 import { referenceCoins, referenceDraft } from '../support/reference-draft.js';
@@ -162,5 +163,48 @@ describe('an interleaving over HTTP', () => {
     const told = await millrace(['experiments', 'report', 'prices', ...flags]);
     expect(told.stdout).to.contain('More users prefer cheap.').and.contain('not the size of the effect');
     expect(told.stdout.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
+  });
+});
+
+describe('traces of an interleaving', () => {
+  it('have a span for each step of the arm that differs, with its name', async () => {
+    const collector = await startCollector();
+    const all = EXAMPLE.replace('share: 20%', 'share: 100%');
+    const root = await writeProject({ ...FILES, 'experiments/prices.yaml': all });
+    try {
+      const settings = await readSettings(
+        {
+          MILLRACE_TRACES: 'on',
+          OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+          OTEL_BSP_SCHEDULE_DELAY: '600000',
+        },
+        { project: root, store: 'embedded', dataDir: join(root, 'data'), port: '0' },
+      );
+      const service = await startService(settings, { logger: pino({ level: 'silent' }) });
+      try {
+        const answer = await fetch(`${service.url}/api/v1/search`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ candidates: CANDIDATES, user: { user_id: 'u1' } }),
+        });
+        expect(answer.headers.get('millrace-experiment')).to.contain('interleaved');
+      } finally {
+        await service.close();
+      }
+      const steps = collector.spans.filter(({ name }) => name === 'step score');
+      const stage = collector.spans.find(({ name }) => name === 'components');
+      expect(steps.map(({ attributes }) => attributes['millrace.arm'])).to.deep.equal([
+        undefined,
+        'prices=cheap',
+      ]);
+      expect(steps.map(({ attributes }) => attributes['millrace.step.outcome'])).to.deep.equal([
+        'ran',
+        'ran',
+      ]);
+      for (const { parentId } of steps) expect(parentId).to.equal(stage?.spanId);
+    } finally {
+      await collector.close();
+      await rm(root, { recursive: true, force: true });
+    }
   });
 });

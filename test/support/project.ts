@@ -9,6 +9,7 @@ import type { Ledger } from '../../runtime/ledger/ledger.js';
 import type { RunReport } from '../../runtime/pipeline/types.js';
 import type { PipelineAnswer, RankedCandidate } from '../../runtime/pipeline/answer-types.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
+import type { Store } from '../../runtime/store/store.js';
 
 /** A project in a separate folder, on an embedded store, without HTTP. */
 export interface TestProject {
@@ -45,7 +46,7 @@ export const plugin = definePlugin({ name: '${name}', kind: '${kind}', summary: 
 `,
 });
 
-/** Starts a project from files. The clock, settings and logger can be replaced. */
+/** Starts a project from files. The clock, settings, logger and store can be replaced. */
 export async function startProject(
   files: Readonly<Record<string, string>>,
   options: {
@@ -54,6 +55,7 @@ export async function startProject(
     readonly logger?: Logger;
     readonly ledger?: Ledger;
     readonly experiments?: boolean;
+    readonly store?: Store;
   } = {},
 ): Promise<TestProject> {
   const root = await writeProject(files);
@@ -66,6 +68,7 @@ export async function startProject(
     ...(options.logger === undefined ? {} : { logger: options.logger }),
     ...(options.experiments === undefined ? {} : { experiments: options.experiments }),
     ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
+    ...(options.store === undefined ? {} : { store: options.store }),
   };
   const app = await createApp(settings, overrides).catch(async (error: unknown) => {
     await rm(root, { recursive: true, force: true });

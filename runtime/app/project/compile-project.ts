@@ -33,6 +33,7 @@ import { AllowedHosts } from '../../settings/allowed-hosts.js';
 import { httpConnector, type Caller, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
+import { checkDrawnArms } from '../../experiments/check-drawn-arms.js';
 import { changedParams, LiveExperiments } from '../../experiments/live-experiments.js';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
 import { SETTINGS, STORE_ENGINES, type Settings } from '../../settings/settings.js';
@@ -194,6 +195,8 @@ export async function compileProject(
         live.length === 0 ? undefined : await LiveExperiments.compile(plan, live, diagnostics);
       pipelines.push({ name: definition.name, plan, experiments, describe: () => describePlan(plan) });
     }
+    const plans = new Map(pipelines.map(({ name, plan }) => [name, plan]));
+    checkDrawnArms(checkable.experiments, plans, diagnostics);
     const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
     for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checkable) : []) {
       const caller = { pipeline: '', step: definition.name };

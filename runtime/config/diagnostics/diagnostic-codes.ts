@@ -59,6 +59,7 @@ export const DIAGNOSTIC_CODES = {
   contradiction: 'Two expectations of a test, or two rules of a list, cannot both hold.',
   invalid_arm: 'An arm of an experiment cannot run.',
   explored_twice: 'Two steps of a pipeline draw places.',
+  explored_bounds: 'A step draws places that another step arranges.',
   layer_conflict: 'Two experiments change the same requests, or the same param.',
   component_warning: 'A component starts, but reports a problem.',
 } as const satisfies Record<string, string>;

@@ -25,8 +25,7 @@ export function checkExperiments(
   for (const experiment of experiments) {
     checkArms(experiment, names, diagnostics);
     checkMetrics(experiment, names, diagnostics);
-    if (experiment.mode === 'interleave')
-      checkInterleaving(experiment, pipelinesOf(experiment, names), diagnostics);
+    if (experiment.mode === 'interleave') checkInterleaving(experiment, diagnostics);
   }
   checkLayers(experiments, diagnostics);
 }
@@ -148,15 +147,6 @@ function checkMetrics(
       `declare it under \`events:\` of millrace.yaml, as in \`${event}: { ${value.of}: float }\``,
       diagnostics,
     );
-}
-
-/** The pipelines of the arms that exist. */
-function pipelinesOf(
-  { pipeline, arms }: ExperimentDefinition,
-  { pipelines }: ExperimentNames,
-): PipelineDefinition[] {
-  const named = [pipeline.value, ...Array.from(arms.values(), (arm) => arm.pipeline?.value)];
-  return named.flatMap((name) => pipelines.find((one) => one.name === name) ?? []);
 }
 
 /** @returns undefined if there is none, which is reported, or if its file has errors */

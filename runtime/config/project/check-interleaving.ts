@@ -1,21 +1,11 @@
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { ExperimentDefinition } from '../model/experiments.js';
-import type { PipelineDefinition } from '../model/pipelines.js';
 
 /** The name that answers and records have in place of an arm's. */
 const RESERVED = 'interleaved';
-/** The plugin that draws places at random. */
-const EXPLORE = 'explore';
 
-/**
- * Checks what only an interleaving cannot have.
- * @param pipelines of its arms, the called one first
- */
-export function checkInterleaving(
-  { name, arms, metrics, at }: ExperimentDefinition,
-  pipelines: readonly PipelineDefinition[],
-  diagnostics: Diagnostics,
-): void {
+/** Checks what only an interleaving cannot have. `checkDrawnArms` checks its pipelines when they are compiled. */
+export function checkInterleaving({ arms, metrics }: ExperimentDefinition, diagnostics: Diagnostics): void {
   const [control, , ...more] = arms.values();
   for (const arm of more)
     diagnostics.error(
@@ -38,16 +28,6 @@ export function checkInterleaving(
         arm.at,
         `\`${arm.name}\`: both arms of an interleaving have the same weight`,
         'leave `weight` out; `share` says how many units take part',
-      );
-  }
-  for (const pipeline of pipelines) {
-    const step = pipeline.components.find(({ use }) => use.value === EXPLORE);
-    if (step !== undefined)
-      diagnostics.error(
-        'invalid_arm',
-        at,
-        `\`${name}\`: the pipeline \`${pipeline.name}\` draws places with \`${EXPLORE}\`, and a page cannot be both drawn and interleaved`,
-        `write \`mode: split\`, or take the step \`${(step.as ?? step.use).value}\` out`,
       );
   }
   if (metrics === undefined) return;

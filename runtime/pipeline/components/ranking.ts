@@ -53,7 +53,6 @@ export class Ranking {
   /**
    * @param page for rules that count by page; by default there is one page
    * @param draws for a step that explores; without it, nothing is drawn
-   * @param from a ranking of the same rows in another frame, which this one continues by itself
    */
   constructor(
     frame: Frame,
@@ -61,21 +60,12 @@ export class Ranking {
     ids: readonly string[],
     page: PageGrid = { size: 1 << 30, first: 0 },
     draws?: Draws,
-    from?: Ranking,
   ) {
     this.#frame = frame;
     this.#draws = draws;
     this.#page = page;
     this.#ids = ids;
     this.#scores = frame.scores.subarray(0, frame.count);
-    if (from !== undefined) {
-      frame.scores.set(from.#scores);
-      frame.tiers.set(from.#frame.tiers.subarray(0, frame.count));
-      this.#rows = from.#rows;
-      this.#kept = from.#kept.slice();
-      this.#take({ pins: from.#pins, rules: from.#rules, exploring: from.#exploring });
-      return;
-    }
     this.#rows = new Int32Array(frame.count);
     for (let row = 0; row < frame.count; row++) this.#rows[row] = row;
     this.#kept = new Uint8Array(frame.count).fill(1);
@@ -222,12 +212,12 @@ export class Ranking {
     this.#change();
   }
 
-  /** A copy of the whole state, to run the same steps several times. */
+  /** A copy of the whole state, to run the same steps several times, or other ones on a ranking of the same rows. */
   keep(): KeptRanking {
     return { ...this.snapshot(), rows: this.#rows, kept: this.#kept.slice() };
   }
 
-  /** Returns to a kept state, which can be used again. */
+  /** Returns to a kept state, which can be used again. It may be that of another ranking of the same rows. */
   reset({ scores, tiers, rows, kept, ...rest }: KeptRanking): void {
     this.#frame.scores.set(scores);
     this.#frame.tiers.set(tiers);

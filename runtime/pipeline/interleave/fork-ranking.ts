@@ -1,12 +1,11 @@
 import type { PlannedStep } from '../../compile/plan.js';
-import type { Ranking } from '../components/ranking.js';
+import type { KeptRanking, Ranking } from '../components/ranking.js';
 import type { StepObserver, StepReport } from '../components/run-components.js';
 
 /** Copies the ranking for the arm between the steps that both arms share and those that differ. */
 export class ForkRanking implements StepObserver {
   /** Undefined if no step ran before the first one that differs. */
-  ranking: Ranking | undefined;
-  readonly #fork: (ranking: Ranking) => Ranking;
+  kept: KeptRanking | undefined;
   readonly #first: PlannedStep | undefined;
   readonly #last: PlannedStep | undefined;
   readonly #observer: StepObserver | undefined;
@@ -14,16 +13,9 @@ export class ForkRanking implements StepObserver {
   /**
    * @param steps of control
    * @param first index of the first step that differs; the number of steps if none does
-   * @param fork copies the ranking
    * @param observer sees the steps, too
    */
-  constructor(
-    steps: readonly PlannedStep[],
-    first: number,
-    fork: (ranking: Ranking) => Ranking,
-    observer: StepObserver | undefined,
-  ) {
-    this.#fork = fork;
+  constructor(steps: readonly PlannedStep[], first: number, observer: StepObserver | undefined) {
     this.#first = steps[first];
     // Effects are not observed in a rehearsal.
     this.#last = this.#first === undefined ? steps.findLast(({ kind }) => kind !== 'effect') : undefined;
@@ -35,12 +27,12 @@ export class ForkRanking implements StepObserver {
   }
 
   before(step: PlannedStep, ranking: Ranking): void {
-    if (step === this.#first) this.ranking = this.#fork(ranking);
+    if (step === this.#first) this.kept = ranking.keep();
     this.#observer?.before(step, ranking);
   }
 
   after(report: StepReport, ranking: Ranking): void {
-    if (report.step === this.#last) this.ranking = this.#fork(ranking);
+    if (report.step === this.#last) this.kept = ranking.keep();
     this.#observer?.after(report, ranking);
   }
 

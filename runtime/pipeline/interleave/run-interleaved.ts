@@ -8,14 +8,19 @@ import {
   runComponents,
   runStep,
   type RankedCandidates,
+  type StepReport,
   type StepServices,
 } from '../components/run-components.js';
+import { traceStep } from '../components/trace-step.js';
+import type { TraceSpan } from '../../tracing/trace-span.js';
 import { shareColumns } from './arm-frame.js';
 import { ForkRanking } from './fork-ranking.js';
 import { InterleavedOrder } from './interleaved-order.js';
 
 /** The arm that is interleaved with control. */
 export interface SecondArm {
+  /** The experiment and the arm, as in `prices=cheap`. */
+  readonly name: string;
   readonly plan: Plan;
   readonly shared: SharedRun;
   /** See `teamDraft`. */
@@ -37,7 +42,10 @@ export interface InterleavedCandidates extends RankedCandidates {
 /**
  * Runs the steps of control, then those of the arm that differ, and interleaves both orders. Steps that both arms share
  * run once. Effects are those of control. If a step of either arm fails that both do not share, the order is that of
- * control. The steps of the arm have half of the time that control leaves.
+ * control.
+ *
+ * The reads of the arm start before the steps of control, and control does not wait for them. When control has ended, the
+ * arm has half of the time that is left, for the rest of its reads and its steps.
  * @throws as runComponents
  */
 export async function runInterleaved(
@@ -48,32 +56,41 @@ export async function runInterleaved(
   services: StepServices,
 ): Promise<InterleavedCandidates> {
   const { deadline, page = firstPage(control) } = services;
-  const opened = await openArm(arm, frame, deadline);
-  const fork = (from?: Ranking): Ranking =>
-    new Ranking(opened.frame, arm.plan.candidateType.name, ids, page, undefined, from);
-  const forked = new ForkRanking(control.steps, arm.shared.first, fork, services.observer);
-  const ranked = await runComponents(control, frame, ids, { ...services, observer: forked });
-  const problem = opened.problem ?? problemOf(ranked, arm.shared.first);
-  if (problem !== undefined) return alone(ranked, problem);
-  const release = shareColumns(arm.plan, arm.shared, frame, opened.frame, arm.shared.hasReads);
-  const ranking = forked.ranking ?? fork();
+  const { plan, shared } = arm;
+  const reads = shared.hasReads ? undefined : new ArmReads(arm, deadline);
   try {
-    await inHalf(deadline, (own) => runArm(arm, opened.frame, ranking, own));
-  } catch (error) {
-    deadline.check(); // the time of the whole request may be over
-    // The frame of the arm is dropped: work that still runs may write to it.
-    return alone(ranked, messageOf(error));
+    const forked = new ForkRanking(control.steps, shared.first, services.observer);
+    const ranked = await runComponents(control, frame, ids, { ...services, observer: forked });
+    const problem = problemOf(ranked, shared.first);
+    if (problem !== undefined) return alone(ranked, problem);
+    const done = await inHalf(deadline, async (own) => {
+      const armFrame =
+        reads === undefined
+          ? plan.frames.acquire(frame.count, frame.now, shared.isShared)
+          : await own.within(reads.frame);
+      const release = shareColumns(plan, shared, frame, armFrame, shared.hasReads);
+      const ranking = new Ranking(armFrame, plan.candidateType.name, ids, page);
+      if (forked.kept !== undefined) ranking.reset(forked.kept);
+      await runArm(arm, armFrame, ranking, own, services.span);
+      return { ranking, release };
+    }).catch((error: unknown) => {
+      deadline.check(); // the time of the whole request may be over
+      // The frame of the arm is dropped: work that still runs may write to it.
+      return messageOf(error);
+    });
+    if (typeof done === 'string') return alone(ranked, done);
+    const order = new InterleavedOrder(ranked.ranking.side(), done.ranking.side(), ids.length, arm.coin);
+    const steps = withReturned(ranked, order.rows);
+    ranked.ranking.interleave(order);
+    return { ...ranked, steps, interleaved: order, problem: undefined, release: done.release };
+  } finally {
+    reads?.end();
   }
-  const order = new InterleavedOrder(ranked.ranking.side(), ranking.side(), ids.length, arm.coin);
-  const steps = withReturned(ranked, order.rows);
-  ranked.ranking.interleave(order);
-  return { ...ranked, steps, interleaved: order, problem: undefined, release };
 }
 
 /** Runs work that has half of the time that is left. */
 async function inHalf<T>(parent: Deadline, work: (deadline: Deadline) => Promise<T>): Promise<T> {
-  const left = parent.started + parent.ms - performance.now();
-  const own = new Deadline(Math.max(1, left / 2), { parent, isLazy: true });
+  const own = new Deadline(Math.max(1, leftOf(parent) / 2), { parent, isLazy: true });
   try {
     return await work(own);
   } finally {
@@ -81,19 +98,26 @@ async function inHalf<T>(parent: Deadline, work: (deadline: Deadline) => Promise
   }
 }
 
-/** The frame of the arm; with what it reads itself, if control does not read everything. */
-async function openArm(
-  { plan, shared, read }: SecondArm,
-  control: Frame,
-  deadline: Deadline,
-): Promise<{ readonly frame: Frame; readonly problem?: string }> {
-  const empty = (): Frame => plan.frames.acquire(control.count, control.now, shared.isShared);
-  if (shared.hasReads) return { frame: empty() };
-  try {
-    return { frame: await inHalf(deadline, read) };
-  } catch (error) {
-    deadline.check();
-    return { frame: empty(), problem: messageOf(error) };
+function leftOf({ started, ms }: Deadline): number {
+  return started + ms - performance.now();
+}
+
+/** What an arm reads itself, while control runs. */
+class ArmReads {
+  /** The frame with the values. Its rejection is handled, also if nothing waits for it. */
+  readonly frame: Promise<Frame>;
+  readonly #deadline: Deadline;
+
+  constructor({ read }: SecondArm, parent: Deadline) {
+    this.#deadline = new Deadline(Math.max(1, leftOf(parent)), { parent, isLazy: true });
+    this.frame = read(this.#deadline);
+    this.frame.catch(() => undefined);
+  }
+
+  /** Gives up what has not been read. */
+  end(): void {
+    this.#deadline.abort(new Error('the arm has no time left for its reads'));
+    this.#deadline.end();
   }
 }
 
@@ -114,17 +138,21 @@ function messageOf(error: unknown): string {
 }
 
 async function runArm(
-  { plan, shared }: SecondArm,
+  { name, plan, shared }: SecondArm,
   frame: Frame,
   ranking: Ranking,
   deadline: Deadline,
+  parent: TraceSpan | undefined,
 ): Promise<void> {
   for (const [index, step] of plan.steps.entries()) {
     if (shared.runs[index] !== true && step.kind !== 'effect') continue;
     deadline.check();
     for (const kernel of step.prepare) kernel(frame); // a later step may use a definition that an effect uses first
     if (step.kind === 'effect') continue;
-    const { outcome, reason } = await runStep(step, frame, ranking, deadline, () => undefined, undefined);
+    const run = (span: TraceSpan | undefined): Promise<StepReport> =>
+      runStep(step, frame, ranking, deadline, () => undefined, span);
+    const { outcome, reason } =
+      parent?.isRecorded === true ? await traceStep(parent, step, run, name) : await run(parent);
     if (outcome === 'failed') throw new Error(`the step ${step.as} failed: ${reason}`);
   }
   deadline.check();

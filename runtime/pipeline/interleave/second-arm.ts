@@ -1,6 +1,7 @@
 import { soon } from '../../core/pieces.js';
 import type { Plan } from '../../compile/plan.js';
 import { draftCoins } from '../../experiments/draft-coins.js';
+import type { Rival } from '../../experiments/live-experiments.js';
 import type { SharedRun } from '../../experiments/shared-run.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import { fetchFeatures } from '../features/fetch-features.js';
@@ -25,7 +26,7 @@ export interface ArmPlan {
  * @param reads of control. Each key is read once for both arms
  */
 export function secondArm(
-  experiment: string,
+  { experiment, arms: [, arm] }: Pick<Rival, 'experiment' | 'arms'>,
   { plan, shared, resident, readers }: ArmPlan,
   { request, frame, body: indexed }: OpenedRequest,
   body: unknown,
@@ -33,6 +34,7 @@ export function secondArm(
 ): SecondArm {
   if (!shared.hasReads) reads.batch.rememberAll();
   return {
+    name: `${experiment}=${arm}`,
     plan,
     shared,
     coin: draftCoins(experiment, request.requestId),

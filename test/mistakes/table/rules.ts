@@ -40,6 +40,19 @@ export const RULES: Surface = {
       '{ table: { keys: { brand: product.brand, user: user }, file: boosts.csv } }',
       { files: { 'boosts.csv': 'brand,amount\nlumen,2\n' } },
     ),
+    {
+      what: 'A draw over places that a limit arranges',
+      edit: [
+        FILE,
+        LAST,
+        `${LAST}  - use: limit
+    with: { by: product.brand, most: 1, within: 3 }
+  - use: explore
+    with: { method: swap, probability: 0.2, top: 10 }
+`,
+      ],
+      env: { MILLRACE_EXPLORE_SALT: '0123456789abcdef' },
+    },
     rule(
       'Bounds of boosts in the wrong order',
       'boost_bounds',

@@ -2,7 +2,8 @@ import { testMistakes, type Mistake } from '../../support/mistakes.js';
 
 /** Mistakes in the step `explore`, each with the whole message that a user sees. UPDATE_GOLDEN=1 rewrites the messages. */
 const SCHEMAS = {
-  'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, brand: string }\n',
   'schemas/entities/user.yaml': 'entity: user\n',
 };
 
@@ -30,6 +31,17 @@ const MISTAKES: readonly Mistake[] = [
     '{ method: swap, probability: 0.2, top: 10 }',
     '\n  - use: explore\n    as: again\n    with: { method: epsilon_greedy, epsilon: 0.1, top: 10 }',
   ),
+  ...[
+    '- { use: limit, with: { by: product.brand, most: 1, within: 3 } }',
+    '- { use: diversify, with: { by: product.brand } }',
+    '- { use: limit, as: few, with: { by: product.brand, most: 1, within: page } }',
+  ].map((step) => ({
+    what: `a draw over places that a rule arranges: ${step}`,
+    components: `  - { use: score, with: { value: product.price } }
+  ${step}
+  - use: explore
+    with: { method: swap, probability: 0.2, top: 30 }`,
+  })),
 ];
 
 describe('mistakes in explore', () => {
