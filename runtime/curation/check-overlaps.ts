@@ -1,3 +1,4 @@
+import { placeOfClaim } from '../config/curation/place-of-claim.js';
 import type { CurationRule } from '../config/model/curation.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { Located } from '../config/yaml/source.js';
@@ -94,7 +95,7 @@ function warn(
     diagnostics.warning(
       'contradiction',
       id.at,
-      `the pin does not hold ${where}: ${placeOf(hidden)} hides \`${id.value}\` there`,
+      `the pin does not hold ${where}: ${placeOfClaim(hidden)} hides \`${id.value}\` there`,
       'remove one of the two, or choose times that do not overlap',
     );
     return true;
@@ -105,13 +106,8 @@ function warn(
   diagnostics.warning(
     'contradiction',
     id.at,
-    `${where}, ${placeOf(other)} pins \`${other.id.value}\` to position ${String(other.position)} too; the later rule, ${wins}, wins`,
+    `${where}, ${placeOfClaim(other)} pins \`${other.id.value}\` to position ${String(other.position)} too; the later rule, ${wins}, wins`,
     'choose another position, or times that do not overlap',
   );
   return true;
-}
-
-/** Names a rule by its line. */
-function placeOf({ id, rule }: Claim): string {
-  return `${rule.name} (line ${id.at.file.position(id.at.start).line})`;
 }
