@@ -74,7 +74,7 @@ export class CurationService {
         file_rules: list.rules.file.length,
         version: rulesVersion(record),
         not_in_index: unknown.slice(0, MOST_UNKNOWN),
-        warnings: warningsOf(this.parts.lists.get(list.name) ?? list),
+        warnings: await warningsOf(this.parts.lists.get(list.name) ?? list),
       };
     } catch (error) {
       // What is not stored must not be in service.
@@ -98,7 +98,7 @@ export class CurationService {
         const { line, column } = at.file.position(at.start);
         return { file: at.file.path, line, column, code, detail: message };
       }),
-      warnings: warningsOf(list),
+      warnings: await warningsOf(list),
     };
   }
 

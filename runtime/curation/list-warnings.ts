@@ -1,4 +1,5 @@
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import { soon } from '../core/pieces.js';
 import { warnOfOverlaps } from './check-overlaps.js';
 import type { ListState } from './curation-lists.js';
 
@@ -13,20 +14,19 @@ export interface RuleWarning {
 const MOST_WARNINGS = 50;
 const known = new WeakMap<ListState['rules'], readonly RuleWarning[]>();
 
-/** What `millrace validate` would warn of if the file of the list had all its rules. */
-export function warningsOf({ rules }: Pick<ListState, 'rules'>): readonly RuleWarning[] {
-  let found = known.get(rules);
-  if (found === undefined) {
-    const all = [...rules.file, ...rules.api];
-    const diagnostics = new Diagnostics();
-    warnOfOverlaps(all, diagnostics);
-    found = diagnostics.all.slice(0, MOST_WARNINGS).map(({ at, code, message, help }) => {
-      const rule = all.find(
-        (one) => one.at.file === at.file && one.at.start <= at.start && at.start < one.at.end,
-      );
-      return { rule: rule?.name ?? '', code, detail: help === undefined ? message : `${message}; ${help}` };
-    });
-    known.set(rules, found);
-  }
+/** What `millrace validate` would warn of if the file of the list had all its rules; at most 50 of the warnings. */
+export async function warningsOf({ rules }: Pick<ListState, 'rules'>): Promise<readonly RuleWarning[]> {
+  const before = known.get(rules);
+  if (before !== undefined) return before;
+  const all = [...rules.file, ...rules.api];
+  const diagnostics = new Diagnostics();
+  await soon(warnOfOverlaps(all, diagnostics, MOST_WARNINGS));
+  const found = diagnostics.all.map(({ at, code, message, help }) => {
+    const rule = all.find(
+      (one) => one.at.file === at.file && one.at.start <= at.start && at.start < one.at.end,
+    );
+    return { rule: rule?.name ?? '', code, detail: help === undefined ? message : `${message}; ${help}` };
+  });
+  known.set(rules, found);
   return found;
 }

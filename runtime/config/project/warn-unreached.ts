@@ -22,16 +22,28 @@ export function warnOfUnreached(
   if (posting.length === 0 || events !== DEFAULT_EVENTS) return;
   const posted = new Set(posting.flatMap((source) => [...kindsOf(source, events)]));
   const names = posting.map(({ name }) => name).join(', ');
-  for (const counter of counters.values())
-    for (const { name, event, over, at } of counter.features.values())
-      for (const kind of new Set([event, over]))
-        if (kind !== undefined && events.has(kind) && !posted.has(kind))
-          diagnostics.warning(
-            'unreached',
-            at,
-            `\`${name}\` counts \`${kind}\`, which no source posts (${names}) and millrace.yaml does not declare`,
-            `map a message of a source to \`${kind}\`; or, if clients post it, declare it, for example \`events: { ${[...events.keys()].map((one) => `${one}: {}`).join(', ')} }\``,
-          );
+  for (const { features } of counters.values())
+    for (const kind of events.keys()) {
+      if (posted.has(kind)) continue;
+      const [first, ...others] = [...features.values()].filter(
+        ({ event, over }) => event === kind || over === kind,
+      );
+      if (first === undefined) continue;
+      const who = others.length === 0 ? `\`${first.name}\` counts` : `${listOf([first, ...others])} count`;
+      diagnostics.warning(
+        'unreached',
+        first.at,
+        `${who} \`${kind}\`, which no source posts (${names}) and millrace.yaml does not declare`,
+        `map a message of a source to \`${kind}\`; or, if clients post it, declare it, for example ${EXAMPLE}`,
+      );
+    }
+}
+
+const EXAMPLE = `\`events: { ${[...DEFAULT_EVENTS.keys()].map((kind) => `${kind}: {}`).join(', ')} }\``;
+
+function listOf(features: readonly { readonly name: string }[]): string {
+  const names = features.map(({ name }) => `\`${name}\``);
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
 }
 
 /** The kinds of feedback that a source can post. */

@@ -201,7 +201,7 @@ describe('the file of a source', () => {
  5 | event: { shown: impression, tapped: click, other: null }
    |                             ^^^^^^
    help: add \`tapped\` to the values under \`where\`, or remove it here`);
-      expect(found).to.include('`clicks` counts `click`, which no source posts');
+      expect(found).to.include('`clicks` and `ctr` count `click`, which no source posts');
     });
   });
 });
