@@ -1,6 +1,6 @@
-import { isMap, type Node } from 'yaml';
+import { isMap, isSeq, type Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import { entriesOf, itemsOf, locatedText, memberOf, spanOf } from '../yaml/tree.js';
+import { entriesOf, locatedText, memberOf, spanOf } from '../yaml/tree.js';
 import type { SourceDefinition } from '../model/sources.js';
 import { FEEDBACK_COLUMNS, isReadyMap, READY_MAPS } from './ready-maps.js';
 import { help, keyPlace, type SourceNames } from './source-names.js';
@@ -193,6 +193,6 @@ function checkKinds(
       );
   // Texts of `where` are compared as they are written.
   for (const { key, value, keyAt } of entriesOf(file, memberOf(file, root, 'where')))
-    if (itemsOf(value).length === 0)
+    if (isSeq(value) && value.items.length === 0)
       diagnostics.error('wrong_type', keyAt, `\`where\`: \`${key}\` needs a list of values`);
 }
