@@ -36,7 +36,11 @@ export function checkServer(
 ): string {
   for (const [i, broker] of server.brokers.entries())
     if (!BROKER.test(broker))
-      throw new OptionError(['brokers', i], 'expected host:port', 'for example "kafka-1:9092"');
+      throw new OptionError(
+        ['brokers', i],
+        `\`brokers\`: expected host:port, found ${JSON.stringify(broker)}`,
+        'for example "kafka-1:9092"',
+      );
   const { username, password, cert, key_file: keyFile } = server;
   if ((username === undefined) !== (password === undefined))
     throw new OptionError(

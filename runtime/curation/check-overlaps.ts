@@ -1,7 +1,9 @@
+import { placeOfClaim } from '../config/curation/place-of-claim.js';
 import type { CurationRule } from '../config/model/curation.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { Located } from '../config/yaml/source.js';
 import { normalizeQuery } from '../core/normalize-query.js';
+import type { Pieces } from '../core/pieces.js';
 import { put, type QueryKey, RuleIndex } from './rule-index.js';
 
 /** What a rule says of one candidate. */
@@ -27,29 +29,46 @@ interface Condition {
  * Then the later pin of a position or a candidate wins, and a pin of a hidden candidate never holds there. That may be
  * meant, so it is no error. Other pairs of conditions depend on requests. Rules with the same condition are checked by
  * `checkConflicts`.
+ * @param most warnings after which no further rule is looked at
  */
-export function warnOfOverlaps(rules: readonly CurationRule[], diagnostics: Diagnostics): void {
-  const conditions = conditionsOf(rules);
+export function* warnOfOverlaps(
+  rules: readonly CurationRule[],
+  diagnostics: Diagnostics,
+  most = Infinity,
+): Pieces<void> {
+  const conditions = yield* conditionsOf(rules);
+  let warnings = 0;
   const everywhere = conditions.get(EVERY_REQUEST);
   const index = new RuleIndex<Condition>();
-  for (const one of conditions.values()) if (one.key !== undefined) index.add(one.key, one);
   for (const one of conditions.values()) {
+    if (one.key !== undefined) index.add(one.key, one);
+    yield;
+  }
+  for (const one of conditions.values()) {
+    yield;
     if (one === everywhere) continue;
     const others = new Set(one.key === undefined ? [] : index.find(one.key.query));
     if (everywhere !== undefined) others.add(everywhere);
     others.delete(one);
     const words = one.key === undefined ? 'where this rule applies' : `for the query \`${one.key.query}\``;
-    for (const claim of one.claims)
-      for (const other of others) if (warn(claim, other, words, other === everywhere, diagnostics)) break;
+    for (const claim of one.claims) {
+      for (const other of others)
+        if (warn(claim, other, words, other === everywhere, diagnostics)) {
+          warnings++;
+          break;
+        }
+      if (warnings >= most) return;
+    }
   }
 }
 
 const EVERY_REQUEST = '';
 
 /** Rules with a query and those for every request, and each other rule by its own condition. */
-function conditionsOf(rules: readonly CurationRule[]): Map<string, Condition> {
+function* conditionsOf(rules: readonly CurationRule[]): Pieces<Map<string, Condition>> {
   const conditions = new Map<string, Condition>();
   for (const [order, rule] of rules.entries()) {
+    yield;
     const key = rule.query && { query: normalizeQuery(rule.query.text.value), match: rule.query.match };
     // A query and a condition together narrow the rule in a way that depends on the request.
     if (key?.query === '' || (key !== undefined && rule.when !== undefined)) continue;
@@ -94,7 +113,7 @@ function warn(
     diagnostics.warning(
       'contradiction',
       id.at,
-      `the pin does not hold ${where}: ${placeOf(hidden)} hides \`${id.value}\` there`,
+      `the pin does not hold ${where}: ${placeOfClaim(hidden)} hides \`${id.value}\` there`,
       'remove one of the two, or choose times that do not overlap',
     );
     return true;
@@ -105,13 +124,8 @@ function warn(
   diagnostics.warning(
     'contradiction',
     id.at,
-    `${where}, ${placeOf(other)} pins \`${other.id.value}\` to position ${String(other.position)} too; the later rule, ${wins}, wins`,
+    `${where}, ${placeOfClaim(other)} pins \`${other.id.value}\` to position ${String(other.position)} too; the later rule, ${wins}, wins`,
     'choose another position, or times that do not overlap',
   );
   return true;
-}
-
-/** Names a rule by its line. */
-function placeOf({ id, rule }: Claim): string {
-  return `${rule.name} (line ${id.at.file.position(id.at.start).line})`;
 }

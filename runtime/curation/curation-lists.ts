@@ -1,6 +1,7 @@
 import type { CurationList, CurationRule } from '../config/model/curation.js';
 import { checkConflicts } from '../config/curation/check-conflicts.js';
 import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
+import { soon } from '../core/pieces.js';
 import { warnOfOverlaps } from './check-overlaps.js';
 import type { CurationBinding } from './curation-binding.js';
 
@@ -63,7 +64,7 @@ export class CurationLists {
   async compile(diagnostics: Diagnostics): Promise<void> {
     for (const { name, rules } of this.states()) {
       await this.#use(name, rules, diagnostics);
-      warnOfOverlaps(rules.file, diagnostics);
+      await soon(warnOfOverlaps(rules.file, diagnostics));
     }
   }
 

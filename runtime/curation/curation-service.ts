@@ -7,6 +7,7 @@ import { curationKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import type { CurationLists, ListState } from './curation-lists.js';
 import type { CurationWatch } from './curation-watch.js';
+import { warningsOf, type RuleWarning } from './list-warnings.js';
 import { decodeRules, encodeRules, readSentRules, ruleOf, rulesVersion } from './stored-rules.js';
 
 /** The most rules that a list can have over the API. */
@@ -33,6 +34,8 @@ export interface CurationAnswer {
   readonly version: string;
   /** Ids of the rules that are not in the index. They are stored: a product may come later. */
   readonly not_in_index: readonly string[];
+  /** Of the rules of the file and the API together. */
+  readonly warnings: readonly RuleWarning[];
 }
 
 /** Reads and replaces the rules that lists have over the API. */
@@ -71,6 +74,7 @@ export class CurationService {
         file_rules: list.rules.file.length,
         version: rulesVersion(record),
         not_in_index: unknown.slice(0, MOST_UNKNOWN),
+        warnings: await warningsOf(this.parts.lists.get(list.name) ?? list),
       };
     } catch (error) {
       // What is not stored must not be in service.
@@ -94,6 +98,7 @@ export class CurationService {
         const { line, column } = at.file.position(at.start);
         return { file: at.file.path, line, column, code, detail: message };
       }),
+      warnings: await warningsOf(list),
     };
   }
 

@@ -46,12 +46,8 @@ export interface SentRules {
 export function readSentRules(list: string, sent: readonly JsonValue[]): SentRules {
   const diagnostics = new Diagnostics();
   const text = JSON.stringify({ curation: list, rules: sent }, null, 1);
-  const read = readCuration(new SourceFile(`curation/${list}.yaml`, text), diagnostics);
-  const rules = (read?.rules ?? []).map((rule) => ({
-    ...rule,
-    name: rule.name.replace(`${list}:`, `${list}:api:`),
-  }));
-  return { rules, errors: diagnostics.hasErrors ? diagnostics.all : [] };
+  const read = readCuration(new SourceFile(`curation/${list}.yaml`, text), diagnostics, 'api');
+  return { rules: read?.rules ?? [], errors: diagnostics.hasErrors ? diagnostics.all : [] };
 }
 
 /** The number of the rule that an error is about, from 0. */

@@ -100,6 +100,50 @@ for (const store of ['embedded', 'redis'] as const)
       return one;
     };
 
+    it('warns of rules that meet others, in words of validate, and stores them', async () => {
+      const { url } = first();
+      const put = async (rules: readonly object[]): Promise<unknown> => {
+        const { status, json } = await post(url + PUT, { list: 'campaigns', rules });
+        expect(status, JSON.stringify(json)).to.equal(200);
+        return (json as { warnings: unknown }).warnings;
+      };
+      const overFile = {
+        rule: 'campaigns:1',
+        code: 'contradiction',
+        detail:
+          'for the query `tv`, campaigns:api:1 pins `c` to position 1 too; the later rule, campaigns:api:1, wins; choose another position, or times that do not overlap',
+      };
+      const overApi = {
+        rule: 'campaigns:api:1',
+        code: 'contradiction',
+        detail:
+          'for the query `tv`, campaigns:1 (line 2) pins `b` to position 1 too; the later rule, campaigns:api:1, wins; choose another position, or times that do not overlap',
+      };
+      const both = [overFile, overApi];
+      expect(await put([{ query: 'tv', match: 'prefix', pin: { 1: 'c' } }])).to.deep.equal(both);
+      const { json } = await post(url + GET, { list: 'campaigns' });
+      expect((json as { warnings: unknown }).warnings).to.deep.equal(both);
+      const two = [
+        { query: 'radio', match: 'contains', hide: ['d'] },
+        { name: 'best', query: 'old radio', pin: { 2: 'd' } },
+      ];
+      expect(await put(two)).to.deep.equal([
+        {
+          rule: 'campaigns:api:best',
+          code: 'contradiction',
+          detail:
+            'the pin does not hold for the query `old radio`: campaigns:api:1 hides `d` there; remove one of the two, or choose times that do not overlap',
+        },
+      ]);
+      expect(await first().order('an old radio')).to.equal('abc');
+      const apart = [
+        { ...two[0], until: '2020-01-01' },
+        { ...two[1], from: '2020-01-01' },
+      ];
+      expect(await put(apart)).to.deep.equal([]);
+      expect(await put([])).to.deep.equal([]);
+    });
+
     it('stores the rules of a request, applies them at once, and has them after a restart', async () => {
       const rules = [
         { query: 'tv', hide: ['a'] },

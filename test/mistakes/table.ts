@@ -1,5 +1,6 @@
 import type { Surface } from './mistake.js';
 import { COMMANDS } from './table/commands.js';
+import { COUNTERS } from './table/counters.js';
 import { CURATION } from './table/curation.js';
 import { EXPRESSIONS } from './table/expressions.js';
 import { FEATURES } from './table/features.js';
@@ -8,6 +9,7 @@ import { PIPELINES } from './table/pipelines.js';
 import { PROJECT_FILE } from './table/project-file.js';
 import { RULES } from './table/rules.js';
 import { REQUESTS } from './table/requests.js';
+import { SOURCES } from './table/sources.js';
 import { ENTITIES, LOG_AND_PARAMS, SINKS, VIEWS } from './table/schemas.js';
 import { TEXT } from './table/text.js';
 
@@ -22,6 +24,8 @@ export const SURFACES: readonly Surface[] = [
   RULES,
   ENTITIES,
   VIEWS,
+  COUNTERS,
+  SOURCES,
   SINKS,
   LOG_AND_PARAMS,
   CURATION,

@@ -2,6 +2,7 @@ import { normalizeQuery } from '../../core/normalize-query.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located } from '../yaml/source.js';
 import type { CurationList, CurationRule } from '../model/curation.js';
+import { placeOfClaim } from './place-of-claim.js';
 
 /** Something that a rule says of one position or one candidate. */
 interface Claim {
@@ -70,7 +71,7 @@ function report(own: Claim, { byPosition, byId }: Claims, diagnostics: Diagnosti
     diagnostics.error(
       'contradiction',
       id.at,
-      `position ${String(position)} is taken at that time: ${placeOf(other)} pins \`${other.id.value}\` there`,
+      `position ${String(position)} is taken at that time: ${placeOfClaim(other)} pins \`${other.id.value}\` there`,
       'choose another position, or times that do not overlap',
     );
     return;
@@ -82,7 +83,7 @@ function report(own: Claim, { byPosition, byId }: Claims, diagnostics: Diagnosti
   diagnostics.error(
     'contradiction',
     id.at,
-    `\`${id.value}\` is ${position === undefined ? 'hidden' : `pinned to position ${position}`} here, and at that time ${placeOf(same)} ${does(same)}`,
+    `\`${id.value}\` is ${position === undefined ? 'hidden' : `pinned to position ${position}`} here, and at that time ${placeOfClaim(same)} ${does(same)}`,
     'remove one of the two, or choose times that do not overlap',
   );
 }
@@ -97,18 +98,13 @@ function reportHidden(
     diagnostics.error(
       'contradiction',
       own.id.at,
-      `the pin never holds: ${placeOf(hidden)} hides \`${own.id.value}\` for every request at that time`,
+      `the pin never holds: ${placeOfClaim(hidden)} hides \`${own.id.value}\` for every request at that time`,
       'remove one of the two, or choose times that do not overlap',
     );
 }
 
 function overlap(one: CurationRule, other: CurationRule): boolean {
   return one.from < other.until && other.from < one.until;
-}
-
-/** Names a rule by its line. */
-function placeOf({ id, rule }: Claim): string {
-  return `${rule.name} (line ${id.at.file.position(id.at.start).line})`;
 }
 
 function add<K>(map: Map<K, Claim[]>, key: K, claim: Claim): void {

@@ -19,6 +19,7 @@ export const DIAGNOSTIC_CODES = {
   unknown_feature: 'The view or component has no such feature.',
   unknown_event: 'The kind of feedback does not exist.',
   invalid_counter: 'The parts of a counter do not fit together.',
+  unreached: 'No event can reach a part: a feature of a counter, or an entry of a mapping.',
   unknown_plugin: 'No plugin has this name.',
   plugin_failed: 'A plugin cannot be loaded, or does not have the form of a plugin.',
   unknown_name: 'A name in an expression is not defined.',

@@ -1,6 +1,6 @@
-import { isMap, type Node } from 'yaml';
+import { isMap, isSeq, type Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import { entriesOf, itemsOf, locatedText, memberOf, spanOf } from '../yaml/tree.js';
+import { entriesOf, locatedText, memberOf, spanOf } from '../yaml/tree.js';
 import type { SourceDefinition } from '../model/sources.js';
 import { FEEDBACK_COLUMNS, isReadyMap, READY_MAPS } from './ready-maps.js';
 import { help, keyPlace, type SourceNames } from './source-names.js';
@@ -140,12 +140,23 @@ function checkFeedbackMap(
   checkKinds(root, source, names, diagnostics);
 }
 
+/** The values of the column `type` that `where` lets through; undefined if it does not look at this column. */
+export function keptTypes({
+  map,
+  where,
+}: Pick<SourceDefinition, 'map' | 'where'>): ReadonlySet<string> | undefined {
+  const column = typeof map === 'object' ? [map['type']].flat()[0] : undefined;
+  const values = column === undefined ? undefined : where[column];
+  return values === undefined ? undefined : new Set(values);
+}
+
 function checkKinds(
   root: Node,
-  { file, event }: SourceDefinition,
+  source: SourceDefinition,
   { events }: SourceNames,
   diagnostics: Diagnostics,
 ): void {
+  const { file, event } = source;
   const node = memberOf(file, root, 'event');
   const kinds =
     typeof event === 'object'
@@ -159,6 +170,16 @@ function checkKinds(
         `there is no kind of feedback \`${kind.value}\``,
         help(kind.value, events.keys(), 'declare it under `events` in millrace.yaml; the kinds are'),
       );
+  const kept = keptTypes(source);
+  if (kept !== undefined && kept.size > 0 && typeof event === 'object')
+    for (const { key, keyAt } of entriesOf(file, node))
+      if (event[key] !== null && !kept.has(key))
+        diagnostics.warning(
+          'unreached',
+          keyAt,
+          `no message is read as \`${key}\`: \`where\` only lets ${[...kept].join(', ')} through`,
+          `add \`${key}\` to the values under \`where\`, or remove it here`,
+        );
   const declared = [...events.values()].flatMap(({ values }) => [...values.keys()]);
   for (const { key, keyAt } of entriesOf(file, memberOf(file, root, 'values')))
     if (!declared.includes(key))
@@ -172,6 +193,6 @@ function checkKinds(
       );
   // Texts of `where` are compared as they are written.
   for (const { key, value, keyAt } of entriesOf(file, memberOf(file, root, 'where')))
-    if (itemsOf(value).length === 0)
+    if (isSeq(value) && value.items.length === 0)
       diagnostics.error('wrong_type', keyAt, `\`where\`: \`${key}\` needs a list of values`);
 }

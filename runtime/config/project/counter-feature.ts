@@ -3,7 +3,7 @@ import { parseDuration } from '../../api/duration.js';
 import { nearest } from '../../core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
-import { entryOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
+import { entriesOf, entryOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
 import type { CounterFeature, CounterValue } from '../model/counters.js';
 import type { EventKind } from '../model/events.js';
 
@@ -12,6 +12,16 @@ const SHORTEST = 60_000;
 const LONGEST = 366 * 24 * 3_600_000;
 
 const VALUE_HELP = 'values are count, sum(value), distinct(entity) and last(time)';
+
+const FEATURE_KEYS: readonly string[] = [
+  'event',
+  'value',
+  'window',
+  'half_life',
+  'over',
+  'prior',
+  'expected',
+];
 
 /** Reads the entries under `features:` of a counter. */
 export class CounterFeatureReader {
@@ -156,6 +166,8 @@ export class CounterFeatureReader {
       this.#diagnostics.error('invalid_counter', place, message, help);
     };
     const has = (key: string): boolean => entryOf(this.#file, node, key) !== undefined;
+    // An unknown key is reported already; it may be a misspelt window.
+    const isMisspelt = entriesOf(this.#file, node).some(({ key }) => !FEATURE_KEYS.includes(key));
     if (has('window') && has('half_life'))
       refuse(
         written('half_life'),
@@ -166,9 +178,9 @@ export class CounterFeatureReader {
       refuse(
         written('half_life'),
         `\`${value.kind === 'last' ? 'last(time)' : 'distinct'}\` has no half-life`,
-        value.kind === 'last' ? 'remove the line' : 'use `window`',
+        value.kind === 'last' ? 'remove `half_life`' : 'write `window` instead, for example `window: 7d`',
       );
-    else if (!has('window') && !has('half_life') && value.kind !== 'last')
+    else if (!has('window') && !has('half_life') && value.kind !== 'last' && !isMisspelt)
       refuse(at, `\`${name}\` has no window and no half-life`, 'add `window: 7d`, or `half_life: 12h`');
     if (over !== undefined && (value.kind === 'distinct' || value.kind === 'last'))
       refuse(

@@ -46,6 +46,8 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
     if (glued !== null && expected.includes('mapping'))
       return `a space is missing after the colon: \`${glued[1] ?? ''} ${glued[2] ?? ''}\``;
     const text = textOf(place.node);
+    const percent = /^(\d+(?:\.\d+)?) ?%$/.exec(text ?? '')?.[1];
+    if (percent !== undefined && /\bnumber\b/.test(expected)) return `write ${Number(percent) / 100}`;
     const word = text === undefined ? undefined : nearest(text, wordsOf(place.schema));
     if (word !== undefined) return `did you mean \`${word}\`?`;
     if (text !== undefined && /^[\w.:]+$/.test(text) && /^a list\b/.test(expected))

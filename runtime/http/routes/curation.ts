@@ -15,6 +15,20 @@ const VERSION: Schema = {
   type: 'string',
   description: 'Of the rules of the API: it differs after every write. Empty if there are none.',
 };
+const WARNINGS: Schema = {
+  type: 'array',
+  description:
+    'Rules of the file or the API that overlap with or contradict others, as `millrace validate` warns of them; at most 50.',
+  items: {
+    type: 'object',
+    required: ['rule', 'code', 'detail'],
+    properties: {
+      rule: { type: 'string', description: 'Its name, such as `campaigns:api:2`.' },
+      code: { type: 'string' },
+      detail: { type: 'string' },
+    },
+  },
+};
 const EXAMPLE_RULES = [
   {
     query: 'running shoe',
@@ -65,7 +79,7 @@ export const putCuration: PostRoute = {
         'The rules are stored, and this instance uses them.',
         {
           type: 'object',
-          required: ['list', 'rules', 'file_rules', 'version', 'not_in_index'],
+          required: ['list', 'rules', 'file_rules', 'version', 'not_in_index', 'warnings'],
           properties: {
             list: { type: 'string' },
             rules: { type: 'integer', description: 'Rules of the API.' },
@@ -76,9 +90,17 @@ export const putCuration: PostRoute = {
               items: { type: 'string' },
               description: 'Ids of rules that the index does not hold; at most 50.',
             },
+            warnings: WARNINGS,
           },
         },
-        { list: 'campaigns', rules: 1, file_rules: 0, version: '9f86d081884c7d65', not_in_index: ['p9'] },
+        {
+          list: 'campaigns',
+          rules: 1,
+          file_rules: 0,
+          version: '9f86d081884c7d65',
+          not_in_index: ['p9'],
+          warnings: [],
+        },
       ),
       ...problemResponses([
         ...BODY_PROBLEMS,
@@ -126,7 +148,7 @@ export const getCuration: PostRoute = {
         'The list.',
         {
           type: 'object',
-          required: ['list', 'rules', 'version', 'file', 'file_rules', 'refused'],
+          required: ['list', 'rules', 'version', 'file', 'file_rules', 'refused', 'warnings'],
           properties: {
             list: { type: 'string' },
             rules: { type: 'array', items: { type: 'object' } },
@@ -148,6 +170,7 @@ export const getCuration: PostRoute = {
                 },
               },
             },
+            warnings: WARNINGS,
           },
         },
         {
@@ -157,6 +180,7 @@ export const getCuration: PostRoute = {
           file: 'curation/campaigns.yaml',
           file_rules: 0,
           refused: [],
+          warnings: [],
         },
       ),
       ...problemResponses([...BODY_PROBLEMS, 'unknown_curation', ...STORE_READ_FAILURES]),

@@ -74,6 +74,36 @@ export const CURATION: Surface = {
     { what: 'A comma in CSV without quotes', files: csv('tv,,hide,p1,,,,sold out, until May') },
     { what: 'A quote in CSV that is not closed', files: csv('tv,,hide,p1,,,,"sold out') },
     {
+      what: 'Two campaigns whose dates overlap by an hour',
+      files: yaml(
+        '  - { query: tv, from: 2026-11-20, until: 2026-11-27T01:00Z, pin: { 1: p1 } }\n  - { query: TV, from: 2026-11-27, pin: { 1: p2 } }\n',
+      ),
+    },
+    {
+      what: 'A date in another order',
+      files: yaml('  - { query: tv, hide: [p1], until: 27.11.2026 }\n'),
+    },
+    { what: 'A position 0', files: yaml('  - { query: tv, pin: { 0: p1 } }\n') },
+    { what: 'A misspelt match', files: yaml('  - { query: tv, match: begins, hide: [p1] }\n') },
+    { what: 'A misspelt action', files: yaml('  - { query: tv, hides: [p1] }\n') },
+    {
+      what: 'A boost that adds and multiplies',
+      files: yaml('  - boost: { where: product.price > 1, multiply: 2, add: 1 }\n'),
+    },
+    {
+      what: 'A misspelt list in a step',
+      ...applied('{ list: campaign }'),
+      files: yaml('  - { query: tv, hide: [p9] }\n'),
+    },
+    {
+      what: 'A rule over the API that pins and hides one candidate',
+      files: yaml('  - { query: radio, hide: [p9] }\n'),
+      request: {
+        path: '/api/v1/curation/put',
+        body: '{"list":"campaigns","rules":[{"query":"tv","pin":{"1":"p1"},"hide":["p1"]}]}',
+      },
+    },
+    {
       what: 'Rules for an unknown list over the API',
       request: { path: '/api/v1/curation/put', body: '{"list":"campaigns","rules":[]}' },
     },

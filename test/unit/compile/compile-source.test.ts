@@ -159,4 +159,49 @@ describe('the file of a source', () => {
       .and.include('add the key `about`');
     expect(await told(`${yaml}about: product\n`, files)).to.equal('');
   });
+
+  describe('and counters', () => {
+    const FEATURES =
+      '{ clicks: { event: click, window: 7d }, ctr: { event: click, over: impression, window: 7d } }';
+    const counter = {
+      'schemas/counters/live.yaml': `counter: live\nof: [product]\nfeatures: ${FEATURES}\n`,
+      'pipelines/ranking.yaml':
+        'pipeline: ranking\nrank: product\nfeatures: [live]\ncomponents:\n  - use: score\n    with: { value: "live:clicks + live:ctr" }\n',
+    };
+    const undeclared = { ...counter, 'millrace.yaml': 'project: shop\n' };
+    const columns = `use: redis_stream\ninto: feedback\nmap: { user: uid, product: id }\nevent: click\n${WITH}`;
+
+    it('has a warning if no event can reach a feature', async () => {
+      expect(await told(columns, undeclared)).to
+        .equal(`schemas/counters/live.yaml:3:51: warning[unreached]: \`ctr\` counts \`impression\`, which no source posts (web) and millrace.yaml does not declare
+ 3 | features: ${FEATURES}
+   |                                                   ^^^
+   help: map a message of a source to \`impression\`; or, if clients post it, declare it, for example \`events: { impression: {}, click: {}, cart: {}, order: {} }\`
+
+1 warning`);
+    });
+
+    it('has none if a source or a client can post the kind', async () => {
+      const native = 'source: own\nuse: redis_stream\ninto: feedback\n' + WITH;
+      expect(await told(columns, { ...undeclared, 'sources/own.yaml': native })).to.equal('');
+      const declared = { ...undeclared, 'millrace.yaml': 'events: { click: {}, impression: {} }\n' };
+      expect(await told(columns, declared)).to.equal('');
+      expect(await told(`use: redis_stream\ninto: feedback\nmap: segment\n${WITH}`, undeclared)).to.equal('');
+      const rows = `use: redis_stream\ninto: { entities: product }\n${WITH}`;
+      expect(await told(rows, undeclared)).to.equal('');
+    });
+
+    it('has a warning if `where` lets no message of a type through', async () => {
+      const event =
+        'event: { shown: impression, tapped: click, other: null }\nwhere: { name: [shown, seen] }\n';
+      const source = `use: redis_stream\ninto: feedback\nmap: { type: name, user: uid, product: id }\n${event}${WITH}`;
+      const found = await told(source, undeclared);
+      expect(found).to
+        .include(`sources/web.yaml:5:29: warning[unreached]: no message is read as \`tapped\`: \`where\` only lets shown, seen through
+ 5 | event: { shown: impression, tapped: click, other: null }
+   |                             ^^^^^^
+   help: add \`tapped\` to the values under \`where\`, or remove it here`);
+      expect(found).to.include('`clicks` and `ctr` count `click`, which no source posts');
+    });
+  });
 });

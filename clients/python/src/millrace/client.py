@@ -297,12 +297,12 @@ class Millrace:
 
     @_endpoint("POST", "/api/v1/curation/put")
     def put_curation(self, name: str, rules: Iterable[Mapping[str, Any]]) -> Json:
-        """Replaces the rules that a list has over the API."""
+        """Replaces the rules that a list has over the API. `warnings` names rules that overlap with or contradict others."""
         return self._post("/api/v1/curation/put", {"list": name, "rules": list(rules)})
 
     @_endpoint("POST", "/api/v1/curation/get")
     def get_curation(self, name: str) -> Json:
-        """The rules that a list has over the API, and what is wrong with newer ones."""
+        """The rules that a list has over the API, what is wrong with newer ones, and `warnings`."""
         return self._post("/api/v1/curation/get", {"list": name})
 
     @_endpoint("GET", "/api/v1/experiments")
