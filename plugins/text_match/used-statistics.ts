@@ -1,4 +1,5 @@
 import {
+  type Advice,
   analyzerText,
   type BuildContext,
   OptionError,
@@ -30,7 +31,7 @@ export async function statisticsOf(
   build: BuildContext,
 ): Promise<UsedStatistics | undefined> {
   if (statistics === 'candidates') return undefined;
-  const hasManyLanguages = groups.some(({ languageFrom }) => languageFrom !== undefined);
+  const hasManyLanguages = followsRequest(groups);
   if (statistics !== undefined) {
     const path = ['statistics', 'file'];
     if (hasManyLanguages)
@@ -45,6 +46,27 @@ export async function statisticsOf(
   if (hasManyLanguages) return undefined;
   const found = await build.findFile(`statistics/${build.name}.json`);
   return found && fitting(found, [], groups, build);
+}
+
+/** Whether the language of a field is that of the request. A file has the statistics of one language. */
+export function followsRequest(groups: readonly FieldGroup[]): boolean {
+  return groups.some(({ languageFrom }) => languageFrom !== undefined);
+}
+
+/** How a step without statistics gets some. A step that chose its candidates, or has many languages, needs no advice. */
+export function adviceOn(
+  { statistics }: Options,
+  groups: readonly FieldGroup[],
+  { pipeline, name }: BuildContext,
+): Advice[] {
+  if (statistics !== undefined || followsRequest(groups)) return [];
+  return [
+    {
+      message:
+        'the candidates of each request say how rare words are; counts of the whole catalogue rank better',
+      help: `run \`millrace text-stats ${pipeline}:${name} --from-index\`, or write \`statistics: candidates\``,
+    },
+  ];
 }
 
 function fitting(
