@@ -4,8 +4,9 @@ import { fieldGroups } from './fields.js';
 import type { Options } from './options.generated.js';
 import { readSynonyms } from './synonyms.js';
 import { TextMatch } from './text-match.js';
-import { statisticsOf } from './used-statistics.js';
+import { adviceOn, statisticsOf } from './used-statistics.js';
 
+export { followsRequest } from './used-statistics.js';
 export { fieldGroups, type FieldGroup } from './fields.js';
 export type { Options as TextMatchOptions } from './options.generated.js';
 export {
@@ -26,13 +27,15 @@ export const plugin = definePlugin<Options>({
   async create(options, build) {
     const { query, k1, b, synonyms } = options;
     const groups = fieldGroups(options);
+    const statistics = await statisticsOf(options, groups, build);
     return new TextMatch({
       query,
       groups,
       k1,
       b,
       synonyms: synonyms && readSynonyms(synonyms, ['synonyms']),
-      statistics: await statisticsOf(options, groups, build),
+      statistics,
+      advice: statistics === undefined ? adviceOn(options, groups, build) : [],
     });
   },
 });

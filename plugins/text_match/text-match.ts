@@ -1,4 +1,5 @@
 import {
+  type Advice,
   analyzerText,
   type FeatureComponent,
   type Input,
@@ -27,6 +28,7 @@ export interface TextMatchSettings extends Bm25Parameters {
   readonly synonyms?: readonly SynonymRule[] | undefined;
   /** Undefined: the statistics of the candidates of the request. */
   readonly statistics?: UsedStatistics | undefined;
+  readonly advice?: readonly Advice[];
 }
 
 /** Computes how well each candidate's texts match the query. */
@@ -34,6 +36,7 @@ export class TextMatch implements FeatureComponent {
   readonly outputs = OUTPUTS;
   readonly #settings: TextMatchSettings;
   readonly notes: readonly string[];
+  readonly advice: readonly Advice[];
   readonly #groups: readonly GroupSearch[];
 
   constructor(settings: TextMatchSettings) {
@@ -43,6 +46,7 @@ export class TextMatch implements FeatureComponent {
       ...groups.map((group) => wordsNote(group, groups.length)),
       `statistics: ${statistics?.text ?? 'the candidates of each request'}`,
     ];
+    this.advice = settings.advice ?? [];
     this.#groups = groups.map(
       (group, g) => new GroupSearch(group, synonyms, statistics?.content.analyzers[g]),
     );

@@ -1,4 +1,6 @@
 import {
+  type Advice,
+  type AnalyzerSettings,
   analyzerText,
   type BuildContext,
   OptionError,
@@ -21,7 +23,7 @@ export interface UsedStatistics {
 }
 
 /**
- * The statistics of a file that the options name, or that has the name of the step. Undefined: those of the candidates.
+ * The statistics of a file that the options name, or that has the name of the step or of its field. Undefined: those of the candidates.
  * @throws OptionError if the file is not one of this step
  */
 export async function statisticsOf(
@@ -30,7 +32,7 @@ export async function statisticsOf(
   build: BuildContext,
 ): Promise<UsedStatistics | undefined> {
   if (statistics === 'candidates') return undefined;
-  const hasManyLanguages = groups.some(({ languageFrom }) => languageFrom !== undefined);
+  const hasManyLanguages = followsRequest(groups);
   if (statistics !== undefined) {
     const path = ['statistics', 'file'];
     if (hasManyLanguages)
@@ -44,7 +46,52 @@ export async function statisticsOf(
   // A file of one language says nothing about the others.
   if (hasManyLanguages) return undefined;
   const found = await build.findFile(`statistics/${build.name}.json`);
-  return found && fitting(found, [], groups, build);
+  if (found !== undefined) return fitting(found, [], groups, build);
+  return ofField(groups, build);
+}
+
+/**
+ * The file that is named after the only field, such as statistics/product.title.json. Steps with other analyzers may search
+ * the same field, so a file of another analyzer is no error.
+ */
+async function ofField(
+  groups: readonly FieldGroup[],
+  build: BuildContext,
+): Promise<UsedStatistics | undefined> {
+  const fields = groups.flatMap((group) => group.fields);
+  const [name, ...more] = fields.map(({ input }) => input.text);
+  if (name === undefined || more.length > 0 || !/^\w+(?:\.\w+)+$/.test(name)) return undefined;
+  const file = await build.findFile(`statistics/${name}.json`);
+  if (file === undefined) return undefined;
+  const { analyzers } = readTextStatistics(file, []);
+  const fits =
+    analyzersText(analyzers) === analyzersText(groups) && analyzers[0]?.meanLengths.length === fields.length;
+  return fits ? fitting(file, [], groups, build) : undefined;
+}
+
+function analyzersText(parts: readonly { readonly analyzer: AnalyzerSettings }[]): string {
+  return parts.map(({ analyzer }) => analyzerText(analyzer)).join(' and ');
+}
+
+/** Whether the language of a field is that of the request. A file has the statistics of one language. */
+export function followsRequest(groups: readonly FieldGroup[]): boolean {
+  return groups.some(({ languageFrom }) => languageFrom !== undefined);
+}
+
+/** How a step without statistics gets some. A step that chose its candidates, or has many languages, needs no advice. */
+export function adviceOn(
+  { statistics }: Options,
+  groups: readonly FieldGroup[],
+  { pipeline, name }: BuildContext,
+): Advice[] {
+  if (statistics !== undefined || followsRequest(groups)) return [];
+  return [
+    {
+      message:
+        'the candidates of each request say how rare words are; counts of the whole catalogue rank better',
+      help: `run \`millrace text-stats ${pipeline}:${name} --from-index\`, or write \`statistics: candidates\``,
+    },
+  ];
 }
 
 function fitting(
@@ -55,9 +102,7 @@ function fitting(
 ): UsedStatistics {
   const content = readTextStatistics(file, path);
   const command = `millrace text-stats ${pipeline}:${name} ${content.sample ? '--from-index' : '--from FILE'}`;
-  const [made, wanted] = [content.analyzers, groups].map((all) =>
-    all.map(({ analyzer }) => analyzerText(analyzer)).join(' and '),
-  );
+  const [made, wanted] = [analyzersText(content.analyzers), analyzersText(groups)];
   if (made !== wanted) {
     throw new OptionError(
       path,

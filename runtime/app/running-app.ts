@@ -23,6 +23,7 @@ type Served = Pick<
   | 'forget'
   | 'resident'
   | 'warnings'
+  | 'advice'
   | 'version'
   | 'files'
 >;
@@ -118,6 +119,10 @@ export class RunningApp implements App {
 
   get warnings(): Served['warnings'] {
     return this.#current.warnings;
+  }
+
+  get advice(): Served['advice'] {
+    return this.#current.advice;
   }
 
   get version(): Served['version'] {

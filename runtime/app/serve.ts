@@ -208,9 +208,10 @@ function logVoice(settings: Settings): Voice {
   };
 }
 
-/** Logs what the project serves, its warnings, and whether requests need keys. */
-export function logProject({ logger, warnings, pipelines }: App, settings: Settings): void {
+/** Logs what the project serves, its warnings and advice, and whether requests need keys. */
+export function logProject({ logger, warnings, advice, pipelines }: App, settings: Settings): void {
   for (const warning of warnings) logger.warn(placeOf(warning), warning.message);
+  for (const { message, ...fields } of advice) logger.info(fields, `advice: ${message}`);
   for (const { name, route } of pipelines) logger.info({ pipeline: name, route }, 'pipeline mounted');
   logAccess(logger, settings);
 }

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { adviceOf, type StepAdvice } from '../../compile/advice.js';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../../config/project/load-events.js';
 import type { Plan } from '../../compile/plan.js';
@@ -60,6 +61,7 @@ export interface Generation {
   readonly experiments: ExperimentStates;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
+  readonly advice: readonly StepAdvice[];
   /** See `projectVersion`. */
   readonly version: string;
   /** The time of its creation, in epoch milliseconds. */
@@ -269,6 +271,7 @@ function wire(
     experiments,
     resident,
     warnings: compiled.diagnostics,
+    advice: adviceOf(plans),
     version,
     loadedAt: Date.now(),
     files: compiled.files,

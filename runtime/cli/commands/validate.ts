@@ -6,6 +6,7 @@ import { compileProject } from '../../app/project/compile-project.js';
 import { checkConnections } from '../../app/connect/check-connections.js';
 import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
+import { adviceOf, type StepAdvice } from '../../compile/advice.js';
 import type { ProjectConfig } from '../../config/model/project.js';
 import { distinct, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
@@ -17,6 +18,7 @@ import { printJson, styleOf, tellStrayErrors, type CliContext } from '../context
 import { connectionsText } from '../connections-text.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
+import { wrapAfter } from '../../core/wrap.js';
 import { writeWhole } from '../../core/write-whole.js';
 
 type Flags = SettingFlags & {
@@ -70,12 +72,14 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
       flags.connect === true && errors === 0
         ? await checkConnections(compiled, settings, timeoutMs)
         : undefined;
+    const advice = adviceOf(pipelines.map(({ plan }) => plan));
     if (flags.json === true) {
       printJson(context, {
         ok: errors === 0 && connections?.some(({ state }) => state === 'failed') !== true,
         errors,
         warnings: diagnostics.length - errors,
         diagnostics: diagnosticsJson(diagnostics),
+        advice,
         ...(connections === undefined ? {} : { connections }),
       });
     } else if (flags.sarif !== '-') {
@@ -86,6 +90,9 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
           `ok: ${counted(pipelines.length, 'pipeline')}, ${entityTypes(config)}, ` +
             `${counted(config.views.size, 'feature view')}${countersText(config)}${sinksText(config)}${sourcesText(config)} in ${project}\n`,
         );
+      // A person mends the warnings first.
+      if (diagnostics.length === 0)
+        context.stdout.write(adviceText(advice, styleOf(context, context.stdout).width));
       if (connections !== undefined)
         context.stdout.write(`\n${connectionsText(connections, styleOf(context, context.stdout).width)}`);
     }
@@ -95,6 +102,17 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
   } finally {
     await compiled.close();
   }
+}
+
+function adviceText(advice: readonly StepAdvice[], width: number): string {
+  return advice
+    .flatMap(({ pipeline, step, message, help }) => [
+      '',
+      ...wrapAfter('advice:', `${pipeline}:${step}: ${message}`, 4, width),
+      ...wrapAfter('    help:', help, 10, width),
+    ])
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /** The time that `--connect` gives each server, in milliseconds. */

@@ -16,6 +16,8 @@ export function devVoice(context: CliContext): Voice {
     started: ({ app, adminUrl }) => {
       stdout.write(`${adminUrl}/inspect\n`);
       if (app.warnings.length > 0) stderr.write(`${renderDiagnostics(app.warnings, style)}\n`);
+      for (const { pipeline, step, message, help } of app.advice)
+        say(`advice: ${pipeline}:${step}: ${message}; ${help}`);
       for (const { name, route } of app.pipelines) say(`${name}: POST ${route}`);
       say('Changes of the files apply at once. Ctrl-C stops the service.');
     },

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import {
   fieldGroups,
+  followsRequest,
   plugin,
   type FieldGroup,
   type TextMatchOptions,
@@ -65,7 +66,7 @@ export async function readTextStep(
     TextMatchOptions | undefined;
   if (options === undefined) throw new ProjectInvalidError(diagnostics.all);
   const groups = fieldGroups(options);
-  if (options.language_from !== undefined)
+  if (followsRequest(groups))
     throw new CommandFailure(
       `the step ${name} has the language of the request, and a file has the statistics of one language`,
       'such a step has the statistics of its candidates',

@@ -54,6 +54,45 @@ describe('millrace validate', () => {
         .and.not.contain('there is no list');
     });
 
+  describe('with a step that could rank better', () => {
+    const search = (options: string): Record<string, string> => ({
+      'pipelines/search.yaml': `pipeline: search
+rank: product
+request: { candidates: {}, query: query }
+components:
+  - { use: text_match, as: text, with: { query: query.query, field: product.brand${options} } }
+  - { use: score, with: { value: text:bm25 } }
+`,
+    });
+    const ADVICE = {
+      pipeline: 'search',
+      step: 'text',
+      message:
+        'the candidates of each request say how rare words are; counts of the whole catalogue rank better',
+      help: 'run `millrace text-stats search:text --from-index`, or write `statistics: candidates`',
+    };
+
+    it('advises, and warns of nothing', async () => {
+      project = await writeProject({ ...FILES, ...search('') });
+      const { code, stdout } = await validate(['--json']);
+      expect(code).to.equal(0);
+      expect(JSON.parse(stdout)).to.deep.include({ ok: true, warnings: 0, advice: [ADVICE] });
+      const text = (await validate([])).stdout;
+      expect(text).to.match(/^ok: .*\n\nadvice: search:text: the candidates of/);
+      expect(text.replace(/\s+/g, ' ')).to.include(`help: ${ADVICE.help}`);
+      for (const line of text.split('\n').slice(1)) expect(line.length).to.be.at.most(80);
+    });
+
+    it('has no advice for a step that chose its candidates, or has the language of the request', async () => {
+      for (const options of [', statistics: candidates', ', language_from: query.query']) {
+        project = await writeProject({ ...FILES, ...search(options) });
+        const { stdout } = await validate(['--json']);
+        expect(JSON.parse(stdout)).to.deep.include({ ok: true, advice: [] });
+        await rm(project, { recursive: true });
+      }
+    });
+  });
+
   describe('--sarif', () => {
     it('writes each diagnostic as a result with its place, and its code as a rule', async () => {
       project = await writeProject({

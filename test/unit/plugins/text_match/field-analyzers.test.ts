@@ -185,6 +185,37 @@ describe('text_match with an analyzer for each field', () => {
     expect(await of({ language: 'korean' }, dropping)).to.include('no stop words of korean');
   });
 
+  it('shares the file of its field with other steps, unless it has another analyzer', async () => {
+    const { buildTextStatistics, writeTextStatistics } =
+      await import('../../../../plugins/text_match/index.js');
+    const step = new FakeStep(0);
+    const columns = {
+      query: step.requestText('lamp'),
+      'product.title': { ...step.text([]), text: 'product.title' },
+      'product.brand': { ...step.text([]), text: 'product.brand' },
+    };
+    const counted = writeTextStatistics(await buildTextStatistics(['red lamp']));
+    const noteOf = async (
+      as: string,
+      options: JsonObject,
+      files: Record<string, string> = { 'statistics/product.title.json': counted },
+    ): Promise<string | undefined> => {
+      const given = { as, with: { query: 'query', ...options }, columns, files };
+      return (await createStep(plugin, given)).notes?.at(-1);
+    };
+    const shared = 'statistics: statistics/product.title.json, 1 texts of the catalogue';
+    const none = 'statistics: the candidates of each request';
+    expect(await noteOf('one', { field: 'product.title' })).to.equal(shared);
+    expect(await noteOf('two', { fields: { 'product.title': 3 } })).to.equal(shared);
+    expect(await noteOf('exact', { field: 'product.title', stemming: 'none' })).to.equal(none);
+    expect(await noteOf('both', { fields: { 'product.title': 3, 'product.brand': 1 } })).to.equal(none);
+    expect(await noteOf('brand', { field: 'product.brand' })).to.equal(none);
+    const own = { 'statistics/product.title.json': counted, 'statistics/one.json': counted };
+    expect(await noteOf('one', { field: 'product.title' }, own)).to.contain('statistics/one.json');
+    const broken = { 'statistics/product.title.json': 'nothing' };
+    expect(await noteOf('one', { field: 'product.title' }, broken).catch(String)).to.contain('is not JSON');
+  });
+
   it('reads a statistics file of its analyzers, and refuses one of others', async () => {
     const { buildTextStatistics, DEFAULT_ANALYZER, writeTextStatistics } =
       await import('../../../../plugins/text_match/index.js');

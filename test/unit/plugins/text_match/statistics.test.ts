@@ -138,8 +138,7 @@ describe('text statistics', () => {
       await component.warm?.({ warn: (message, help) => told.push(`${message}; ${help ?? ''}`) });
       expect(told).to.have.length(warned.length > 0 ? 1 : 0);
       for (const part of warned) expect(told[0]).to.include(part);
-      if (warned.length > 0)
-        expect(told[0]).to.include('`millrace text-stats test:text --from FILE`');
+      if (warned.length > 0) expect(told[0]).to.include('`millrace text-stats test:text --from FILE`');
     });
 
   it('must fit the step: its stemming and its number of fields', async () => {
