@@ -173,6 +173,7 @@ async function runArms(
     frame,
     ids,
     {
+      name: `${experiment}=${arms[1]}`,
       plan: other,
       shared,
       coin: draftCoins(experiment, String(record.field('request_id')?.at(0))),
