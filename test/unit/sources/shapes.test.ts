@@ -426,15 +426,14 @@ const CONTEXTS = iglu(`${VENDOR}/contexts`, [
   iglu(`${VENDOR}/web_page`, { id: 'page' }),
   iglu(`${VENDOR}.ecommerce/product`, { id: 'b' }),
 ]);
-const enriched = (more: object): JsonObject =>
-  ({
-    event_id: 'e1',
-    collector_tstamp: ISO,
-    event: 'unstruct',
-    user_id: 'u1',
-    domain_userid: 'd1',
-    ...more,
-  });
+const enriched = (more: object): JsonObject => ({
+  event_id: 'e1',
+  collector_tstamp: ISO,
+  event: 'unstruct',
+  user_id: 'u1',
+  domain_userid: 'd1',
+  ...more,
+});
 const SNOWPLOW: readonly Case[] = [
   [
     'self-describing parts as objects',
@@ -505,8 +504,14 @@ const SNOWPLOW: readonly Case[] = [
   ],
 ];
 
-const metarank = (event: string, more: object): JsonObject =>
-  ({ event, id: 'i1', timestamp: String(NOW), user: 'u1', session: 's1', ...more });
+const metarank = (event: string, more: object): JsonObject => ({
+  event,
+  id: 'i1',
+  timestamp: String(NOW),
+  user: 'u1',
+  session: 's1',
+  ...more,
+});
 const METARANK: readonly Case[] = [
   [
     'an interaction with its ranking',
