@@ -165,6 +165,11 @@ export class FeatureStore {
    *   with `deleted_rows` and `unconfirmed_rows` (positions) if some rows were deleted
    */
   async remove(body: unknown, span?: TraceSpan): Promise<DeleteAnswer> {
+    if (isJsonObject(body) && own(body, 'increment') !== undefined) {
+      const violations = new Violations();
+      violations.add('/increment', 'unknown_field', 'a deletion has no increment: it deletes whole rows');
+      violations.throwIfAny('The body');
+    }
     const { view: name, rows } = this.#read(body);
     const view = this.#views.get(name);
     const now = this.#now();

@@ -31,7 +31,7 @@ export const FEATURE_SETTINGS = {
     value: 'TIME',
     default: '10m',
     description:
-      'How long counters remember the ids of events, e.g. `1h`. Feedback that is sent again within this time counts once. Older events are refused with `event_too_old`.',
+      'How long counters remember the ids of events, e.g. `1h`. Feedback that is sent again within this time counts once. The ids of keys with many events are kept up to twice as long and three minutes more. Older events are refused with `event_too_old`.',
     expected: 'a time from 1m to 7d, e.g. 10m',
     parse: (text) => {
       const time = parseDuration(text);

@@ -58,6 +58,7 @@ describe('POST /api/v1/features/delete', () => {
       const seconds = { product_id: 'p', event_time: NOW / 1000 };
       for (const [body, status, code, pointer] of [
         [{ view: 'stat', rows: [] }, 404, 'unknown_view', undefined],
+        [{ view: 'stats', rows: [], increment: true }, 422, 'invalid_body', '/increment'],
         [{ view: 'stats' }, 422, 'invalid_body', '/rows'],
         [{ view: 'stats', rows: [{}] }, 422, 'invalid_body', '/rows/0'],
         [{ view: 'stats', rows: [seconds] }, 422, 'invalid_body', '/rows/0/event_time'],

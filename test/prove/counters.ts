@@ -86,8 +86,7 @@ function missesOfHot(hot: readonly HotRecord[]): string[] {
     if (bytes > MOST_BYTES) misses.push(`${key}, ${events} events: bound ${MOST_BYTES} bytes, was ${bytes}`);
     const full = hot.find((one) => one.key === key && one.events >= 1000);
     if (full === undefined) continue;
-    // Estimates of distinct values grow a little, up to their limit of bytes.
-    const bound = 3 * full.ns * Math.max(1, bytes / full.bytes);
+    const bound = 3 * full.ns;
     if (ns > bound)
       misses.push(`${key}, ${events} events: bound ${bound.toFixed(0)} ns, was ${ns.toFixed(0)}`);
   }

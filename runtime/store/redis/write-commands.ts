@@ -3,7 +3,7 @@ import { MARK_ID_BYTES, type MarkedIds, type StoreRecord } from '../store.js';
 import { bulkRoom, FRAME_BYTES, writeBulk, writeBulkBytes } from './resp.js';
 
 /** A command in RESP. It is encoded here, because ioredis copies every argument twice and looks up each by its type. */
-export class EncodedCommand extends Command {
+class EncodedCommand extends Command {
   readonly #bytes: Buffer;
 
   constructor(name: string, bytes: Buffer) {
