@@ -98,6 +98,11 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
     );
   const definition = definitionOf(config, pipeline);
   const specs = await armSpecs(definition, experiment, flags);
+  if (follow && settings.store === 'embedded' && specs.length > 1)
+    throw new CommandFailure(
+      `--follow runs ${specs.length} arms at the same time, but an embedded store has one owner`,
+      'leave out --follow, name one arm, or use a store on Redis',
+    );
   const { from, until } = experiment ?? {};
   const selection = { share: flags.share ?? experiment?.share ?? 1, from, until };
   const ledger = flags.ledger ?? settings.ledgerDir;
@@ -112,14 +117,20 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
   });
   const lines = flags.export === undefined ? undefined : await openExport(flags.export);
   try {
-    for (const { arm } of arms) await arm.start();
+    // An embedded store has one owner, so its arms run one after the other.
+    const groups = settings.store === 'embedded' ? arms.map((one) => [one]) : [arms];
     const pick = (record: Parameters<typeof shadowRequest>[0]): ReturnType<typeof shadowRequest> =>
       shadowRequest(record, definition, config.entities, selection);
     const done = (row: ArmRow): void => void lines?.write(`${JSON.stringify(row)}\n`);
-    if (follow) context.stderr.write(`following ${ledger}\n`);
-    const requests = follow
-      ? await runLive(ledger, flags.queue, pick, arms, done, signal)
-      : await runNewest(ledger, flags.last, pick, arms, done, signal);
+    let requests = 0;
+    for (const group of groups) {
+      for (const { arm } of group) await arm.start();
+      if (follow) context.stderr.write(`following ${ledger}\n`);
+      requests = follow
+        ? await runLive(ledger, flags.queue, pick, group, done, signal)
+        : await runNewest(ledger, flags.last, pick, group, done, signal);
+      await Promise.all(group.map(({ arm }) => arm.close()));
+    }
     const report: ShadowReport = {
       ...{ pipeline, ...(experiment === undefined ? {} : { experiment: experiment.name }) },
       ...{ ledger, share: selection.share, requests, depth: flags.depth },

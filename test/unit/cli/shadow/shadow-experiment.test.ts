@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { ShadowReport } from '../../../../runtime/cli/shadow/shadow-text.js';
+import { MadeLedger } from '../../../support/made-ledger.js';
 import { millrace } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
 
@@ -70,6 +72,49 @@ describe('shadow --experiment', () => {
     const [code, text] = await refusal('--experiment', 'quiet', '--follow');
     expect(code).to.equal(1);
     expect(text).to.include('quiet ended at 2021-01-01T00:00:00.000Z').and.include('leave out --follow');
+  });
+
+  it('runs the arms one after the other on an embedded store', async function () {
+    this.timeout(60_000);
+    const folder = mkdtempSync(join(tmpdir(), 'millrace-shadow-'));
+    const made = new MadeLedger();
+    const candidates = ['a', 'b'].map((id) => ({ id }));
+    for (let at = 0; at < 3; at++)
+      made.ranking({ request: `r${at}`, time: Date.UTC(2020, 6, 1 + at), candidates });
+    made.ranking({ request: 'late', time: Date.UTC(2022, 0, 1), candidates });
+    const flags = ['--project', root, '--ledger', made.write(folder), '--data-dir', join(folder, 'data')];
+    try {
+      const { code, stdout, stderr } = await millrace(
+        ['shadow', '--experiment', 'quiet', ...flags, '--json'],
+        {
+          env: { PATH: process.env.PATH ?? '' },
+        },
+      );
+      expect(code, stderr).to.equal(0);
+      const { requests, arms } = JSON.parse(stdout) as ShadowReport;
+      expect(requests).to.equal(3);
+      expect(arms.map(({ arm, ranked, restarts }) => [arm, ranked, restarts])).to.deep.equal([
+        ['control', 3, 0],
+        ['one', 3, 0],
+      ]);
+      const followed = await millrace([
+        'shadow',
+        'search',
+        '--params',
+        'w=1',
+        '--params',
+        'w=2',
+        '--follow',
+        ...flags,
+      ]);
+      expect([followed.code, followed.stderr]).to.deep.equal([
+        1,
+        'error: --follow runs 2 arms at the same time, but an embedded store has one owner\n' +
+          'help: leave out --follow, name one arm, or use a store on Redis\n',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('takes one experiment', async () => {
