@@ -106,6 +106,13 @@ describe('an interleaving over HTTP', () => {
     }
   });
 
+  it('takes the last arm that the header names, as RFC 8941 says', async () => {
+    const asked = async (arms: string): Promise<string> =>
+      (await rank({}, { 'Millrace-Experiment': arms })).header;
+    expect(await asked('prices=cheap, prices=control')).to.equal('prices=control');
+    expect(await asked('prices=control,prices=cheap')).to.equal('prices=cheap');
+  });
+
   it('counts the candidates by team', async () => {
     const { header } = await rank({ request_id: 'r-counted', user: { user_id: 'u2' } });
     expect(header).to.contain('interleaved');
