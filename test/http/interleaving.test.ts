@@ -106,13 +106,6 @@ describe('an interleaving over HTTP', () => {
     }
   });
 
-  it('takes the last arm that the header names, as RFC 8941 says', async () => {
-    const asked = async (arms: string): Promise<string> =>
-      (await rank({}, { 'Millrace-Experiment': arms })).header;
-    expect(await asked('prices=cheap, prices=control')).to.equal('prices=control');
-    expect(await asked('prices=control,prices=cheap')).to.equal('prices=cheap');
-  });
-
   it('counts the candidates by team', async () => {
     const { header } = await rank({ request_id: 'r-counted', user: { user_id: 'u2' } });
     expect(header).to.contain('interleaved');
@@ -169,5 +162,12 @@ describe('an interleaving over HTTP', () => {
     const told = await millrace(['experiments', 'report', 'prices', ...flags]);
     expect(told.stdout).to.contain('More users prefer cheap.').and.contain('not the size of the effect');
     expect(told.stdout.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
+  });
+
+  it('takes the last arm that the header names, as RFC 8941 says', async () => {
+    const asked = async (arms: string): Promise<string> =>
+      (await rank({}, { 'Millrace-Experiment': arms })).header;
+    expect(await asked('prices=cheap, prices=control')).to.equal('prices=control');
+    expect(await asked('prices=control,prices=cheap')).to.equal('prices=cheap');
   });
 });
