@@ -163,11 +163,4 @@ describe('an interleaving over HTTP', () => {
     expect(told.stdout).to.contain('More users prefer cheap.').and.contain('not the size of the effect');
     expect(told.stdout.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
   });
-
-  it('takes the last arm that the header names, as RFC 8941 says', async () => {
-    const asked = async (arms: string): Promise<string> =>
-      (await rank({}, { 'Millrace-Experiment': arms })).header;
-    expect(await asked('prices=cheap, prices=control')).to.equal('prices=control');
-    expect(await asked('prices=control,prices=cheap')).to.equal('prices=cheap');
-  });
 });
