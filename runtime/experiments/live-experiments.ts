@@ -300,6 +300,15 @@ export class LiveExperiments {
   }
 }
 
+/** For a pipeline without experiments. @throws MillraceError invalid_header if the request asks for an arm */
+export function refuseArms(overrides: ArmOverrides | undefined): void {
+  for (const name of overrides?.keys() ?? [])
+    throw new MillraceError(
+      'invalid_header',
+      `Millrace-Experiment: the pipeline has no experiment ${name}; it has none`,
+    );
+}
+
 /** The params of a pipeline that the arms of its experiments change. */
 export function changedParams(experiments: readonly ExperimentDefinition[]): ReadonlySet<string> {
   return new Set(

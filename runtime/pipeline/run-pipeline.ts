@@ -6,7 +6,7 @@ import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { inTurns, soon } from '../core/pieces.js';
 import type { Usage } from '../core/usage.js';
 import type { SharedRun } from '../experiments/shared-run.js';
-import type { Choice, Rival } from '../experiments/live-experiments.js';
+import { refuseArms, type Choice, type Rival } from '../experiments/live-experiments.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
@@ -126,6 +126,7 @@ export async function runPipeline(
     check(); // the request may have waited beyond its deadline
     opened = await stages.run('read', () => readBody(plan, services, body, context, deadline));
     const { request, frame } = opened;
+    if (services.experiments === undefined && given === undefined) refuseArms(context.arms);
     choice ??= services.experiments?.choose(request.entityIds, frame.now, context);
     if (choice !== undefined && given === undefined) {
       ({ taken } = choice); // a request that fails later is recorded with its arms

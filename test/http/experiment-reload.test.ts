@@ -110,10 +110,10 @@ components:
     await project.close();
   });
 
-  async function ask(unit: string): Promise<string> {
+  async function ask(unit: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
     const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/search`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ user: { user_id: unit }, candidates: [{ product_id: 'p' }] }),
     });
     const text = await answer.text();
@@ -159,11 +159,20 @@ components:
         });
       for (let at = 0; at < UNITS.length; at += CONNECTIONS) {
         const some = UNITS.slice(at, at + CONNECTIONS);
-        expect(await Promise.all(some.map(ask))).to.deep.equal(some.map((unit) => expected(one, unit)));
+        expect(await Promise.all(some.map((unit) => ask(unit)))).to.deep.equal(
+          some.map((unit) => expected(one, unit)),
+        );
       }
     }
     expect(wrong).to.deep.equal([]);
     expect(requests).to.be.greaterThan(40);
+  });
+
+  it('takes the last arm that the header names, as RFC 8941 says', async () => {
+    const asked = async (arms: string): Promise<string | undefined> =>
+      /text=\w+/.exec(await ask('u', { 'Millrace-Experiment': arms }))?.[0];
+    expect(await asked('text=long, text=control')).to.equal('text=control');
+    expect(await asked('text=control,text=long')).to.equal('text=long');
   });
 
   it('moves units into arms if a share grows, and out of them if it shrinks, but never between arms', () => {

@@ -147,6 +147,23 @@ describe('experiments on requests', () => {
     );
   });
 
+  it('refuses to give an arm of a pipeline without experiments', async () => {
+    const plain = project.app.pipelines.find(({ name }) => name === 'search_v2');
+    const body = { candidates: [{ product_id: 'a', pop: 1 }] };
+    const arms = new Map([['popularity', 'popular']]);
+    for (const call of [
+      plain?.run(body, { requestId: '', arms }),
+      plain?.explain(body, { requestId: '', arms }),
+    ]) {
+      const failure = await call?.catch((error: unknown) => error);
+      expect(failure).to.include({ code: 'invalid_header' });
+      expect((failure as Error).message).to.equal(
+        'Millrace-Experiment: the pipeline has no experiment popularity; it has none',
+      );
+    }
+    expect((await plain?.run(body, { requestId: '' }))?.report.experiments).to.deep.equal([]);
+  });
+
   it('ends at `until`', async () => {
     now = Date.UTC(2026, 11, 15);
     try {
