@@ -297,7 +297,7 @@ class Millrace:
 
     @_endpoint("POST", "/api/v1/curation/put")
     def put_curation(self, name: str, rules: Iterable[Mapping[str, Any]]) -> Json:
-        """Replaces the rules that a list has over the API. `warnings` names rules that overlap with or contradict others."""
+        """Replaces the rules that a list has over the API. `warnings` names rules that contradict others."""
         return self._post("/api/v1/curation/put", {"list": name, "rules": list(rules)})
 
     @_endpoint("POST", "/api/v1/curation/get")
