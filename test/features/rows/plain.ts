@@ -46,6 +46,13 @@ export const PLAIN: readonly FeatureRow[] = [
     metarank: ({ price }) => (price === undefined ? undefined : (price - 10) / (200 - 10)),
   },
   {
+    name: 'position',
+    value: 'position(5)',
+    // The place that the configuration names for serving; Metarank counts places from 0.
+    metarank: () => 4,
+    differs: (theirs = 0) => theirs + 1,
+  },
+  {
     name: 'list length',
     value: 'count(product.tags)',
     metarank: ({ tags }) => tags?.length ?? 0,

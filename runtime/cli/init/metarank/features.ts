@@ -88,14 +88,20 @@ const interactedWith: Mapper = ({ name, options }, draft) => {
     steps.push({
       use: 'interaction',
       as,
-      with: { of: 'user', with: field.path, outputs: { count: { event, window } } },
+      with: {
+        of: 'user',
+        with: field.path,
+        // Metarank adds the counts of all values of a list.
+        ...(field.type.startsWith('list') ? { lists: 'sum' } : {}),
+        outputs: { count: { event, window } },
+      },
     });
     columns.push({ name: fields.length === 1 ? name : as, value: `${as}:count` });
   }
   if (columns.length === 0) return 'it has no field';
   draft.kinds.add(event);
   const bySession = textIn(options, 'scope') === 'session';
-  const detail = `step \`interaction\`: a list counts by its most frequent value, not by the sum${bySession ? '; by user, not by session' : ''}`;
+  const detail = `step \`interaction\`: an absent field is absent, not 0${bySession ? '; by user, not by session' : ''}`;
   return carried(columns, detail, steps, 'changed');
 };
 
