@@ -26,9 +26,11 @@ const FILES: Readonly<Record<string, string>> = {
 };
 const SHARE = 0.5;
 const QUEUE = 3;
+/** The arms start with a low priority, and other tests run beside this one. */
+const PATIENCE = 80_000;
 
 describe('shadow --follow', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let redis: PrivateRedis;
   let root = '';
   let ledger = '';
@@ -94,7 +96,7 @@ describe('shadow --follow', function () {
         onOutput: (text) => (output += text),
       },
     );
-    await until('the arms', () => output.includes('following'));
+    await until('the arms', () => output.includes('following'), PATIENCE);
     await rank(before, first);
     await stop(before);
     const old = segments();
@@ -111,7 +113,7 @@ describe('shadow --follow', function () {
         .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line) as ArmRow);
-    await until('all requests', async () => (await rows()).length >= 2 * wanted.length);
+    await until('all requests', async () => (await rows()).length >= 2 * wanted.length, PATIENCE);
     done.abort();
     const { stdout, stderr, code } = await following;
     expect(code, stderr).to.equal(0);

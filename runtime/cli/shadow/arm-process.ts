@@ -6,10 +6,10 @@ import { namedBy, openContestants, type Contestants } from '../judge/contestants
 import { runWhole } from '../judge/run-whole.js';
 import type { CliContext } from '../context.js';
 import { reportError } from '../report-error.js';
-import { takeLowestPriority } from './lowest-priority.js';
+import { takeLowPriority } from './low-priority.js';
 import type { FromArm, OpenArm, RunRequest } from './messages.js';
 
-takeLowestPriority();
+takeLowPriority();
 
 function tell(message: FromArm): void {
   process.send?.(message);
