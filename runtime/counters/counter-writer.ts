@@ -10,7 +10,7 @@ import {
 } from '../store/codec/counter-record.js';
 import { uint32At } from '../store/codec/numbers-at.js';
 import { expiryOf } from '../store/codec/versioned-record.js';
-import { markKey } from '../store/keys.js';
+import { hasMarksBeside, markKey } from '../store/keys.js';
 import { MARK_ID_BYTES, type MarkedIds, type Marks, type RecordSwap, type Store } from '../store/store.js';
 import { applyTouches, secondsOf, type KeyedTouch, type Touch } from './apply-touches.js';
 
@@ -48,8 +48,8 @@ interface Waiting {
  *
  * The record holds the ids of the last events, so that an event and its id are stored by one replacement. When there are
  * too many, the ids are first remembered beside the record (`Store.mark`), and then dropped from it. An id is therefore
- * always in the record, or beside it, or both. A writer reads the record first and looks beside it afterwards, so it
- * finds every id that others have counted before the version that it replaces.
+ * always in the record, or beside it, or both. A writer reads the record first and looks beside it afterwards, at the latest
+ * in the command that replaces the record, so it finds every id that others have counted before the version that it replaces.
  *
  * Ids beside the record are sets by the time of their events. A set spans all times that an event without a time can have
  * had when it was counted, so a writer asks two sets.
@@ -108,12 +108,13 @@ export class CounterWriter {
 
   async #write(taken: Map<string, Waiting[]>, store: Store): Promise<void> {
     const left = new Map(taken);
+    const asked = new Set([...taken.keys()].filter((key) => !hasMarksBeside(key)));
     try {
       for (let tries = 0; left.size > 0; tries++) {
         if (tries === MOST_TRIES)
           throw new MillraceError('store_busy', 'Other processes keep changing these counters; try again');
         if (tries > 0) await setTimeout(Math.random() * Math.min(tries, 20));
-        await this.#try(left, store);
+        await this.#try(left, asked, store);
       }
     } catch (error) {
       for (const all of left.values()) for (const { call } of all) call.reject(error);
@@ -123,8 +124,12 @@ export class CounterWriter {
     }
   }
 
-  /** One attempt for all keys. Removes the keys that are done from `left`. */
-  async #try(left: Map<string, Waiting[]>, store: Store): Promise<void> {
+  /**
+   * One attempt for all keys. Removes the keys that are done from `left`. Few events are known already, so the swap itself
+   * looks beside the record, and fails if it finds an id.
+   * @param asked the keys whose ids are looked up first, to learn which events are known
+   */
+  async #try(left: Map<string, Waiting[]>, asked: Set<string>, store: Store): Promise<void> {
     const keys = [...left.keys()];
     const now = this.#clock();
     const records = await store.read(keys);
@@ -140,7 +145,7 @@ export class CounterWriter {
     const asks: Work['asks'] = [];
     const moves: Marks[] = [];
     for (const work of works) {
-      asks.push(...work.asks);
+      if (asked.has(work.key)) asks.push(...work.asks);
       moves.push(...work.moves);
     }
     const [found] = await Promise.all([
@@ -165,12 +170,15 @@ export class CounterWriter {
       const { record, expires } = applyTouches(work.counters, fresh, work.kept, work.markedUntil, now);
       const before = work.record;
       const until = Math.max(expires, before === null ? 0 : expiryOf(before));
-      swaps.push({ work, key: work.key, before, after: encodeCounters(record, until) });
+      const after = encodeCounters(record, until);
+      const unless = asked.has(work.key) ? [] : work.asks;
+      swaps.push({ work, key: work.key, before, after, unless });
     }
     if (swaps.length === 0) return;
     const outcomes = await store.swap(swaps);
     swaps.forEach(({ work }, i) => {
       if (outcomes[i] === 'stored') finish(left, work);
+      else if (outcomes[i] === 'marked') asked.add(work.key);
     });
   }
 

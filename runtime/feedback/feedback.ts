@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { MillraceError } from '../api/errors.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { Deadline } from '../core/deadline.js';
@@ -287,8 +287,15 @@ function identityOf(
       : requestId !== undefined
         ? [requestId, ...about]
         : ['time', time, ...about];
-  const digest = createHash('sha256').update(JSON.stringify(all)).digest();
-  return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
+  // As a text, since a Buffer takes three times as long.
+  const digest = hash('sha256', JSON.stringify(all), 'binary');
+  return [wordAt(digest, 0), wordAt(digest, 4)];
+}
+
+/** The unsigned number in four bytes, the lowest first. */
+function wordAt(bytes: string, at: number): number {
+  const byte = (offset: number): number => bytes.charCodeAt(at + offset);
+  return (byte(0) | (byte(1) << 8) | (byte(2) << 16) | (byte(3) << 24)) >>> 0;
 }
 
 /** The outcome of an event that went to several histories: it is stored if it is new in any of them. */

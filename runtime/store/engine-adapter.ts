@@ -5,7 +5,7 @@ import { mergeSegment, recordForgetTime } from './codec/feature-record.js';
 import type { RecordBatch } from './codec/record-batch.js';
 import { expiryOf, versionOf } from './codec/versioned-record.js';
 import { isFeatureKey, isVersionedKey } from './keys.js';
-import { recordKeysOf, recordsOfMarks, remembers } from './marks.js';
+import { recordKeysOf, recordsOfMarks, remembers, swapUnmarked } from './marks.js';
 import {
   CursorError,
   StoreWriteError,
@@ -96,13 +96,15 @@ export class EngineAdapter implements Store {
   }
 
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
-    return this.#each(swaps, ({ before: expected, after }, before) => {
-      const isSame =
-        expected === null || before === null
-          ? expected === before
-          : versionOf(before).equals(versionOf(expected));
-      return isSame ? { after, outcome: 'stored' } : { after: undefined, outcome: 'changed' };
-    });
+    return swapUnmarked(swaps, this, (free) =>
+      this.#each(free, ({ before: expected, after }, before) => {
+        const isSame =
+          expected === null || before === null
+            ? expected === before
+            : versionOf(before).equals(versionOf(expected));
+        return isSame ? { after, outcome: 'stored' } : { after: undefined, outcome: 'changed' };
+      }),
+    );
   }
 
   mark(marks: readonly Marks[]): Promise<void> {

@@ -138,6 +138,11 @@ export function markKey(counter: string, slice: number): string {
   return `${prefix}:${MARK_GROUP}:${types}:{${counter}}:${slice}`;
 }
 
+/** Whether the remembered ids of a record are on the server of the record, in a cluster too. */
+export function hasMarksBeside(counter: string): boolean {
+  return !counter.includes('{') && !counter.includes('}');
+}
+
 /** True for a key of records that have versions and expire: interactions, counters, and remembered ids. */
 export function isVersionedKey(key: string): boolean {
   const start = key.indexOf(':') + 1;

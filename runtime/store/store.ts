@@ -42,7 +42,8 @@ export interface Store {
 
   /**
    * Replaces each record if it has not changed since it was read. This is atomic for each key. An expired record may be
-   * removed.
+   * removed. A record with an id in `unless` is left as it is; who has read the record before finds every id that was
+   * remembered before the version that it read.
    * @throws StoreWriteError
    */
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]>;
@@ -134,6 +135,8 @@ export interface RecordSwap {
   readonly before: Buffer | null;
   /** Created with `newVersioned` (versioned-record.ts). */
   readonly after: Buffer;
+  /** Ids of which none may be remembered, only for keys with `hasMarksBeside`. */
+  readonly unless?: readonly MarkedIds[];
 }
 
 /** Ids beside a record. */
@@ -154,7 +157,8 @@ export interface Marks extends MarkedIds {
 export const MARK_ID_BYTES = 8;
 
 /** `changed`: another write happened after the read, so nothing was replaced. */
-export type SwapOutcome = 'stored' | 'changed';
+/** `marked`: an id in `unless` is remembered. */
+export type SwapOutcome = 'stored' | 'changed' | 'marked';
 
 /** A cursor does not belong to this store, or its position is lost. */
 export class CursorError extends Error {

@@ -1,6 +1,6 @@
 import { mergeSegment } from '../../runtime/store/codec/feature-record.js';
 import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
-import { recordKeysOf, recordsOfMarks } from '../../runtime/store/marks.js';
+import { recordKeysOf, recordsOfMarks, swapUnmarked } from '../../runtime/store/marks.js';
 import {
   StoreWriteError,
   type Erasure,
@@ -53,15 +53,17 @@ export class MemoryStore implements Store {
     return outcomes;
   }
 
-  async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
-    const outcomes: SwapOutcome[] = [];
-    await this.#each(swaps, ({ key, before, after }) => {
-      const found = this.records.get(key);
-      const isSame = found === undefined ? before === null : before?.equals(found) === true;
-      if (isSame) this.records.set(key, after);
-      outcomes.push(isSame ? 'stored' : 'changed');
+  swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
+    return swapUnmarked(swaps, this, async (free) => {
+      const outcomes: SwapOutcome[] = [];
+      await this.#each(free, ({ key, before, after }) => {
+        const found = this.records.get(key);
+        const isSame = found === undefined ? before === null : before?.equals(found) === true;
+        if (isSame) this.records.set(key, after);
+        outcomes.push(isSame ? 'stored' : 'changed');
+      });
+      return outcomes;
     });
-    return outcomes;
   }
 
   mark(marks: readonly Marks[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { mergeSegment } from '../../store/codec/feature-record.js';
 import type { RecordBatch } from '../../store/codec/record-batch.js';
-import { recordKeysOf, recordsOfMarks } from '../../store/marks.js';
+import { recordKeysOf, recordsOfMarks, swapUnmarked } from '../../store/marks.js';
 import type {
   Erasure,
   KeyPage,
@@ -54,13 +54,15 @@ export class CaseStore implements Store {
   }
 
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
-    const outcomes = swaps.map(({ key, before, after }): SwapOutcome => {
-      const found = this.#records.get(key);
-      const isSame = found === undefined ? before === null : before?.equals(found) === true;
-      if (isSame) this.#records.set(key, after);
-      return isSame ? 'stored' : 'changed';
+    return swapUnmarked(swaps, this, (free) => {
+      const outcomes = free.map(({ key, before, after }): SwapOutcome => {
+        const found = this.#records.get(key);
+        const isSame = found === undefined ? before === null : before?.equals(found) === true;
+        if (isSame) this.#records.set(key, after);
+        return isSame ? 'stored' : 'changed';
+      });
+      return Promise.resolve(outcomes);
     });
-    return Promise.resolve(outcomes);
   }
 
   mark(marks: readonly Marks[]): Promise<void> {

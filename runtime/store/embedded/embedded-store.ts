@@ -18,7 +18,7 @@ import {
 } from '../store.js';
 import { damaged, newer, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
 import { probeKey } from '../keys.js';
-import { recordKeysOf, recordsOfMarks, remembers } from '../marks.js';
+import { recordKeysOf, recordsOfMarks, remembers, swapUnmarked } from '../marks.js';
 import { loadRecords } from './load-records.js';
 import { scanKeys } from './scan-keys.js';
 import type { RecordMemory } from './record-memory.js';
@@ -94,11 +94,15 @@ class EmbeddedStore implements Store {
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    return await this.#commit({ kind: 'merge', of: segments });
+    return (await this.#commit({ kind: 'merge', of: segments })) as SegmentOutcome[];
   }
 
-  async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
-    return (await this.#commit({ kind: 'swap', of: swaps })) as SwapOutcome[];
+  swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
+    return swapUnmarked(
+      swaps,
+      this,
+      (free) => this.#commit({ kind: 'swap', of: free }) as Promise<SwapOutcome[]>,
+    );
   }
 
   async mark(marks: readonly Marks[]): Promise<void> {

@@ -68,7 +68,8 @@ interface Script {
 }
 
 interface ScriptCall {
-  readonly key: string;
+  /** Of one slot in a cluster; at least one. */
+  readonly keys: readonly string[];
   readonly args: readonly (string | Buffer)[];
 }
 
@@ -141,7 +142,7 @@ class ServersStore implements RedisStore {
     const replies = await this.#run(
       { text: MERGE_SCRIPT, sha: MERGE_SHA },
       segments.map(({ key, segment, replaces }) => ({
-        key,
+        keys: [key],
         args: replaces === undefined ? [segment, now] : [segment, now, replaces ?? ''],
       })),
     );
@@ -151,18 +152,23 @@ class ServersStore implements RedisStore {
   async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     const replies = await this.#run(
       { text: SWAP_SCRIPT, sha: SWAP_SHA },
-      swaps.map(({ key, before, after }) => ({
-        key,
-        args: [before === null ? '' : versionOf(before), after, expiryText(after)],
+      swaps.map(({ key, before, after, unless = [] }) => ({
+        keys: [key, ...unless.map((set) => set.key)],
+        args: [
+          before === null ? '' : versionOf(before),
+          after,
+          expiryText(after),
+          ...unless.map(({ ids }) => ids),
+        ],
       })),
     );
-    return replies.map((reply) => (reply === 1 ? 'stored' : 'changed'));
+    return replies.map((reply) => (reply === 1 ? 'stored' : reply === 3 ? 'marked' : 'changed'));
   }
 
   async mark(marks: readonly Marks[]): Promise<void> {
     await this.#run(
       { text: MARK_SCRIPT, sha: MARK_SHA },
-      marks.map(({ key, ids, expires }) => ({ key, args: [String(Math.ceil(expires)), ids] })),
+      marks.map(({ key, ids, expires }) => ({ keys: [key], args: [String(Math.ceil(expires)), ids] })),
     );
   }
 
@@ -183,24 +189,24 @@ class ServersStore implements RedisStore {
   }
 
   /**
-   * Runs a script once for each key; the script returns 2, 1 or 0. If a server does not know the script, its text is sent.
+   * Runs a script once for each call; the script returns a number from 0 to 3. If a server does not know the script, its text is sent.
    * @throws StoreWriteError
    */
   async #run(script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {
-    const replies = await this.#send(calls, 0, (pipeline, { key, args }) => {
-      pipeline.sendCommand(evalshaCommand(script.sha, key, args));
+    const replies = await this.#send(calls, 0, (pipeline, { keys, args }) => {
+      pipeline.sendCommand(evalshaCommand(script.sha, keys, args));
     });
     const unknown = replies.flatMap((reply, i) => (isNoScript(reply) ? [i] : []));
     if (unknown.length > 0) {
       const missed = unknown.flatMap((position) => calls[position] ?? []);
-      const again = await this.#send(missed, script.text.length, (pipeline, { key, args }) => {
-        pipeline.eval(script.text, 1, key, ...args);
+      const again = await this.#send(missed, script.text.length, (pipeline, { keys, args }) => {
+        pipeline.eval(script.text, keys.length, ...keys, ...args);
       });
       unknown.forEach((position, i) => (replies[position] = again[i]));
     }
     this.#check(
       replies.map((reply) => {
-        if (reply === 1 || reply === 0 || reply === 2) return undefined;
+        if (reply === 1 || reply === 0 || reply === 2 || reply === 3) return undefined;
         return reply instanceof Error ? reply : new Error('the script gave no answer that it should');
       }),
     );
@@ -213,7 +219,7 @@ class ServersStore implements RedisStore {
     add: (pipeline: CommandPipeline, call: ScriptCall) => void,
   ): Promise<unknown[]> {
     return this.#servers.send(
-      calls.map(({ key }) => key),
+      calls.map(({ keys: [key = ''] }) => key),
       (position) => (calls[position]?.args ?? []).reduce((sum, { length }) => sum + length, overhead),
       (pipeline, position) => {
         const call = calls[position];

@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Replaces a versioned record if it has not changed since it was read. ARGV: the version that was read ('' for none), the
- * new record, its expiry ('' for none). Returns 1 if the new record is stored (also if a resent command finds its own result), otherwise 0.
+ * Replaces a versioned record if it has not changed since it was read, and if no id is in one of the sets beside it. KEYS: the
+ * record and the sets. ARGV: the version that was read ('' for none), the new record, its expiry ('' for none), and for each
+ * set its ids of 8 bytes together. Returns 1 if the new record is stored (also if a resent command finds its own result),
+ * 3 if an id is in a set, otherwise 0.
  */
 export const SWAP_SCRIPT = `
 local version = redis.call('GETRANGE', KEYS[1], 0, 7)
 if version == string.sub(ARGV[2], 1, 8) then return 1 end
 if version ~= ARGV[1] then return 0 end
+for set = 2, #KEYS do
+  local all = ARGV[set + 2]
+  local ids = {}
+  for at = 1, #all, 8 do ids[#ids + 1] = string.sub(all, at, at + 7) end
+  for _, found in ipairs(redis.call('SMISMEMBER', KEYS[set], unpack(ids))) do
+    if found == 1 then return 3 end
+  end
+end
 if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[2]) else redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3]) end
 return 1
 `;

@@ -33,13 +33,20 @@ export function msetCommand(records: readonly StoreRecord[], positions: readonly
   return new EncodedCommand('mset', bytes.subarray(0, at));
 }
 
-/** EVALSHA with one key. @param sha 40 hex digits */
-export function evalshaCommand(sha: string, key: string, args: readonly (string | Buffer)[]): EncodedCommand {
-  const head = `*${args.length + 4}\r\n$7\r\nevalsha\r\n$40\r\n${sha}\r\n$1\r\n1\r\n`;
-  let room = head.length + bulkRoom(key);
+/** EVALSHA. @param sha 40 hex digits */
+export function evalshaCommand(
+  sha: string,
+  keys: readonly string[],
+  args: readonly (string | Buffer)[],
+): EncodedCommand {
+  const number = String(keys.length);
+  const head = `*${keys.length + args.length + 3}\r\n$7\r\nevalsha\r\n$40\r\n${sha}\r\n$${number.length}\r\n${number}\r\n`;
+  let room = head.length;
+  for (const key of keys) room += bulkRoom(key);
   for (const arg of args) room += typeof arg === 'string' ? bulkRoom(arg) : FRAME_BYTES + arg.length;
   const bytes = Buffer.allocUnsafe(room);
-  let at = writeBulk(bytes, bytes.write(head, 0, 'latin1'), key);
+  let at = bytes.write(head, 0, 'latin1');
+  for (const key of keys) at = writeBulk(bytes, at, key);
   for (const arg of args)
     at = typeof arg === 'string' ? writeBulk(bytes, at, arg) : writeBulkBytes(bytes, at, arg);
   return new EncodedCommand('evalsha', bytes.subarray(0, at));
