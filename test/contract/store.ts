@@ -9,7 +9,13 @@ import {
 import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { RecordBatch } from '../../runtime/store/codec/record-batch.js';
 import { counterKey, markKey } from '../../runtime/store/keys.js';
-import { CursorError, type SegmentOutcome, type Store } from '../../runtime/store/store.js';
+import {
+  CursorError,
+  type MarkedIds,
+  type RecordSwap,
+  type SegmentOutcome,
+  type Store,
+} from '../../runtime/store/store.js';
 import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
 
 /** How the contract gets at an engine. */
@@ -459,6 +465,25 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       await store.mark([old]);
       expect(await store.marked([old])).to.deep.equal([[false]]);
       expect(await store.marked([])).to.deep.equal([]);
+    });
+
+    it('replaces no record with a remembered id beside it, also not with one of many', async () => {
+      const [key, free] = [freshCounterKey(), freshCounterKey()];
+      const id = Buffer.from('12345678');
+      const many = Buffer.concat([Buffer.alloc(8 * 40), id]);
+      await store.mark([{ key: markKey(key, 2), ids: id, expires: Date.now() + 60_000 }]);
+      const swap = (of: string, ...unless: MarkedIds[]): RecordSwap => {
+        return { key: of, before: null, after: versioned('new'), unless };
+      };
+      const sets = (of: string): MarkedIds[] => [
+        { key: markKey(of, 1), ids: many },
+        { key: markKey(of, 2), ids: many },
+      ];
+      const outcomes = await store.swap([swap(key, ...sets(key)), swap(free, ...sets(free)), swap(free)]);
+      expect(outcomes).to.deep.equal(['marked', 'stored', 'changed']);
+      expect((await store.read([key, free])).map(contentOf)).to.deep.equal([undefined, 'new']);
+      const other = { key: markKey(key, 2), ids: Buffer.from('other id') };
+      expect(await store.swap([swap(key, other)])).to.deep.equal(['stored']);
     });
 
     it('answers a ping', async () => {
