@@ -4,7 +4,9 @@ import { encodeSegment, viewId } from '../../runtime/store/codec/feature-record.
 import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { keySlot } from '../../runtime/store/redis/cluster/key-slot.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
-import { StoreWriteError } from '../../runtime/store/store.js';
+import { counterKey, markKey } from '../../runtime/store/keys.js';
+import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
+import { StoreWriteError, type RecordSwap } from '../../runtime/store/store.js';
 import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
 import { needRedisServer, startRedisServer } from '../support/redis-server.js';
 import { untilItWorks } from '../support/until.js';
@@ -82,6 +84,31 @@ describe('the redis store over a cluster', function () {
     await check('moved');
     await cluster.migrate(slot, 1, 0, () => check('half way back'));
     await check('back');
+  });
+
+  it('looks for remembered ids while their slot is on its way', async () => {
+    const keys = Array.from({ length: 10 }, (_, i) => counterKey('moving', ['product'], [`p${i}`]));
+    const key = keys.find((one) => ownerOf(one) === 0) ?? '';
+    const [id, other] = [Buffer.from('known id'), Buffer.from('other id')];
+    const record = (before: Buffer | null): RecordSwap & { before: Buffer | null } => ({
+      ...{ key, before, after: newVersioned(VERSIONED_HEAD, Date.now() + 60_000) },
+    });
+    const unless = (ids: Buffer) => [1, 2].map((slice) => ({ key: markKey(key, slice), ids }));
+    await store.mark(unless(id).map((set) => ({ ...set, expires: Date.now() + 60_000 })));
+    const first = record(null);
+    expect(await store.swap([first])).to.deep.equal(['stored']);
+    let last = first.after;
+    const check = async (): Promise<void> => {
+      const next = record(last);
+      expect(await store.swap([{ ...next, unless: unless(id) }])).to.deep.equal(['marked']);
+      expect(await store.swap([{ ...next, unless: unless(other) }])).to.deep.equal(['stored']);
+      expect(await store.swap([{ ...record(last), unless: unless(other) }])).to.deep.equal(['changed']);
+      last = next.after;
+    };
+    await cluster.migrate(keySlot(key), 0, 1, check);
+    await check();
+    await cluster.migrate(keySlot(key), 1, 0, check);
+    await check();
   });
 
   it('stores the first record of a batch before any other', async () => {

@@ -132,12 +132,17 @@ function bodySchema({ entityTypes, eventKinds }: ApiParts): Schema {
     // Three properties: the required fields and one entity.
     then: { minProperties: 3 },
     else: {
-      ...(types.length === 0 ? {} : { anyOf: types.map((name) => ({ required: [name] })) }),
+      ...(types.length === 0 ? {} : { anyOf: types.map((name) => named(name)) }),
       if: types.length === 0 ? {} : { anyOf: types.map((name) => given(name)) },
       then: { properties: { events: { items: { anyOf: [given('event_id'), given('time')] } } } },
       else: { properties: { events: { items: given('event_id') } } },
     },
   };
+}
+
+/** The property is there. */
+function named(name: string): Schema {
+  return { required: [name], properties: { [name]: {} } };
 }
 
 /** The property is there, and not null. */

@@ -27,6 +27,7 @@ import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
 import { unconfirmed } from './reply-reader.js';
 import { sampleKeys } from './sample-keys.js';
+import { swapUnmarked } from '../marks.js';
 import { evalshaCommand, smismemberCommand } from './write-commands.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-target.js';
@@ -150,6 +151,16 @@ class ServersStore implements RedisStore {
   }
 
   async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
+    try {
+      return await this.#swap(swaps);
+    } catch (error) {
+      if (!isSplit(error)) throw error;
+      // A slot is on its way, and has the record here and its ids there: then each is asked for itself.
+      return swapUnmarked(swaps, this, (free) => this.#swap(free.map((one) => ({ ...one, unless: [] }))));
+    }
+  }
+
+  async #swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     const replies = await this.#run(
       { text: SWAP_SCRIPT, sha: SWAP_SHA },
       swaps.map(({ key, before, after, unless = [] }) => ({
@@ -268,6 +279,15 @@ class ServersStore implements RedisStore {
     this.#servers.close();
     return Promise.resolve();
   }
+}
+
+/** Whether keys of one command are on two servers of a cluster. */
+function isSplit(error: unknown): boolean {
+  return (
+    error instanceof StoreWriteError &&
+    error.cause instanceof Error &&
+    error.cause.message.startsWith('TRYAGAIN')
+  );
 }
 
 function isNoScript(reply: unknown): boolean {
