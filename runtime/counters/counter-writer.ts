@@ -13,6 +13,7 @@ import { expiryOf } from '../store/codec/versioned-record.js';
 import { hasMarksBeside, markKey } from '../store/keys.js';
 import { MARK_ID_BYTES, type MarkedIds, type Marks, type RecordSwap, type Store } from '../store/store.js';
 import { applyTouches, secondsOf, type KeyedTouch, type Touch } from './apply-touches.js';
+import { hasMark, liveMarks, packIds } from './packed-marks.js';
 
 /** Most ids in a record. Others are remembered beside it, so that a hot record stays small. */
 const MOST_MARKS = 32;
@@ -229,13 +230,15 @@ export class CounterWriter {
     const first = this.#sliceOf(secondsOf(now - this.#horizon - CLOCKS_DIFFER));
     const last = this.#sliceOf(secondsOf(now + CLOCKS_DIFFER));
     const asks: Work['asks'] = [];
-    const all = { ids: idsOf(waiting, unknown), known, events: unknown };
+    const idsOf = (events: readonly number[]): Buffer =>
+      packIds(events.map((event) => (waiting[event] as Waiting).touch.identity));
+    const all = { ids: idsOf(unknown), known, events: unknown };
     for (let slice = first; slice <= last; slice++) asks.push({ key: markKey(key, slice), ...all });
     // The time of an event that the client dates ahead is the same when it is sent again.
     for (const event of unknown) {
       const slice = this.#sliceOf(secondsOf((waiting[event] as Waiting).touch.time));
       if (slice >= first && slice <= last) continue;
-      asks.push({ key: markKey(key, slice), ids: idsOf(waiting, [event]), known, events: [event] });
+      asks.push({ key: markKey(key, slice), ids: idsOf([event]), known, events: [event] });
     }
     return asks;
   }
@@ -279,36 +282,6 @@ interface Work {
   readonly markedUntil: number;
   /** The sets that may know events, with the positions of the events in `waiting`. */
   readonly asks: (MarkedIds & { readonly known: boolean[]; readonly events: readonly number[] })[];
-}
-
-/** The marks of events that are not older than a time. @param since epoch seconds */
-function liveMarks(marks: Buffer, since: number): Buffer {
-  const isLive = (at: number): boolean => uint32At(marks, at + MARK_ID_BYTES) >= since;
-  let old = 0;
-  for (let at = 0; at < marks.length; at += MARK_BYTES) if (!isLive(at)) old++;
-  if (old === 0) return marks;
-  const live = Buffer.allocUnsafe(marks.length - old * MARK_BYTES);
-  let end = 0;
-  for (let at = 0; at < marks.length; at += MARK_BYTES)
-    if (isLive(at)) end += marks.copy(live, end, at, at + MARK_BYTES);
-  return live;
-}
-
-function idsOf(waiting: readonly Waiting[], events: readonly number[]): Buffer {
-  const ids = Buffer.allocUnsafe(events.length * MARK_ID_BYTES);
-  let at = 0;
-  for (const event of events) {
-    const { identity } = (waiting[event] as Waiting).touch;
-    at = ids.writeUInt32LE(identity[0], at);
-    at = ids.writeUInt32LE(identity[1], at);
-  }
-  return ids;
-}
-
-function hasMark(marks: Buffer, identity: Touch['identity']): boolean {
-  for (let at = 0; at < marks.length; at += MARK_BYTES)
-    if (uint32At(marks, at) === identity[0] && uint32At(marks, at + 4) === identity[1]) return true;
-  return false;
 }
 
 /** Whether one of the events before a position has an id. */
