@@ -15,8 +15,11 @@ const WAIT_MS = 250;
 /** Maximum number of rejected entries that are kept. */
 const KEPT_REJECTED = 100_000;
 
-/** The id of an entry, and its field names and values in turn. The fields are null if the entry was deleted. */
-type Entry = readonly [id: string, fields: readonly string[] | null];
+/**
+ * The id of an entry, and its field names and values in turn. They stay bytes, because they may be no text. The fields are
+ * null if the entry was deleted.
+ */
+type Entry = readonly [id: string, fields: readonly Buffer[] | null];
 
 export interface StreamPlace extends StreamServer {
   readonly stream: string;
@@ -51,7 +54,7 @@ export class StreamReader implements Source {
   #hasPending = true;
   #claimAt = 0;
   /** The fields of the entries of the last read, by id: a rejected entry is moved with all of them. */
-  #fields = new Map<string, readonly string[]>();
+  #fields = new Map<string, readonly Buffer[]>();
 
   constructor(place: StreamPlace, group: StreamGroup) {
     this.#place = place;
@@ -99,7 +102,8 @@ export class StreamReader implements Source {
     await this.#try(async (client) => {
       const multi = client.multi();
       for (const { message, reason } of rejected) {
-        const fields = [...(this.#fields.get(message.id) ?? []), 'rejected_id', message.id, 'reason', reason];
+        const fields: (string | Buffer)[] = [...(this.#fields.get(message.id) ?? [])];
+        fields.push('rejected_id', message.id, 'reason', reason);
         multi.xadd(this.#group.rejected, 'MAXLEN', '~', KEPT_REJECTED, '*', ...fields);
       }
       multi.xack(stream, this.#group.group, ...messages.map(({ id }) => id));
@@ -132,8 +136,9 @@ export class StreamReader implements Source {
     const { stream } = this.#place;
     return this.#try(async (client) =>
       entriesOf(
-        await client.xreadgroup(
-          ...(['GROUP', group, consumer, 'COUNT', count, 'BLOCK', WAIT_MS, 'STREAMS', stream, '>'] as const),
+        await client.callBuffer(
+          ...(['XREADGROUP', 'GROUP', group, consumer, 'COUNT', count] as const),
+          ...(['BLOCK', WAIT_MS, 'STREAMS', stream, '>'] as const),
         ),
       ),
     );
@@ -145,8 +150,8 @@ export class StreamReader implements Source {
     const { stream } = this.#place;
     return this.#try(async (client) =>
       entriesOf(
-        await client.xreadgroup(
-          ...(['GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, '0'] as const),
+        await client.callBuffer(
+          ...(['XREADGROUP', 'GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, '0'] as const),
         ),
       ),
     );
@@ -155,24 +160,32 @@ export class StreamReader implements Source {
   /** Claims entries that were delivered to another consumer long ago and not acknowledged. */
   async #claim(count: number): Promise<readonly Entry[]> {
     const { group, consumer, claimIdleMs } = this.#group;
-    const claimed = await this.#try((client) =>
-      client.xautoclaim(this.#place.stream, group, consumer, claimIdleMs, '0', 'COUNT', count),
-    );
-    return (claimed[1] as readonly (Entry | null)[]).filter((entry) => entry !== null);
+    const claimed = (await this.#try((client) =>
+      client.callBuffer(
+        ...(['XAUTOCLAIM', this.#place.stream, group, consumer, claimIdleMs, '0', 'COUNT', count] as const),
+      ),
+    )) as readonly [cursor: Buffer, entries: readonly (RawEntry | null)[]];
+    return claimed[1].flatMap((entry) => (entry === null ? [] : [entryOf(entry)]));
   }
 
   #messageOf([id, fields]: Entry): SourceMessage {
     const { stream, field } = this.#place;
     const headers: Record<string, string> = Object.create(null) as Record<string, string>;
-    for (let i = 0; i + 1 < (fields?.length ?? 0); i += 2) headers[fields?.[i] ?? ''] = fields?.[i + 1] ?? '';
-    const { [field]: content, ...others } = headers;
-    const found = Object.keys(headers).join(', ').slice(0, 200);
+    const names: string[] = [];
+    let content: Buffer | undefined;
+    for (let i = 0; i + 1 < (fields?.length ?? 0); i += 2) {
+      const name = String(fields?.[i]);
+      names.push(name);
+      if (name === field) content = fields?.[i + 1];
+      else headers[name] = String(fields?.[i + 1]);
+    }
+    const found = names.join(', ').slice(0, 200);
     return {
       partition: stream,
       id,
       time: Number(id.split('-')[0]),
-      headers: others,
-      content: content === undefined ? undefined : Buffer.from(content),
+      headers,
+      content,
       // The fields of a deleted entry are null, so there is nothing to store.
       ...(content !== undefined || fields === null
         ? {}
@@ -227,8 +240,14 @@ export class StreamReader implements Source {
   }
 }
 
+type RawEntry = readonly [id: Buffer, fields: readonly Buffer[] | null];
+
+function entryOf([id, fields]: RawEntry): Entry {
+  return [id.toString('latin1'), fields];
+}
+
 /** Extracts the entries of the requested stream. The reply is null if no entry arrived in time. */
 function entriesOf(reply: unknown): readonly Entry[] {
-  const [first] = (reply ?? []) as readonly (readonly [string, readonly Entry[]])[];
-  return first?.[1] ?? [];
+  const [first] = (reply ?? []) as readonly (readonly [Buffer, readonly RawEntry[]])[];
+  return (first?.[1] ?? []).map(entryOf);
 }

@@ -36,7 +36,7 @@ export function faultError(
 
 /** @throws MillraceError invalid_body if the JSON in these bytes nests deeper than `MOST_NESTING` */
 export function checkNesting(bytes: Uint8Array): void {
-  if (!nestsDeeper(decode(bytes), MOST_NESTING)) return;
+  if (!nestsDeeper(decode(bytes))) return;
   const detail = `lists and objects nest deeper than ${MOST_NESTING} levels`;
   throw new MillraceError('invalid_body', detail, {
     violations: [{ pointer: '', code: 'too_deep', detail }],
@@ -60,8 +60,8 @@ export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** Requires valid JSON. */
-function nestsDeeper(text: string, most: number): boolean {
+/** Whether lists and objects nest deeper than a number of levels. Requires valid JSON, or several such texts. */
+export function nestsDeeper(text: string, most = MOST_NESTING): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -149,8 +149,9 @@ export class Feedback {
   ): Promise<readonly (EventOutcome | undefined)[]> {
     const { counts, codes } = this.#parts;
     if (counts === undefined) return [];
+    const owners = feedback.owners.map(({ type, id }) => [type, id]);
     const idOf = (event: FeedbackEvent): readonly [number, number] =>
-      identityOf(feedback.requestId, event, codes.codeOf(event.kind.name));
+      identityOf(feedback.requestId, event, codes.codeOf(event.kind.name), owners);
     try {
       return await counts.count(feedback, idOf, now, store);
     } catch (error) {
@@ -272,13 +273,16 @@ function carried(name: string, { position, values }: FeedbackEvent): readonly st
 }
 
 /**
- * The first 8 bytes of the SHA-256 of what identifies an event in a history: its kind and entity, and the client's id of
- * the event; without one, the request; without that, the time of the event.
+ * The first 8 bytes of the SHA-256 of what identifies an event: its kind and entity, and the client's id of the event;
+ * without one, the request; without that, the time of the event.
+ * @param owners whose event it is. A counter needs them beside a time, because two users can click in one second; the
+ * history of an owner does not.
  */
 function identityOf(
   requestId: string | undefined,
   { id, subject, time }: FeedbackEvent,
   code: number,
+  owners: readonly (readonly string[])[] = [],
 ): readonly [number, number] {
   const about = [code, subject.type, subject.id];
   const all =
@@ -286,7 +290,7 @@ function identityOf(
       ? ['event_id', id, ...about]
       : requestId !== undefined
         ? [requestId, ...about]
-        : ['time', time, ...about];
+        : ['time', time, ...about, ...owners];
   // As a text, since a Buffer takes three times as long.
   const digest = hash('sha256', JSON.stringify(all), 'binary');
   return [wordAt(digest, 0), wordAt(digest, 4)];

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { CounterDefinition } from '../config/model/counters.js';
 import type { EntityType } from '../config/model/entities.js';
 import type { EventKind } from '../config/model/events.js';
+import { MillraceError } from '../api/errors.js';
 import type { JsonValue } from '../api/types.js';
 import { addEvents, type Touch } from '../counters/apply-touches.js';
 import { additionsOf, kindsOf, type CountedEvent, type KindOfCounter } from '../counters/counted-kinds.js';
@@ -46,7 +47,7 @@ const BATCH = 1000;
 /**
  * Counts the feedback of a ledger for a counter, beside the counts that serve, and then serves the new ones. Events that
  * arrive later than a point in time are counted by the services, for both; those before it are taken from the ledger.
- * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES
+ * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES, store_busy
  */
 export async function rebuildCounter(counter: CounterDefinition, parts: RebuildParts): Promise<Rebuilt> {
   const clock = parts.clock ?? Date.now;
@@ -61,7 +62,15 @@ export async function rebuildCounter(counter: CounterDefinition, parts: RebuildP
   const report = readReport();
   for await (const record of readRecords(parts.ledger, report)) await build.add(record, from);
   await build.write();
-  await changeGenerations(parts.store, parts.prefix, counter.name, () => ({ serving: generation }));
+  await changeGenerations(parts.store, parts.prefix, counter.name, (before) => {
+    // Services count only for the newest rebuild, so the counts of this one have gaps.
+    if (before.building?.generation !== generation)
+      throw new MillraceError(
+        'store_busy',
+        `Another rebuild of ${counter.name} began after this one, and replaces it. The counts that serve are unchanged.`,
+      );
+    return { serving: generation };
+  });
   return { counter: counter.name, events: build.events, keys: build.keys.size, records: report.records };
 }
 
@@ -93,13 +102,13 @@ class Build {
     const event = text(record, 'event') ?? '';
     const time = number(record, 'time');
     if (!this.#kinds.has(event) || number(record, 'received') >= from) return;
-    if (text(record, 'outcome') === 'duplicate' || this.#isKnown(record, event)) return;
+    const owners = this.#ownersOf(record);
+    if (text(record, 'outcome') === 'duplicate' || this.#isKnown(record, event, owners)) return;
     const values = new Map<string, JsonValue>();
     for (const name of this.parts.kinds.get(event)?.values.keys() ?? []) {
       const value = record.value(name)?.at(0);
       if (value !== undefined) values.set(name, value);
     }
-    const { owners = [] } = record.schema.meta as { readonly owners?: readonly string[] };
     const subject = text(record, 'subject_type') ?? '';
     const position = number(record, 'position');
     this.#waiting.push({
@@ -110,15 +119,20 @@ class Build {
         id: this.#idOf(subject, text(record, 'subject_id') ?? ''),
         carried: {},
       },
-      owners: owners.flatMap((type) => {
-        const id = record.value(type)?.at(0);
-        return typeof id === 'string' ? [{ type, id: this.#idOf(type, id) }] : [];
-      }),
+      owners,
       quantity: number(record, 'quantity') || 1,
       position: Number.isNaN(position) ? undefined : position,
       values,
     });
     if (this.#waiting.length >= BATCH) await this.write();
+  }
+
+  #ownersOf(record: DecodedRecord): LedgerEvent['owners'] {
+    const { owners = [] } = record.schema.meta as { readonly owners?: readonly string[] };
+    return owners.flatMap((type) => {
+      const id = record.value(type)?.at(0);
+      return typeof id === 'string' ? [{ type, id: this.#idOf(type, id) }] : [];
+    });
   }
 
   /** The ledger can be older than the rule of the type. */
@@ -127,13 +141,13 @@ class Build {
   }
 
   /** An event that no counter counted when it arrived may be in the ledger twice. */
-  #isKnown(record: DecodedRecord, event: string): boolean {
+  #isKnown(record: DecodedRecord, event: string, owners: LedgerEvent['owners']): boolean {
     const request = text(record, 'request_id');
     const sent = text(record, 'event_id');
     const what = sent ?? request ?? String(number(record, 'time'));
     const is = sent !== undefined ? 'e' : request !== undefined ? 'r' : 't';
     const about = [text(record, 'subject_type'), text(record, 'subject_id')];
-    const identity = JSON.stringify([is, what, event, ...about]);
+    const identity = JSON.stringify([is, what, event, ...about, ...(is === 't' ? owners : [])]);
     if (this.#seen.has(identity)) return true;
     this.#seen.add(identity);
     return false;

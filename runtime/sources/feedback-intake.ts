@@ -15,7 +15,7 @@ import type {
   Stored,
   WritePace,
 } from './intake.js';
-import { isFinal, Outcomes } from './refusals.js';
+import { isFinal, Outcomes, unreadable } from './refusals.js';
 import { readMessage } from './read-message.js';
 
 const EVENT_POINTER = /^\/events\/(\d+)(.*)$/s;
@@ -82,7 +82,11 @@ export class FeedbackIntake implements Intake {
   *#partsOf(messages: readonly SourceMessage[], outcomes: Outcomes): Pieces<Part[]> {
     const parts: Part[] = [];
     for (const [position, message] of messages.entries()) {
-      parts.push(...this.#partsOfOne(message, position, outcomes));
+      try {
+        parts.push(...this.#partsOfOne(message, position, outcomes));
+      } catch (error) {
+        outcomes.reject(position, unreadable(error));
+      }
       yield;
     }
     return parts;

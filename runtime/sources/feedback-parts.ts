@@ -44,10 +44,12 @@ export type FeedbackOf = (
 /** Returns a function that reads messages by the map of a source, as bodies of feedback. */
 export function mappedFeedback(definition: MappedSource, project: IntakeProject): FeedbackOf {
   let time = 0;
-  const { map, about } = definition;
+  const { map, about, positionsFrom } = definition;
   // Kinds of a log that Millrace knows are left out if the project does not declare them.
   const isReady = typeof map === 'string' && isReadyMap(map);
-  const reader = isReady ? readyReader(map, about) : columnReader(definition, project, () => time);
+  const reader = isReady
+    ? readyReader(map, about, positionsFrom)
+    : columnReader(definition, project, () => time);
   return (rows, message) => {
     time = message.time;
     const bodies = new Bodies(about, project);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { SourceMessage } from '../api/source.js';
 import type { JsonObject } from '../api/types.js';
 import { jsonProblem } from '../core/json-problem.js';
+import { MOST_NESTING, nestsDeeper } from '../core/parse-json.js';
 import { enrichedRow } from '../dataset/import/snowplow.js';
 import type { MappedSource } from './intake.js';
 
@@ -46,10 +47,10 @@ export function readMessage(
     value = JSON.parse(json);
   } catch (error) {
     const lines = map === undefined ? undefined : objectsIn(json);
-    return lines === undefined
-      ? { is: 'unreadable', problem: jsonProblem(error) }
-      : { is: 'rows', values: lines, json };
+    if (lines === undefined) return { is: 'unreadable', problem: jsonProblem(error) };
+    return nestsDeeper(json) ? TOO_DEEP : { is: 'rows', values: lines, json };
   }
+  if (nestsDeeper(json)) return TOO_DEEP;
   if (isObject(value)) return { is: 'rows', values: [value], json };
   if (map === undefined || !Array.isArray(value))
     return { is: 'unreadable', problem: `expected a JSON object, found ${nameOf(value)}` };
@@ -60,6 +61,12 @@ export function readMessage(
     ? { is: 'rows', values: values as readonly JsonObject[], json }
     : { is: 'unreadable', problem: `[${wrong}]: expected a JSON object, found ${nameOf(values[wrong])}` };
 }
+
+/** Code that walks such a value overflows the stack, so the message could never be stored. */
+const TOO_DEEP: MessageContent = {
+  is: 'unreadable',
+  problem: `lists and objects nest deeper than ${MOST_NESTING} levels`,
+};
 
 /** The objects of lines that hold one each; undefined if a line does not. */
 function objectsIn(text: string): readonly JsonObject[] | undefined {

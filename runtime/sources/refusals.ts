@@ -18,6 +18,11 @@ export function isFinal(error: unknown): error is MillraceError {
   return error instanceof MillraceError && FINAL.has(error.code);
 }
 
+/** The reason of a message whose reading failed. It would fail again, and block the messages after it. */
+export function unreadable(error: unknown): string {
+  return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+}
+
 /** Collects what became of the messages of one batch. */
 export class Outcomes {
   readonly #totals: Totals = {};

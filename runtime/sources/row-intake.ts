@@ -18,7 +18,7 @@ import type {
   Stored,
   WritePace,
 } from './intake.js';
-import { isFinal, Outcomes } from './refusals.js';
+import { isFinal, Outcomes, unreadable } from './refusals.js';
 import { readMessage } from './read-message.js';
 
 /** Rows and bytes of one body. */
@@ -93,7 +93,11 @@ export class RowIntake implements Intake {
   *#allRows(messages: readonly SourceMessage[], outcomes: Outcomes): Pieces<NamedRow[]> {
     const all: NamedRow[] = [];
     for (const [position, message] of messages.entries()) {
-      all.push(...this.#rowsOf(message, position, outcomes));
+      try {
+        all.push(...this.#rowsOf(message, position, outcomes));
+      } catch (error) {
+        outcomes.reject(position, unreadable(error));
+      }
       yield;
     }
     return all;

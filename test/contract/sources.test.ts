@@ -170,6 +170,11 @@ describe('sources on Redis streams', function () {
   it('reject what cannot be read, whole and with its reason, and go on', async () => {
     await add('web', '{"type":');
     await client.xadd('web', '*', 'other', 'x');
+    const latin1 = Buffer.from(
+      '{"type":"track","event":"Product Clicked","properties":{"product_id":"é"}}',
+      'latin1',
+    );
+    await client.xadd('web', '*', 'data', latin1, 'kept', Buffer.from([0, 0xff]));
     await add('web', { type: 'track', userId: 'u', properties: { product_id: 'a' } });
     await add('web', track('m1', 'Order Completed', 'u', { products: [{ product_id: 'a' }, {}] }));
     await add('web', track('m2', 'Product Clicked', 'u', { product_id: 'a' }));
@@ -184,14 +189,20 @@ describe('sources on Redis streams', function () {
     });
     const served = await serve();
     await settled('web', 'mine', 'native');
-    await until('the counts', () => totals('web').rejected === 5 && totals('native').rejected === 1);
-    expect(totals('web')).to.deep.equal({ stored: 1, rejected: 5 });
+    await until('the counts', () => totals('web').rejected === 6 && totals('native').rejected === 1);
+    expect(totals('web')).to.deep.equal({ stored: 1, rejected: 6 });
     expect(await counted(served, 'u', ['a'])).to.deep.equal({ a: 1 });
     const reasons = async (stream: string): Promise<string[]> =>
       (await client.xrange(stream, '-', '+')).map(([, fields]) => fields[fields.indexOf('reason') + 1] ?? '');
-    const [broken, field, event, half, future] = await reasons('web_bad');
+    const [broken, field, bytes, event, half, future] = await reasons('web_bad');
     expect(broken).to.equal('not JSON: unexpected end of JSON input');
     expect(field).to.equal('expected the field data, found other');
+    expect(bytes).to.equal('not encoded in UTF-8');
+    const moved = (await client.xrangeBuffer('web_bad', '-', '+'))[2]?.[1] ?? [];
+    expect(moved.slice(0, 4)).to.deep.equal([
+      ...[Buffer.from('data'), latin1],
+      ...[Buffer.from('kept'), Buffer.from([0, 0xff])],
+    ]);
     expect(event).to.equal('unknown_event: event is null');
     expect(half).to.equal('no_id: product_id is missing');
     expect(future).to.match(/^time: expected a time at most 300 s after now/);

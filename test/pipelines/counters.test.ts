@@ -111,6 +111,18 @@ describe('counters in a pipeline', () => {
     expect(await scores()).to.deep.equal({ a: 2, b: 0, c: 2 });
   });
 
+  it('count clicks of two users in one second, who send no id and no request, and each of them once', async () => {
+    await start('product_live', 'product_live:clicks');
+    const click = async (user: string): Promise<unknown> => {
+      const body = { user: { user_id: user }, events: [about('click', 'a', { time: now })] };
+      return (await project?.app.feedback.record(body))?.answer;
+    };
+    expect(await click('u')).to.deep.include({ stored: 1, duplicates: 0 });
+    expect(await click('v')).to.deep.include({ stored: 1, duplicates: 0 });
+    expect(await click('u')).to.deep.include({ stored: 0, duplicates: 1 });
+    expect(await scores()).to.deep.equal({ a: 2, b: 0, c: 0 });
+  });
+
   it('refuse an event that is older than the ids that are remembered, and store nothing of its body', async () => {
     await start('brand_now: brand_live(product.brand)', 'brand_now:clicks');
     const events = [about('click', 'b'), about('click', 'a', { time: now - 11 * MINUTE })];

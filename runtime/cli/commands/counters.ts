@@ -43,11 +43,15 @@ async function run(context: CliContext, name: string, flags: Flags): Promise<voi
       guess === undefined ? others : `did you mean \`${guess}\`?`,
     );
   }
-  const hidden = [...counter.of].filter((type) => settings.hashIds.has(type));
+  const distinct = [...counter.features.values()].flatMap(({ value }) =>
+    value.kind === 'distinct' ? [value.of] : [],
+  );
+  // A user whom the ledger has as a hash would be another one than the user of new feedback.
+  const hidden = [...new Set([...counter.of, ...distinct])].filter((type) => settings.hashIds.has(type));
   if (hidden.length > 0)
     throw new CommandFailure(
       `the ledger has hashes instead of the ids of ${hidden.join(', ')}`,
-      'a counter of such entities fills only from new feedback',
+      'a counter of such entities, or of distinct ones, fills only from new feedback',
     );
   await checkLedger(context, settings.ledgerDir);
   const logger = pino({ level: 'silent' });

@@ -16,7 +16,7 @@ export interface SourceDefinition {
   /** Only messages with one of the values are read, by column. */
   readonly where: Readonly<Record<string, readonly string[]>>;
   /** The first position, 0 or 1. */
-  readonly positionsFrom: number;
+  readonly positionsFrom: 0 | 1;
   /** The entity type that mapped events and items are of. */
   readonly about: string;
   /** Where rejected messages go; the plugin has a default. */

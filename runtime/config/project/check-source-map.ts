@@ -5,7 +5,7 @@ import type { SourceDefinition } from '../model/sources.js';
 import { FEEDBACK_COLUMNS, isReadyMap, READY_MAPS } from './ready-maps.js';
 import { help, keyPlace, type SourceNames } from './source-names.js';
 
-/** Keys that only have a meaning beside a map of columns of feedback. */
+/** Keys that only have a meaning beside a map of columns of feedback; `positions_from` also beside most ready maps. */
 const COLUMN_KEYS = ['event', 'values', 'where', 'positions_from'] as const;
 
 /** Checks how the messages of a source are read: the map, and the keys that belong to it. */
@@ -18,9 +18,10 @@ export function checkSourceMap(
   const { map, into, file } = source;
   const mapNode = memberOf(file, root, 'map');
   const hasColumns = typeof map === 'object' && into.kind === 'feedback';
+  const hasPositions = typeof map === 'string' && map !== 'metarank' && into.kind === 'feedback';
   for (const key of COLUMN_KEYS) {
     const node = memberOf(file, root, key);
-    if (node !== undefined && !hasColumns)
+    if (node !== undefined && !hasColumns && !(key === 'positions_from' && hasPositions))
       diagnostics.error(
         'unknown_key',
         keyPlace(file, root, key),

@@ -16,6 +16,7 @@ import { loadPipelines } from './load-pipelines.js';
 import { loadSinks } from './load-sinks.js';
 import { loadSources } from './load-sources.js';
 import { checkViewKeys, loadViews } from './load-views.js';
+import { warnOfUnfollowed } from './warn-unfollowed.js';
 import { warnOfUnreached } from './warn-unreached.js';
 import { warnOfMisnamedFolders } from './misnamed-folders.js';
 import type { ProjectConfig } from '../model/project.js';
@@ -74,6 +75,7 @@ export async function loadProject(
   const sinks = loadSinks(parse('sink'), diagnostics);
   const sources = loadSources(parse('source'), { ...known, views, events, pipelines }, diagnostics);
   warnOfUnreached(counters, sources, events, diagnostics);
+  warnOfUnfollowed(counters, pipelines, diagnostics);
   const experiments = loadExperiments(parse('experiment'), diagnostics);
   const pipelineNames = new Set(files.pipeline.map(stemOf));
   checkExperiments(experiments, { pipelines, pipelineNames, events }, diagnostics);

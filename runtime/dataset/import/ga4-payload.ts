@@ -3,7 +3,7 @@ import { firstOwner } from './first-owner.js';
 import type { Arrival, EventOutput } from './foreign-event.js';
 import { readEach } from './read-each.js';
 import { isMissing, plainText, readTime, shown, valueAt } from './read-values.js';
-import { listAt, putShopEvent, type ShopProduct } from './shop-log.js';
+import { listAt, putShopEvent, skipsEmpty, type PositionsFrom, type ShopProduct } from './shop-log.js';
 
 /** The ids of a device: of a browser, and of an app. */
 const DEVICE_IDS = ['client_id', 'app_instance_id'] as const;
@@ -23,6 +23,7 @@ export function isPayload(row: JsonObject): boolean {
 export function readPayload(
   row: JsonObject,
   acts: Readonly<Record<string, string>>,
+  positionsFrom: PositionsFrom,
   output: EventOutput,
   arrival: Arrival | undefined,
 ): void {
@@ -44,13 +45,14 @@ export function readPayload(
     const listed = listAt(event, 'params.items');
     const query = valueAt(event, 'params.search_term');
     const products = listed.length > 0 ? listed : listAt(event, 'items');
+    if (skipsEmpty(kind, valueAt(event, 'params.items') ?? event.items, into)) return;
     const list = ['item_list_id', 'item_list_name']
       .flatMap((key) => [valueAt(event, `params.${key}`), valueAt(products[0], key)])
       .find((one) => !isMissing(one));
     putShopEvent(
       {
         id: isMissing(micros) && its !== undefined ? its.id : idOf(row, event, micros),
-        ...{ time, owners, kind, products: products.map(productOf), idName: 'items.item_id' },
+        ...{ time, owners, kind, products: products.map(productOf), idName: 'items.item_id', positionsFrom },
         sent: {
           ...(isMissing(query) ? {} : { query }),
           ...(isMissing(list) ? {} : { item_list: list }),

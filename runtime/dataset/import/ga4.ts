@@ -4,6 +4,7 @@ import type { Arrival, EventOutput, ForeignCandidate, Owners, RowReader } from '
 import { isPayload, readPayload } from './ga4-payload.js';
 import { lineIds } from './line-ids.js';
 import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
+import { firstPlace, placeOf, skipsEmpty, type PositionsFrom } from './shop-log.js';
 import { isHit, isSession, readHit, readSession } from './universal-analytics.js';
 
 /** The events that act on items, and their kinds. */
@@ -21,13 +22,13 @@ const ACTS: Readonly<Record<string, string>> = {
  * that held the item.
  * Source: "BigQuery Export schema" of Google Analytics' documentation.
  */
-export function ga4Reader(): RowReader {
+export function ga4Reader(positionsFrom: PositionsFrom = 1): RowReader {
   return {
     read(row, output, arrival) {
-      if (isPayload(row)) readPayload(row, ACTS, output, arrival);
+      if (isPayload(row)) readPayload(row, ACTS, positionsFrom, output, arrival);
       else if (isSession(row)) readSession(row, output, arrival);
       else if (isHit(row)) readHit(row, output, arrival);
-      else readExported(row, output, arrival);
+      else readExported(row, positionsFrom, output, arrival);
     },
   };
 }
@@ -38,7 +39,12 @@ export function isGa4(row: JsonObject): boolean {
   return isExported || isPayload(row) || isSession(row) || isHit(row);
 }
 
-function readExported(row: JsonObject, output: EventOutput, arrival: Arrival | undefined): void {
+function readExported(
+  row: JsonObject,
+  positionsFrom: PositionsFrom,
+  output: EventOutput,
+  arrival: Arrival | undefined,
+): void {
   const { event_name: name } = row;
   if (typeof name !== 'string' || name === '') {
     output.reject('unknown_event', `event_name is ${shown(name)}`);
@@ -54,24 +60,23 @@ function readExported(row: JsonObject, output: EventOutput, arrival: Arrival | u
   const owners = firstOwner(row, ['user_id', 'user_pseudo_id'], output);
   if (time === undefined || owners === undefined) return;
   const items = Array.isArray(row.items) ? (row.items as readonly JsonValue[]) : [];
+  if (skipsEmpty(kind, row.items, output)) return;
   if (items.length === 0) output.reject('no_candidates', 'items is empty or not a list');
-  else if (kind === undefined) readList(row, items, time, owners, output);
+  else if (kind === undefined) readList(row, items, { time, owners, positionsFrom }, output);
   else {
     const idOf = lineIds(isMissing(row.event_timestamp) && arrival ? arrival.id : eventIdOf(row, kind));
-    for (const item of items) readAct(item, { kind, time, owners, idOf }, output);
+    for (const item of items) readAct(item, { kind, time, owners, idOf, positionsFrom }, output);
   }
 }
 
 function readList(
   row: JsonObject,
   items: readonly JsonValue[],
-  time: number,
-  owners: Owners,
+  { time, owners, positionsFrom }: Pick<Act, 'time' | 'owners' | 'positionsFrom'>,
   output: EventOutput,
 ): void {
   const places = items.map((item) => Number(valueAt(item, 'item_list_index') ?? NaN));
-  // item_list_index starts at 0 or at 1, as the site chose.
-  const first = Math.min(1, ...places.filter((place) => Number.isInteger(place)));
+  const first = firstPlace(places, positionsFrom);
   const candidates = items.flatMap((item, at): ForeignCandidate[] => {
     const id = readItem(item, output);
     if (id === undefined) return [];
@@ -111,9 +116,14 @@ interface Act {
   readonly time: number;
   readonly owners: Owners;
   readonly idOf: (item: string) => string;
+  readonly positionsFrom: PositionsFrom;
 }
 
-function readAct(item: JsonValue, { kind, time, owners, idOf }: Act, output: EventOutput): void {
+function readAct(
+  item: JsonValue,
+  { kind, time, owners, idOf, positionsFrom }: Act,
+  output: EventOutput,
+): void {
   const candidate = readItem(item, output);
   if (candidate === undefined) return;
   const quantity = Number(valueAt(item, 'quantity') ?? 1);
@@ -126,7 +136,7 @@ function readAct(item: JsonValue, { kind, time, owners, idOf }: Act, output: Eve
     request: undefined,
     owners,
     candidate,
-    position: undefined,
+    position: placeOf(valueAt(item, 'item_list_index'), positionsFrom),
     quantity: quantity >= 1 && quantity < 2 ** 31 ? Math.floor(quantity) : 1,
     values: kind === 'order' && !isMissing(revenue) && revenue !== NOT_SET ? { revenue } : {},
   });

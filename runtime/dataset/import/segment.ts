@@ -3,12 +3,13 @@ import { firstOwner } from './first-owner.js';
 import type { Arrival, EventOutput, RowReader } from './foreign-event.js';
 import { readEach } from './read-each.js';
 import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
-import { listAt, putShopEvent, type ShopProduct } from './shop-log.js';
+import { listAt, putShopEvent, skipsEmpty, type PositionsFrom, type ShopProduct } from './shop-log.js';
 
 /** The events that are used, in lower case. The kind of a list that was shown is undefined. */
 const EVENTS: Readonly<Record<string, { readonly kind: string | undefined }>> = {
   'product list viewed': { kind: undefined },
   'product clicked': { kind: 'click' },
+  'clicked product': { kind: 'click' },
   'product added': { kind: 'cart' },
   'added product': { kind: 'cart' },
   'order completed': { kind: 'order' },
@@ -17,27 +18,33 @@ const EVENTS: Readonly<Record<string, { readonly kind: string | undefined }>> = 
 
 /**
  * Reads `track` calls of Segment: `Product List Viewed` is a list that was shown; `Product Clicked`, `Product Added` and
- * `Order Completed` are clicks, carts and orders. Version 1 calls them `Added Product` and `Completed Order`. Other calls
- * and other events are not used. `{ batch: [call, …] }` holds several calls. The user is `userId`, or else `anonymousId`.
+ * `Order Completed` are clicks, carts and orders. Version 1 calls them `Clicked Product`, `Added Product` and `Completed
+ * Order`. Other calls and other events are not used. `{ batch: [call, …] }` holds several calls. The user is `userId`, or
+ * else `anonymousId`.
  * Source: the pages "Spec: Common fields", "Spec: V2 ecommerce events" (and V1) and "HTTP API source" of Segment's
  * documentation.
  */
-export function segmentReader(): RowReader {
+export function segmentReader(positionsFrom: PositionsFrom = 1): RowReader {
   return {
     read(row, output, arrival) {
       if (!Array.isArray(row.batch)) {
-        readCall(row, output, arrival);
+        readCall(row, positionsFrom, output, arrival);
         return;
       }
       const shared = isMissing(row.sentAt) ? {} : { sentAt: row.sentAt };
       readEach(row.batch as readonly JsonValue[], 'batch', output, arrival, (call, into, its) =>
-        readCall({ ...shared, ...call }, into, its),
+        readCall({ ...shared, ...call }, positionsFrom, into, its),
       );
     },
   };
 }
 
-function readCall(row: JsonObject, output: EventOutput, arrival: Arrival | undefined): void {
+function readCall(
+  row: JsonObject,
+  positionsFrom: PositionsFrom,
+  output: EventOutput,
+  arrival: Arrival | undefined,
+): void {
   if (typeof row.type !== 'string' || row.type === '') {
     output.reject('unknown_event', `type is ${shown(row.type)}`);
     return;
@@ -62,11 +69,15 @@ function readCall(row: JsonObject, output: EventOutput, arrival: Arrival | undef
   const owners = firstOwner(row, ['userId', 'anonymousId'], output);
   if (id === undefined || time === undefined || owners === undefined) return;
   const { properties } = row;
+  if (skipsEmpty(event.kind, valueAt(properties, 'products'), output)) return;
   const listed = listAt(properties, 'products');
   // One product has its fields among the properties themselves.
   const products = (listed.length > 0 || event.kind === undefined ? listed : [properties]).map(productOf);
   putShopEvent(
-    { id, time, owners, kind: event.kind, products, idName: 'product_id', sent: sentOf(properties) },
+    {
+      ...{ id, time, owners, kind: event.kind, products, idName: 'product_id' },
+      ...{ sent: sentOf(properties), positionsFrom },
+    },
     output,
   );
 }

@@ -12,6 +12,12 @@ export interface ShopProduct {
   readonly quantity: JsonValue | undefined;
 }
 
+/**
+ * What positions start with. 0: all do. 1: those of acts do, and those of a list start at 0 if its first one is 0, because
+ * many sites count so.
+ */
+export type PositionsFrom = 0 | 1;
+
 /** What an event of a web shop says, however the log writes it. */
 export interface ShopEvent {
   /** Identifies the event. */
@@ -26,17 +32,30 @@ export interface ShopEvent {
   readonly idName: string;
   /** Fields of the request of a list. */
   readonly sent: JsonObject;
+  /** By default 1. */
+  readonly positionsFrom?: PositionsFrom;
+}
+
+/** Whether a list that was shown holds nothing: a search that finds nothing is no error. Then it is skipped. */
+export function skipsEmpty(
+  kind: string | undefined,
+  list: JsonValue | undefined,
+  output: EventOutput,
+): boolean {
+  const isEmpty = kind === undefined && Array.isArray(list) && list.length === 0;
+  if (isEmpty) output.skip?.('a list without products');
+  return isEmpty;
 }
 
 /** Puts out a list that was shown as a ranking, and any other event as feedback on each product. */
 export function putShopEvent(event: ShopEvent, output: EventOutput): void {
-  const { id: eventId, time, owners, kind, products, idName, sent } = event;
+  const { id: eventId, time, owners, kind, products, idName, sent, positionsFrom = 1 } = event;
   if (products.length === 0) {
     output.reject('no_candidates', 'the event has no products');
     return;
   }
   if (kind === undefined) {
-    const candidates = candidatesOf(products, idName, output);
+    const candidates = candidatesOf(products, idName, positionsFrom, output);
     if (candidates.length > 0)
       output.event({ is: 'ranking', request: eventId, time, owners, sent, candidates });
     return;
@@ -55,7 +74,7 @@ export function putShopEvent(event: ShopEvent, output: EventOutput): void {
       request: undefined,
       owners,
       candidate,
-      position: wholeOf(product.position),
+      position: placeOf(product.position, positionsFrom),
       quantity: quantity ?? 1,
       values: kind === 'order' && price !== undefined ? { revenue: price * (quantity ?? 1) } : {},
     });
@@ -65,11 +84,11 @@ export function putShopEvent(event: ShopEvent, output: EventOutput): void {
 function candidatesOf(
   products: readonly ShopProduct[],
   idName: string,
+  positionsFrom: PositionsFrom,
   output: EventOutput,
 ): ForeignCandidate[] {
   const places = products.map(({ position }) => (isMissing(position) ? NaN : Number(position)));
-  // Positions start at 0 or at 1, as the site chose.
-  const first = Math.min(1, ...places.filter((place) => Number.isInteger(place)));
+  const first = firstPlace(places, positionsFrom);
   return products.flatMap(({ id: given, price }, at): ForeignCandidate[] => {
     const id = readId(given, idName, output);
     if (id === undefined) return [];
@@ -91,6 +110,17 @@ function numberOf(value: JsonValue | undefined): number | undefined {
   if (isMissing(value) || typeof value === 'object' || typeof value === 'boolean') return undefined;
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
+}
+
+/** The number of the first position of a list, 0 or 1. */
+export function firstPlace(places: readonly number[], positionsFrom: PositionsFrom): number {
+  return Math.min(positionsFrom, ...places.filter((place) => Number.isInteger(place)));
+}
+
+/** The position of an act, from 1; undefined if there is none. */
+export function placeOf(value: JsonValue | undefined, positionsFrom: PositionsFrom): number | undefined {
+  const number = numberOf(value);
+  return number === undefined ? undefined : wholeOf(number - positionsFrom + 1);
 }
 
 /** A whole number from 1; undefined for anything else. */

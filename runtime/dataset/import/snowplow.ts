@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
+import { nestsDeeper } from '../../core/parse-json.js';
 import { firstOwner } from './first-owner.js';
 import type { Arrival, EventOutput, RowReader } from './foreign-event.js';
 import { metarankReader } from './metarank.js';
 import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
-import { listAt, putShopEvent, type ShopEvent, type ShopProduct } from './shop-log.js';
+import { listAt, putShopEvent, type PositionsFrom, type ShopEvent, type ShopProduct } from './shop-log.js';
 
 /** Actions of the e-commerce events. The kind of a list that was shown is undefined. */
 const ACTIONS: Readonly<Record<string, { readonly kind: string | undefined }>> = {
@@ -30,7 +31,7 @@ const METARANK = /^unstruct_event_ai_metarank_(?:item|user|ranking|interaction)_
  * are not used. The user is `user_id`, or else `domain_userid`.
  * Source: "Canonical event model" and "Ecommerce tracking" of Snowplow's documentation; Metarank's page on Snowplow.
  */
-export function snowplowReader(candidateType: string): RowReader {
+export function snowplowReader(candidateType: string, positionsFrom: PositionsFrom = 1): RowReader {
   const metarank = metarankReader(candidateType);
   return {
     read(given, output, arrival) {
@@ -52,7 +53,8 @@ export function snowplowReader(candidateType: string): RowReader {
       if (action !== undefined) {
         const sent = valueAt(row[ACTION], 'name');
         const products = listAt(row, PRODUCTS).map(productOf);
-        readAction(row, { ...action, products, idName: 'product.id', list: sent }, output, arrival);
+        const used = { ...action, products, idName: 'product.id', list: sent, positionsFrom };
+        readAction(row, used, output, arrival);
       } else if (typeof added === 'object' && added !== null)
         readAction(row, { kind: 'cart', products: [addedOf(added)], idName: 'sku' }, output, arrival);
       else if (name === ORDER_LINE)
@@ -67,14 +69,14 @@ export function isSnowplow(row: JsonObject): boolean {
   return !isMissing(row.event_id) && Object.hasOwn(row, 'collector_tstamp');
 }
 
-interface Action extends Pick<ShopEvent, 'kind' | 'products' | 'idName'> {
+interface Action extends Pick<ShopEvent, 'kind' | 'products' | 'idName' | 'positionsFrom'> {
   /** The name of the list that was shown. */
   readonly list?: JsonValue | undefined;
 }
 
 function readAction(
   row: JsonObject,
-  { kind, products, idName, list }: Action,
+  { kind, products, idName, list, positionsFrom = 1 }: Action,
   output: EventOutput,
   arrival: Arrival | undefined,
 ): void {
@@ -84,7 +86,7 @@ function readAction(
   const owners = firstOwner(row, ['user_id', 'domain_userid'], output);
   if (id === undefined || time === undefined || owners === undefined) return;
   const sent = isMissing(list) ? {} : { item_list: list };
-  putShopEvent({ id, time, owners, kind, products, idName, sent }, output);
+  putShopEvent({ id, time, owners, kind, products, idName, sent, positionsFrom }, output);
 }
 
 function productOf(product: JsonValue): ShopProduct {
@@ -173,7 +175,8 @@ function described(cell: JsonValue | undefined): readonly JsonValue[] {
 function parsed(cell: JsonValue | undefined): JsonValue | undefined {
   if (typeof cell !== 'string') return cell;
   try {
-    return JSON.parse(cell) as JsonValue;
+    const value = JSON.parse(cell) as JsonValue;
+    return nestsDeeper(cell) ? undefined : value;
   } catch {
     return undefined;
   }

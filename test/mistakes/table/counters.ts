@@ -43,6 +43,9 @@ export const COUNTERS: Surface = {
     feature('A misspelt key', '{ event: click, windw: 7d }'),
     counter('A key that no event carries', `of: [brand]\nby: [product.brnd]\n${CLICKS}`),
     counter('A key that is no reference', `of: [brand]\nby: [product.title]\n${CLICKS}`),
+    counter('A key that is an attribute of the user', `of: [brand]\nby: [user.favourite]\n${CLICKS}`, {
+      'schemas/entities/user.yaml': 'entity: user\nattributes: { favourite: ref(brand) }\n',
+    }),
     counter('Fewer paths than entity types', `of: [user, brand]\nby: [product.brand]\n${CLICKS}`),
     counter(
       'A time to live that is shorter than a window',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { millrace } from '../../support/command-line.js';
 import { startProcess, type ServiceProcess } from '../../support/service-process.js';
+import { withFiles } from '../../support/temporary-files.js';
 
 const PRODUCTS = ['product_id,title,price', 'a,red kettle,10', 'b,blue lamp,20', 'c,green chair,30'].join(
   '\n',
@@ -114,4 +115,26 @@ describe('millrace new counter, and counters rebuild', () => {
     expect(await scores()).to.deep.equal({ a: 0, b: 4, c: 4 });
     await stop();
   }).timeout(60_000);
+});
+
+describe('counters rebuild of a ledger with hashed ids', () => {
+  const files = {
+    'millrace.yaml': 'project: shop\nhash_ids: [user]\n',
+    'schemas/counters/live.yaml':
+      'counter: live\nof: [product]\nfeatures: { buyers: { event: order, window: 7d, value: distinct(user) } }\n',
+    'schemas/counters/orders.yaml':
+      'counter: orders\nof: [product]\nfeatures: { orders: { event: order, window: 7d } }\n',
+  };
+  const rebuild = (root: string, name: string): ReturnType<typeof millrace> =>
+    millrace(['counters', 'rebuild', name, '--project', root], {
+      env: { MILLRACE_ID_SALT: 'a salt of many letters' },
+    });
+
+  it('does not count hashes as users beside the ids of new feedback', () =>
+    withFiles(files, async (root) => {
+      const { code, stderr } = await rebuild(root, 'live');
+      expect(code).to.equal(1);
+      expect(stderr).to.contain('the ledger has hashes instead of the ids of user');
+      expect((await rebuild(root, 'orders')).stderr).not.to.contain('hashes');
+    }));
 });

@@ -43,6 +43,13 @@ describe('the file of a source', () => {
     });
   });
 
+  it('may say that positions are from 0 beside a ready map, but not beside that of Metarank', async () => {
+    const yaml = (map: string): string =>
+      `use: redis_stream\ninto: feedback\nmap: ${map}\npositions_from: 0\n${WITH}`;
+    for (const map of ['segment', 'ga4', 'snowplow']) expect(await told(yaml(map))).to.equal('');
+    expect(await told(yaml('metarank'))).to.contain('`map: metarank` knows it already; remove the key');
+  });
+
   const cases: readonly (readonly [what: string, yaml: string, expected: string])[] = [
     [
       'a plugin that does not exist',

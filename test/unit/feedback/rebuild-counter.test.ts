@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { MillraceError } from '../../../runtime/api/errors.js';
 import type { CounterDefinition } from '../../../runtime/config/model/counters.js';
 import { DEFAULT_EVENTS } from '../../../runtime/config/project/load-events.js';
 import { addEvents } from '../../../runtime/counters/apply-touches.js';
@@ -86,6 +87,40 @@ describe('the rebuild of a counter', () => {
     expect(await clicksOf(store, 'u1', 'p2')).to.equal(1);
     await rebuildCounter(COUNTER, { ...parts, ...options });
     expect(await clicksOf(store, 'u1', 'p1')).to.equal(2);
+  });
+
+  it('counts events of two users at one time, and each of them once', async () => {
+    const ledger = new MadeLedger();
+    const click = { event: 'click', subject: 'p1', time: START - HOUR };
+    for (const user of ['u1', 'u2', 'u1']) ledger.feedback({ ...click, user });
+    ledger.write(folder);
+    const store = new MemoryStore();
+    const parts = { store, layouts: new LayoutRegistry(store, 't'), prefix: 't', types };
+    const options = { kinds: DEFAULT_EVENTS, ledger: folder, isShared: false, clock: () => START };
+    expect(await rebuildCounter(COUNTER, { ...parts, ...options })).to.deep.include({ events: 2, keys: 2 });
+    expect(await clicksOf(store, 'u2', 'p1')).to.equal(1);
+  });
+
+  it('leaves the counts that serve if another rebuild of the counter began meanwhile', async () => {
+    const ledger = new MadeLedger();
+    ledger.feedback({ event: 'click', subject: 'p1', user: 'u1', time: START - HOUR, request: 'r1' });
+    ledger.write(folder);
+    const store = new MemoryStore();
+    const parts = { store, layouts: new LayoutRegistry(store, 't'), prefix: 't', types };
+    let times = 0;
+    const building = { generation: 2, from: START };
+    const clock = (): number => {
+      // The second time is that of the write of the events.
+      if (++times === 2) void changeGenerations(store, 't', 'live', ({ serving }) => ({ serving, building }));
+      return START;
+    };
+    const options = { kinds: DEFAULT_EVENTS, ledger: folder, isShared: false, clock };
+    const error = await rebuildCounter(COUNTER, { ...parts, ...options }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(MillraceError).and.to.have.property('code', 'store_busy');
+    expect(await changeGenerations(store, 't', 'live', (before) => before)).to.deep.equal({
+      serving: 0,
+      building,
+    });
   });
 
   it('leaves what an aborted rebuild began, and counts anew', async () => {

@@ -35,12 +35,16 @@ interface Found extends Stored {
   readonly bodies: readonly CheckedFeedback[];
 }
 
-async function read(map: ReadyMap | JsonObject, messages: readonly SourceMessage[]): Promise<Found> {
+async function read(
+  map: ReadyMap | JsonObject,
+  messages: readonly SourceMessage[],
+  positionsFrom: 0 | 1 = 1,
+): Promise<Found> {
   const bodies: CheckedFeedback[] = [];
   const intake = new FeedbackIntake(
     {
       ...{ into: { kind: 'feedback', name: undefined }, map, about: 'product' },
-      ...{ event: undefined, values: {}, where: undefined, positionsFrom: 1 },
+      ...{ event: undefined, values: {}, where: undefined, positionsFrom },
     } as never,
     PROJECT,
     {
@@ -434,6 +438,14 @@ const enriched = (more: object): JsonObject => ({
   domain_userid: 'd1',
   ...more,
 });
+const positioned = (type: string, position: number): JsonObject =>
+  enriched({
+    unstruct_event: iglu(
+      `${VENDOR}/unstruct_event`,
+      iglu(`${VENDOR}.ecommerce/snowplow_ecommerce_action`, { type }),
+    ),
+    contexts: iglu(`${VENDOR}/contexts`, [iglu(`${VENDOR}.ecommerce/product`, { id: 'a', position })]),
+  });
 const SNOWPLOW: readonly Case[] = [
   [
     'self-describing parts as objects',
@@ -665,6 +677,94 @@ describe('events that came together', () => {
     expect(linesOf(found)).to.deep.equal(['u1 click a +7s', 'u2 click a +7s', 'nobody click a +7s']);
     expect(new Set(identities(found)).size).to.equal(3);
     expect((await read(map, [messageOf([])])).totals).to.deep.equal({ skipped: 1 });
+  });
+
+  it('are skipped if they tell of a list without products, and do not spoil their batch', async () => {
+    const click = call('Product Clicked', { product_id: 'a' });
+    const empty = call('Product List Viewed', { list_id: 'l', products: [] });
+    const found = await read('segment', [messageOf({ batch: [empty, click] }), messageOf(empty, '8')]);
+    expect(linesOf(found)).to.deep.equal(['u1 click a']);
+    expect(found.rejected).to.deep.equal([]);
+    expect([found.totals, found.skipped]).to.deep.equal([
+      { stored: 1, skipped: 1 },
+      ['a list without products'],
+    ]);
+    const lists = [exported('view_item_list', []), payload([act('view_item_list', [])])];
+    expect(
+      (
+        await read(
+          'ga4',
+          lists.map((one) => messageOf(one)),
+        )
+      ).totals,
+    ).to.deep.equal({ skipped: 2 });
+  });
+
+  it('are rejected if they nest too deep, in JSON and in texts of JSON, and do not block the others', async () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const put = (text: string): string => text.replace('"DEEP"', deep);
+    const click = call('Product Clicked', { product_id: 'a' });
+    const texts = [
+      put(JSON.stringify({ ...click, timestamp: 'DEEP' })),
+      put(JSON.stringify([{ ...click, event: 'DEEP' }])),
+      `${put(JSON.stringify({ ...click, type: 'DEEP' }))}\n${JSON.stringify(click)}`,
+      JSON.stringify(click),
+    ];
+    const found = await read(
+      'segment',
+      texts.map((text, i) => messageOf(text, String(i))),
+    );
+    expect(linesOf(found)).to.deep.equal(['u1 click a']);
+    expect(found.rejected.map(({ reason }) => reason)).to.deep.equal(
+      Array.from({ length: 3 }, () => 'lists and objects nest deeper than 100 levels'),
+    );
+    const native = new FeedbackIntake(
+      { into: { kind: 'feedback', name: undefined }, map: undefined, about: 'product' } as never,
+      PROJECT,
+      { feedback: () => expect.fail('sent') },
+    );
+    const body = messageOf(put('{"user":{"user_id":"DEEP"},"events":[]}'));
+    expect((await native.store([body], new Pace())).totals).to.deep.equal({ rejected: 1 });
+    const cell = enriched({ unstruct_event: deep, contexts: deep, event_name: 'page_view' });
+    expect((await read('snowplow', [messageOf(cell)])).skipped).to.deep.equal(['page_view']);
+  });
+
+  it('have positions from 0, if the source says so', async () => {
+    const lists: Readonly<Record<string, unknown>> = {
+      segment: {
+        batch: [
+          call('Product List Viewed', { products: [{ product_id: 'a', position: 24 }] }),
+          call('Product Clicked', { product_id: 'a', position: 0 }),
+          call('Clicked Product', { product_id: 'a', position: 24 }),
+        ],
+      },
+      ga4: [
+        exported('view_item_list', [{ item_id: 'a', item_list_index: '24' }]),
+        exported('select_item', [{ item_id: 'a', item_list_index: '0' }]),
+        payload([act('select_item', [{ item_id: 'a', index: 24 }])], { client_id: '1.2' }),
+      ],
+      snowplow: [
+        positioned('list_view', 24),
+        positioned('list_click', 0),
+        { ...positioned('list_click', 24), event_id: 'e2' },
+      ],
+    };
+    for (const [map, content] of Object.entries(lists)) {
+      const positions = async (from: 0 | 1): Promise<unknown> =>
+        (await read(map as ReadyMap, [messageOf(content)], from)).bodies.flatMap(({ events }) =>
+          events.map(({ kind, position }) => [kind.name, position]),
+        );
+      expect(await positions(0), map).to.deep.equal([
+        ['impression', 25],
+        ['click', 1],
+        ['click', 25],
+      ]);
+      expect(await positions(1), map).to.deep.equal([
+        ['impression', 24],
+        ['click', undefined],
+        ['click', 24],
+      ]);
+    }
   });
 
   it('tell what is left out beside what is stored', async () => {

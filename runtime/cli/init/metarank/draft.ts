@@ -18,6 +18,16 @@ export interface Step {
   readonly with: Readonly<Record<string, unknown>>;
 }
 
+/** Entity types whose events Metarank counts, and that every project has. */
+export type CountedType = 'product' | 'user';
+
+/** The counter of an entity type. */
+export const counterOf = (type: CountedType): string =>
+  type === 'product' ? 'item_counters' : 'user_counters';
+
+/** A feature of a counter, as YAML. */
+export type CountedFeature = Readonly<Record<string, unknown>>;
+
 /** The parts of a project that grow while the features are mapped. */
 export class Draft {
   readonly events: MetarankEvents | undefined;
@@ -27,11 +37,20 @@ export class Draft {
   readonly users: Map<string, string>;
   readonly carried: Map<string, string>;
   readonly sent: Map<string, string>;
-  /** Numbers of a product that Metarank counted, and that a job has to push here. */
-  readonly counters: string[] = [];
+  /** The features of the counter of each entity type, by name. */
+  readonly counters = new Map<CountedType, Map<string, CountedFeature>>();
   readonly kinds: Set<string>;
   /** Names that steps cannot have. */
-  readonly #taken = new Set(['product', 'user', 'query', 'request', 'item_counters', 'ltr', 'score']);
+  readonly #taken = new Set([
+    'product',
+    'user',
+    'query',
+    'request',
+    'item_counters',
+    'user_counters',
+    'ltr',
+    'score',
+  ]);
 
   constructor(events: MetarankEvents | undefined) {
     this.events = events;
@@ -50,6 +69,15 @@ export class Draft {
     while (this.#taken.has(name)) name += '_step';
     this.#taken.add(name);
     return name;
+  }
+
+  /** Declares a feature of a counter. @returns its path in expressions */
+  counter(type: CountedType, text: string, definition: CountedFeature): string {
+    const features = this.counters.get(type) ?? new Map<string, CountedFeature>();
+    let name = nameOf(text);
+    while (features.has(name)) name += '_too';
+    this.counters.set(type, features.set(name, definition));
+    return `${counterOf(type)}:${name}`;
   }
 
   /**

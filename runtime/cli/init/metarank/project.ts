@@ -2,10 +2,10 @@ import { stringify } from 'yaml';
 import { isJsonObject } from '../../../core/value-fit.js';
 import { emptyModel } from '../../ledger-import/empty-model.js';
 import { textIn, type MetarankConfig, type MetarankModel } from './config.js';
-import { Draft, nameOf, type Note } from './draft.js';
+import { counterOf, Draft, nameOf, type Note } from './draft.js';
 import type { MetarankEvents } from './events.js';
-import { kindOf, mapFeature } from './features.js';
-import type { Column, MappedFeature } from './mapper.js';
+import { mapFeature } from './features.js';
+import { kindOf, type Column, type MappedFeature } from './mapper.js';
 import { migrationText, type MigratedPipeline } from './migration-text.js';
 
 /** A new project, and what became of each part of the configuration. */
@@ -130,6 +130,7 @@ function pipelineText(name: string, own: readonly MappedFeature[], draft: Draft)
   const steps = own.flatMap((one) => one.steps);
   const text = JSON.stringify([columns, steps]);
   const reads = (word: string): boolean => text.includes(word);
+  const counters = [...draft.counters.keys()].map(counterOf).filter((counter) => reads(`${counter}:`));
   const optional = (fields: ReadonlyMap<string, string>, prefix: string): [string, string][] =>
     [...fields]
       .filter(([field]) => reads(`${prefix}.${field}`))
@@ -145,7 +146,7 @@ function pipelineText(name: string, own: readonly MappedFeature[], draft: Draft)
     rank: 'product',
     request,
     limits: { candidates: Math.max(LEAST_LIMIT, draft.events?.longest ?? 0) },
-    ...(reads('item_counters:') ? { features: ['item_counters'] } : {}),
+    ...(counters.length > 0 ? { features: counters } : {}),
     components: [
       ...steps,
       ...(columns.length > 0
@@ -177,15 +178,15 @@ function entityFiles(draft: Draft): Record<string, string> {
       ? { 'schemas/entities/product.yaml': entity('product', draft.items, { extends: 'ProductEntity' }) }
       : {}),
     ...(draft.users.size > 0 ? { 'schemas/entities/user.yaml': entity('user', draft.users) } : {}),
-    ...(draft.counters.length > 0
-      ? {
-          'schemas/features/item_counters.yaml': stringify({
-            view: 'item_counters',
-            of: ['product'],
-            features: Object.fromEntries(draft.counters.map((name) => [name, 'float'])),
-          }),
-        }
-      : {}),
+    ...Object.fromEntries(
+      Array.from(draft.counters, ([type, features]) => [
+        `schemas/counters/${counterOf(type)}.yaml`,
+        stringify(
+          { counter: counterOf(type), of: [type], features: Object.fromEntries(features) },
+          { aliasDuplicateObjects: false },
+        ),
+      ]),
+    ),
   };
 }
 
@@ -227,7 +228,9 @@ function noteSections({ sections }: MetarankConfig, { notes }: Draft): void {
         type === 'file' ? 'carried' : 'to do',
         type === 'file'
           ? '`millrace ledger import --map metarank` reads the file'
-          : `let a consumer of ${type ?? 'the source'} send events to POST /api/v1/feedback and uploads to POST /api/v1/entities/upload`,
+          : type === 'kafka'
+            ? 'declare it in sources/: `use: kafka`, `map: metarank`, `into: feedback`, and another one with `into: entities` (docs/sources.md)'
+            : `there is no source for ${type ?? 'it'}: write a plugin (docs/sources.md), or send events to POST /api/v1/feedback and uploads to POST /api/v1/entities/upload`,
       );
     else if (name === 'train')
       note(name, 'left out', 'training reads data sets of the ledger: `millrace dataset build`');
