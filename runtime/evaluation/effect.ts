@@ -17,11 +17,18 @@ export interface Effect {
 
 type Moments = Pick<UnitMoments, 'units' | 'value' | 'variance'>;
 
-/** Compares a metric of two arms. Its numbers are NaN if an arm has fewer than two units. */
+/** Of so many units that are all alike, at most 10 % of all are not, with a probability of 95 % (the rule of three). */
+const SURELY_ALIKE = 30;
+
+/**
+ * Compares a metric of two arms. The standard error and the intervals are NaN if they are not known: if an arm has fewer
+ * than two units, or if no unit varies and an arm has fewer than 30.
+ */
 export function effectOf(arm: Moments, control: Moments): Effect {
   const difference = arm.value - control.value;
-  const variance = arm.variance + control.variance;
-  const standardError = Math.sqrt(variance);
+  const isUnsure = difference !== 0 && Math.min(arm.units, control.units) < SURELY_ALIKE;
+  const found = Math.sqrt(arm.variance + control.variance);
+  const standardError = found === 0 && isUnsure ? NaN : found;
   const around = (factor: number): Interval => ({
     lower: difference - factor * standardError,
     upper: difference + factor * standardError,

@@ -3,24 +3,42 @@ import { chiSquaredShareAbove, logGamma, normalQuantile } from './distributions.
 /** Below this p value of the sample-ratio test, effects are not to be trusted. */
 export const SAMPLE_RATIO_LIMIT = 0.001;
 
+/** The least number of units that the test expects in a cell. */
+const LEAST_EXPECTED = 5;
+
 /**
  * The p value of the sample-ratio test: how likely numbers of units are at least as far from the weights of the arms, if
  * units were assigned by the weights. A small one means that units are lost or counted in one arm more than in another.
  * Pearson's chi-squared test; source: Fabijan et al., "Diagnosing sample ratio mismatch in online controlled
  * experiments", KDD 2019.
+ *
+ * The test does not hold for expected numbers below 5: a single unit in an arm of 1 % would be a mismatch. So arms with
+ * fewer are counted together; source: Cochran, "Some methods for strengthening the common χ² tests", Biometrics 1954.
  * @param units of each arm
  * @param weights of each arm, above 0
- * @returns 1 if there are no units
+ * @returns 1 if there are too few units for a test
  */
 export function sampleRatioTest(units: readonly number[], weights: readonly number[]): number {
   const all = units.reduce((sum, one) => sum + one, 0);
   const whole = weights.reduce((sum, one) => sum + one, 0);
-  if (all === 0 || units.length < 2) return 1;
-  const statistic = units.reduce((sum, found, arm) => {
-    const expected = (all * (weights[arm] ?? 0)) / whole;
-    return sum + (found - expected) ** 2 / expected;
-  }, 0);
-  return chiSquaredShareAbove(statistic, units.length - 1);
+  const arms = units.map((found, arm) => ({ found, expected: (all * (weights[arm] ?? 0)) / whole }));
+  const cells = arms.filter(({ expected }) => expected >= LEAST_EXPECTED);
+  const rest = { found: 0, expected: 0 };
+  for (const { found, expected } of arms) {
+    if (expected >= LEAST_EXPECTED) continue;
+    rest.found += found;
+    rest.expected += expected;
+  }
+  const least = Math.min(...cells.map(({ expected }) => expected));
+  const smallest = cells.find(({ expected }) => expected === least);
+  if (rest.expected >= LEAST_EXPECTED) cells.push(rest);
+  else if (smallest !== undefined) {
+    smallest.found += rest.found;
+    smallest.expected += rest.expected;
+  }
+  if (cells.length < 2) return 1;
+  const statistic = cells.reduce((sum, { found, expected }) => sum + (found - expected) ** 2 / expected, 0);
+  return chiSquaredShareAbove(statistic, cells.length - 1);
 }
 
 /**

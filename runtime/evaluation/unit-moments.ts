@@ -45,7 +45,7 @@ export class UnitMoments {
 
   /** The metric; NaN without units or with bases of 0. */
   get value(): number {
-    return this.units === 0 ? NaN : this.#outcome / this.#base;
+    return this.#base === 0 ? NaN : this.#outcome / this.#base;
   }
 
   /**

@@ -137,6 +137,8 @@ export class LiveExperiments {
     overrides?: ArmOverrides,
   ): Choice | undefined {
     const forcedLayers = overrides && this.#layersOf(overrides);
+    // A request whose arm somebody chose is no sample of the users, for any of its experiments.
+    const asked = forcedLayers === undefined ? undefined : 'override';
     let taken: TakenArm[] | undefined;
     let changes: ArmDefinition[] | undefined;
     let places: Map<string, number> | undefined;
@@ -163,10 +165,10 @@ export class LiveExperiments {
       if (arm === undefined) continue;
       if (definition.mode === 'interleave' && forced === undefined && unit !== undefined) {
         second = live;
-        (taken ??= []).push({ experiment: name, arm: INTERLEAVED, unitType, unit, excluded: undefined });
+        (taken ??= []).push({ experiment: name, arm: INTERLEAVED, unitType, unit, excluded: asked });
         continue;
       }
-      const excluded = forced !== undefined ? 'override' : unit === undefined ? 'no_unit' : undefined;
+      const excluded = asked ?? (unit === undefined ? 'no_unit' : undefined);
       taken ??= [];
       taken.push({ experiment: name, arm: arm.name, unitType, unit, excluded });
       if (arm.params.size > 0 || arm.pipeline !== undefined) (changes ??= []).push(arm);

@@ -20,7 +20,7 @@ export const EXPERIMENT_FIELDS = [
 ] as const satisfies readonly Field[];
 
 /**
- * Why a request of an experiment does not count. `no_unit`: it got control. `override`: a header chose the arm.
+ * Why a request of an experiment does not count. `no_unit`: it got control. `override`: a header chose an arm.
  * `not_interleaved`: it got control, since a step of one arm failed.
  */
 export const EXCLUSIONS = ['no_unit', 'override', 'not_interleaved'] as const;

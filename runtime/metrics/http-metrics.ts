@@ -4,6 +4,7 @@ import type { OnlineReport } from '../index/online-features.js';
 import { StatusCounts } from '../index/status-counts.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import { STAGES } from '../pipeline/stages.js';
+import type { TakenArm } from '../experiments/live-experiments.js';
 import type { PageTeams } from '../pipeline/interleave/mixed-run.js';
 import type { Pipeline, RunReport } from '../pipeline/types.js';
 import { SeriesHistogram } from './series-histogram.js';
@@ -32,7 +33,7 @@ export class HttpMetrics {
   readonly #outsideKeysRead: Counter<'pipeline'>;
   readonly #skippedSteps: Counter<'pipeline' | 'step'>;
   readonly #degraded: Counter<'pipeline' | 'cause'>;
-  readonly #experiments: Counter<'experiment' | 'arm' | 'excluded'>;
+  readonly #experiments: Counter<'experiment' | 'arm' | 'excluded' | 'outcome'>;
   readonly #teams: Counter<'experiment' | 'arm'>;
   readonly #unscored: Counter<'pipeline'>;
   readonly #unknownFields: Counter<'pipeline'>;
@@ -131,8 +132,10 @@ export class HttpMetrics {
     });
     this.#experiments = new Counter({
       name: 'millrace_experiment_requests_total',
-      help: 'Requests of experiments by arm. `excluded` says why a request does not count in the result.',
-      labelNames: ['experiment', 'arm', 'excluded'],
+      help:
+        'Requests of experiments by arm and outcome: answered, failed. `excluded` says why a request does not count in the ' +
+        'result.',
+      labelNames: ['experiment', 'arm', 'excluded', 'outcome'],
       registers,
     });
     this.#teams = new Counter({
@@ -262,6 +265,16 @@ export class HttpMetrics {
     };
   }
 
+  /** Counts a request that failed after its arms were chosen. */
+  failed(experiments: readonly TakenArm[]): void {
+    this.#taken(experiments, 'failed');
+  }
+
+  #taken(experiments: readonly TakenArm[], outcome: 'answered' | 'failed'): void {
+    for (const { experiment, arm, excluded = 'no' } of experiments)
+      this.#experiments.inc({ experiment, arm, excluded, outcome });
+  }
+
   #placed({ experiment, arms, teams }: PageTeams): void {
     for (const [team, arm] of ['-', ...arms].entries()) {
       const count = teams.filter((one) => one === team).length;
@@ -283,8 +296,7 @@ export class HttpMetrics {
       this.#outsideKeysRead.inc(labels, report.outside.keysRead);
     }
     for (const step of report.skippedSteps) this.#skippedSteps.inc({ pipeline, step });
-    for (const { experiment, arm, excluded } of report.experiments)
-      this.#experiments.inc({ experiment, arm, excluded: excluded ?? 'no' });
+    this.#taken(report.experiments, 'answered');
     if (report.interleaved !== undefined) this.#placed(report.interleaved);
     for (const cause of new Set(report.degraded.map((one) => one.cause)))
       this.#degraded.inc({ pipeline, cause });

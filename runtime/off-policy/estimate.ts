@@ -19,6 +19,11 @@ export interface DrawnPlace {
 export interface DrawnPage {
   /** Whose page it is. Pages of one user are not independent. */
   readonly unit: string;
+  /**
+   * The weight of the places above the page: 1 on a first page. The log drew the places of a later page given those of the
+   * pages above it, so these are part of its probability.
+   */
+  readonly above: number;
   readonly places: readonly DrawnPlace[];
 }
 
@@ -73,7 +78,7 @@ export function offPolicyEstimate(
   estimator: Estimator,
   reward: Reward,
 ): OffPolicyEstimate {
-  const weighed = pages.map(({ places }) => weightsOf(places, reward));
+  const weighed = pages.map((page) => weightsOf(page, reward));
   const sums = new Map<number, PlaceSums>();
   let [sum, squares, largest, logged] = [0, 0, 0, 0];
   pages.forEach(({ places }, at) => {
@@ -88,14 +93,14 @@ export function offPolicyEstimate(
       largest = Math.max(largest, weight);
       logged += gained;
     });
-    const own = meanOf(weights);
+    const own = weightOf(weights);
     sum += own;
     squares += own * own;
   });
   const values = influences(pages, weighed, sums, estimator);
   const overUnits = byUnit(pages, (_, at) => values.perPage[at] ?? 0);
   const deviation = 1.96 * Math.sqrt(overUnits.variance);
-  const shares = byUnit(pages, (_, at) => meanOf(weighed[at] ?? []));
+  const shares = byUnit(pages, (_, at) => weightOf(weighed[at] ?? []));
   return {
     value: values.value,
     interval: { lower: values.value - deviation, upper: values.value + deviation },
@@ -110,11 +115,16 @@ export function offPolicyEstimate(
 }
 
 /** The weight of each place: how much more often the pipeline shows what the reward depends on than the log did. */
-function weightsOf(places: readonly DrawnPlace[], reward: Reward): readonly number[] {
+function weightsOf({ above, places }: DrawnPage, reward: Reward): readonly number[] {
   if (reward === 'item_position') return places.map(({ target, marginal }) => target / marginal);
-  let product = 1;
-  const above = places.map(({ target, propensity }) => (product *= target / propensity));
-  return reward === 'cascade' ? above : above.map(() => product);
+  let product = above;
+  const downTo = places.map(({ target, propensity }) => (product *= target / propensity));
+  return reward === 'cascade' ? downTo : downTo.map(() => product);
+}
+
+/** The weight of a page. One without candidates, such as one behind the end, is the same from any pipeline. */
+function weightOf(weights: readonly number[]): number {
+  return weights.length === 0 ? 1 : meanOf(weights);
 }
 
 /**

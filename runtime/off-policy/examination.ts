@@ -46,11 +46,11 @@ export class SwapExamination {
       if (!(upper.propensity < 1)) continue;
       this.#count(place, upper);
       const lower = page.get(place + 1);
-      if (lower === undefined) continue;
+      // A candidate with a place of its own, such as a pinned one, is never swapped.
+      if (lower === undefined || Number.isNaN(lower.propensity)) continue;
       const isSwapped = upper.before === place + 1 && lower.before === place;
       if (!isSwapped && (upper.before !== place || lower.before !== place + 1)) continue;
-      // A place that was not drawn had a single candidate left.
-      const below = Number.isNaN(lower.propensity) ? 1 : lower.propensity;
+      const below = lower.propensity;
       if (below === 1) this.#count(place + 1, lower);
       const pair = this.#pairs.get(place) ?? { moments: new UnitMoments(), swapped: 0, kept: 0 };
       this.#pairs.set(place, pair);
@@ -86,38 +86,76 @@ export class SwapExamination {
   }
 }
 
+/** Weighted clicks at a place, in pages in random order. */
+interface RandomPlace {
+  /** Of all pages. */
+  readonly alone: UnitMoments;
+  /** Of the pages whose first place was drawn as well: its weighted clicks are the base. */
+  readonly paired: UnitMoments;
+  clicks: number;
+  pairedClicks: number;
+}
+
 /**
- * Estimates the examination of places from pages in random order: at every place the candidates are equally good on
- * average, once each is weighted by 1 / its probability there.
+ * Estimates the examination of places from pages in random order: at every place of a page the candidates are equally good
+ * on average, once each is weighted by 1 / its probability there. A place is compared with the first place of the same
+ * pages, since pages with many candidates can be better or worse than others. A log whose pages show one place each, as
+ * some imported logs do, has no such pairs; then all pages are compared.
  * Source: Wang et al., "Learning to rank with selection bias in personal search", SIGIR 2016, section 4; weights as above.
  */
 export class RandomExamination {
-  readonly #places = new Map<number, { readonly moments: UnitMoments; clicks: number }>();
+  readonly #places = new Map<number, RandomPlace>();
+  #hasPairs = false;
 
   add(page: ReadonlyMap<number, ShownCandidate>): void {
-    for (const [place, { marginal, clicked }] of page) {
-      if (!(marginal < 1)) continue;
-      const known = this.#places.get(place) ?? { moments: new UnitMoments(), clicks: 0 };
+    const first = page.get(1);
+    const base = first !== undefined && first.marginal < 1 ? weightedClick(first) : undefined;
+    for (const [place, shown] of page) {
+      if (!(shown.marginal < 1)) continue;
+      const known = this.#places.get(place) ?? {
+        ...{ alone: new UnitMoments(), paired: new UnitMoments() },
+        ...{ clicks: 0, pairedClicks: 0 },
+      };
       this.#places.set(place, known);
-      known.moments.add(clicked ? 1 / marginal : 0);
-      if (clicked) known.clicks += 1;
+      const weighted = weightedClick(shown);
+      known.alone.add(weighted);
+      if (shown.clicked) known.clicks += 1;
+      if (base === undefined) continue;
+      known.paired.add(weighted, base);
+      if (shown.clicked) known.pairedClicks += 1;
+      this.#hasPairs ||= place > 1;
     }
   }
 
   /** The places down to the last one in a row that was drawn and clicked. */
   result(): Examination[] {
-    const first = this.#places.get(1)?.moments;
-    if (first === undefined || !(first.value > 0)) return [];
     const found: Examination[] = [];
     for (let place = 1; ; place++) {
-      const known = this.#places.get(place);
-      if (known === undefined || known.clicks === 0) return found;
-      const value = known.moments.value / first.value;
-      const relative = known.moments.variance / known.moments.value ** 2 + first.variance / first.value ** 2;
-      const standardError = place === 1 ? 0 : value * Math.sqrt(relative);
-      found.push({ place, value, standardError, clicks: known.clicks });
+      const one = this.#hasPairs ? this.#paired(place) : this.#alone(place);
+      if (one === undefined || one.clicks === 0) return found;
+      found.push(one);
     }
   }
+
+  #paired(place: number): Examination | undefined {
+    const { paired, pairedClicks: clicks } = this.#places.get(place) ?? {};
+    // Without a click at the first place, its base is 0.
+    if (paired === undefined || clicks === undefined || !(paired.value < Infinity)) return undefined;
+    return { place, value: paired.value, standardError: Math.sqrt(paired.variance), clicks };
+  }
+
+  #alone(place: number): Examination | undefined {
+    const [first, known] = [this.#places.get(1)?.alone, this.#places.get(place)];
+    if (first === undefined || known === undefined || !(first.value > 0)) return undefined;
+    const { alone, clicks } = known;
+    const value = alone.value / first.value;
+    const relative = alone.variance / alone.value ** 2 + first.variance / first.value ** 2;
+    return { place, value, standardError: place === 1 ? 0 : value * Math.sqrt(relative), clicks };
+  }
+}
+
+function weightedClick({ clicked, marginal }: ShownCandidate): number {
+  return clicked ? 1 / marginal : 0;
 }
 
 /**

@@ -171,7 +171,9 @@ function armReport({ name, weight }: ReportPlan['arms'][number], context: Contex
       ),
     ),
     moreDays: moreDays(effect, own, theirs, context),
-    detectable: detectableEffect(effect.standardError) / Math.abs(theirs.metric.value),
+    // Without any variation, it is not known what would be found.
+    detectable:
+      effect.standardError > 0 ? detectableEffect(effect.standardError) / Math.abs(theirs.metric.value) : NaN,
     verdict: verdictOf(hasEnded ? effect.fixed : effect.always),
   };
 }
@@ -193,6 +195,7 @@ function moreDays(
   control: ArmOutcomes,
   { wanted, outcomes: { first, last } }: Context,
 ): number | undefined {
+  if (!(standardError > 0)) return undefined;
   const effect = wanted * Math.abs(control.metric.value);
   const units = arm.units + control.units;
   const needed = (arm.metric.units + control.metric.units) * unitsNeeded(standardError, effect);
@@ -211,7 +214,8 @@ function daysOf({ arms }: ReportPlan, outcomes: UnitOutcomes): DayEffect[] {
       own.merge(other.byDay.get(day) ?? new UnitMoments());
       theirs.merge(control?.byDay.get(day) ?? new UnitMoments());
       const effect = effectOf(own, theirs);
-      if (effect.standardError > 0) found.push({ arm: other.name, time: (day + 1) * DAY, effect });
+      if (effect.standardError > 0 && effect.standardError < Infinity)
+        found.push({ arm: other.name, time: (day + 1) * DAY, effect });
     }
   }
   return found;

@@ -214,6 +214,8 @@ export async function runPipeline(
     return { answer, report, explanation };
   } catch (error) {
     const status = error instanceof MillraceError ? error.code : 'internal';
+    // An arm that is a pipeline runs inside the call that chose it, which counts it.
+    if (given === undefined && taken.length > 0) context.failed?.(taken);
     // The frame of a failed request is dropped: work that still runs may write to it.
     if (opened !== undefined)
       leaveRecord(

@@ -26,6 +26,8 @@ export interface RequestContext {
   readonly span?: TraceSpan | undefined;
   /** The arms that the request asks for. */
   readonly arms?: ArmOverrides | undefined;
+  /** Called if the request fails, with the experiments that it takes part in; their arms may be the cause. */
+  readonly failed?: (experiments: readonly TakenArm[]) => void;
 }
 
 /** The data about one request for the metrics and the explanation. */

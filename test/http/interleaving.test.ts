@@ -114,7 +114,9 @@ describe('an interleaving over HTTP', () => {
     const count = (text: string): number =>
       Number(new RegExp(`^${text.replace(/[{}]/g, '\\$&')} (\\d+)$`, 'm').exec(metrics)?.[1]);
     expect(
-      count('millrace_experiment_requests_total{experiment="prices",arm="interleaved",excluded="no"}'),
+      count(
+        'millrace_experiment_requests_total{experiment="prices",arm="interleaved",excluded="no",outcome="answered"}',
+      ),
     ).to.be.above(0);
     for (const arm of ['control', 'cheap'])
       expect(count(`millrace_experiment_candidates_total{experiment="prices",arm="${arm}"}`)).to.be.above(0);

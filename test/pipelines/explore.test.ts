@@ -145,7 +145,7 @@ describe('a pipeline that explores', () => {
               ]
             : [],
         );
-        return { unit: String(n), places: places.sort((a, b) => a.place - b.place) };
+        return { unit: String(n), above: 1, places: places.sort((a, b) => a.place - b.place) };
       });
       expect(logged).to.have.length(800);
       const { value, interval, logged: mean } = offPolicyEstimate(logged, 'ips', 'item_position');

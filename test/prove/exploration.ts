@@ -130,6 +130,7 @@ function pageOf(record: DecodedRecord, count: number): LoggedPage {
   })).sort((a, b) => a.place - b.place);
   return {
     unit: String(record.field('request_id')?.at(0)),
+    above: 1,
     places,
     order: places.map(({ row }) => row).join(' '),
     probability: places.reduce((product, one) => product * one.propensity, 1),

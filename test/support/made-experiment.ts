@@ -13,6 +13,8 @@ export interface MadeShown {
   readonly before?: number;
   readonly propensity?: number;
   readonly marginal?: number;
+  /** False for a candidate of another page of the same ranking. */
+  readonly onPage?: boolean;
 }
 
 export interface MadeExposure {
@@ -120,7 +122,7 @@ export class MadeExperiment {
       w.int32(shown.map((_, at) => at));
       w.int32(shown.map((_, at) => at + 1));
       w.float64(shown.map(() => 1));
-      w.bool(shown.map(() => 1));
+      w.bool(shown.map(({ onPage }) => (onPage === false ? 0 : 1)));
       w.text(shown.map(({ team }) => team));
       w.int32(shown.map(({ before }, at) => before ?? at + 1));
       for (const values of [

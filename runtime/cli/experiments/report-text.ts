@@ -80,7 +80,9 @@ function effectText(
   const [ended, running] = hasEnded ? [' (decides)', ''] : ['', ' (decides)'];
   const title = `${arm} − ${plan.arms[0]?.name ?? ''}: ${signedValue(effect.difference)} (${signedPercent(effect.relative)})`;
   const power = [
-    `an effect of ${percent(detectable)} would be found by now`,
+    Number.isFinite(detectable)
+      ? `an effect of ${percent(detectable)} would be found by now`
+      : 'it is not known which effect would be found by now',
     ...(moreDays === undefined ? [] : [daysText(moreDays, wanted)]),
   ].join('. ');
   return [

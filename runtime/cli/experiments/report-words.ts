@@ -46,11 +46,11 @@ export function decision(report: ExperimentReport): readonly string[] {
 }
 
 function armDecision(
-  { arm, verdict, guards, mature, moreDays }: ArmReport,
+  { arm, verdict, guards, moreDays }: ArmReport,
   control: string,
   report: ExperimentReport,
 ): string {
-  const { plan, hasEnded, wanted } = report;
+  const { hasEnded, wanted } = report;
   const broken = guards.filter(({ state }) => state === 'broken').map(({ guard }) => guard);
   const unclear = guards.filter(({ state }) => state === 'unclear').map(({ guard }) => guard);
   if (verdict === 'better' && broken.length > 0)
@@ -60,18 +60,38 @@ function armDecision(
   if (verdict === 'better') return `Take ${arm}: it is better than ${control}.`;
   if (verdict === 'worse') return `Keep ${control}: ${arm} is worse.`;
   if (broken.length > 0) return `Keep ${control}: ${arm} breaks ${broken.join(', ')}.`;
+  const missing = report.arms.find((one) => Number.isNaN(one.value) && [control, arm].includes(one.arm));
+  if (missing !== undefined) return absentDecision(missing, control, report);
   if (hasEnded) return `Keep ${control}: the experiment has ended, and no effect of ${arm} was found.`;
-  if (mature === 0)
-    return `Not decided: no ${plan.unit} of ${arm} is mature yet, since ${spanText(plan.metric.within)} have not passed.`;
   const more = moreDays === undefined ? '' : ` ${daysText(moreDays, wanted)}`;
   return `Not decided: no effect of ${arm} was found yet.${more}`;
 }
+
+/** The decision if the metric of an arm is not known. */
+function absentDecision(
+  { arm, units, mature }: ArmReport,
+  control: string,
+  { plan: { unit, metric }, hasEnded }: ExperimentReport,
+): string {
+  if (mature > 0)
+    return `${hasEnded ? `Keep ${control}` : 'Not decided'}: the metric of ${arm} is not known, since it had no ${metric.over ?? metric.event}.`;
+  if (hasEnded) return `Keep ${control}: the experiment has ended, and ${arm} had no ${unit}.`;
+  return units === 0
+    ? `Not decided: ${arm} had no ${unit} yet.`
+    : `Not decided: no ${unit} of ${arm} is mature yet, since ${spanText(metric.within)} have not passed.`;
+}
+
+/** Nobody waits longer. */
+const MOST_DAYS = 1000;
 
 /** What the power says. */
 export function daysText(moreDays: number, wanted: number): string {
   const effect = `an effect of ${percent(wanted)}`;
   if (moreDays === 0) return `There are enough units to find ${effect}, once they are mature.`;
-  const days = `${moreDays.toLocaleString('en')} more ${moreDays === 1 ? 'day' : 'days'}`;
+  const days =
+    moreDays > MOST_DAYS
+      ? `more than ${MOST_DAYS.toLocaleString('en')} days`
+      : `${moreDays.toLocaleString('en')} more ${moreDays === 1 ? 'day' : 'days'}`;
   return `It takes ${days} to find ${effect} with a probability of 80 %.`;
 }
 
@@ -81,7 +101,7 @@ export function guardText({ guard, control, arm, worse, bound, state }: GuardRep
   const values = isTime
     ? `${control.toFixed(1)} → ${arm.toFixed(1)} ms`
     : `${percent(control)} → ${percent(arm)} of requests`;
-  const range = Number.isFinite(worse.lower)
+  const range = [worse.lower, worse.upper].every(Number.isFinite)
     ? ` (${signedPercent(worse.lower)} to ${signedPercent(worse.upper)})`
     : '';
   return `${guard} ${values}${range}, bound +${percent(bound)}: ${state}`;
@@ -125,13 +145,18 @@ export function leftOutTexts({ scanned, outcomes, plan }: ExperimentReport): rea
 }
 
 export function intervalText({ lower, upper }: Interval): string {
+  if (!Number.isFinite(lower) || !Number.isFinite(upper)) return 'unknown';
   return `[${signedValue(lower)}, ${signedValue(upper)}]`;
 }
 
 /** Four digits. */
 export function valueText(value: number): string {
   if (!Number.isFinite(value)) return 'unknown';
-  return value === 0 ? '0' : Math.abs(value) >= 1e6 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  return value === 0
+    ? '0'
+    : Math.abs(value) >= 1e6 && Math.abs(value) < 1e15
+      ? value.toFixed(0)
+      : String(Number(value.toPrecision(4)));
 }
 
 export function signedValue(value: number): string {

@@ -1,6 +1,7 @@
 import {
   offPolicyEstimate,
   type DrawnPage,
+  type DrawnPlace,
   type Estimator,
   type OffPolicyEstimate,
   type Reward,
@@ -109,22 +110,26 @@ function drawnPage(
   targetOf: TargetOf,
   grades: ReadonlyMap<string, number> | undefined,
 ): DrawnPage {
-  const shown = request.candidates
-    .filter(({ onPage, place }) => onPage && place > 0)
-    .sort((a, b) => a.place - b.place);
+  const placed = request.candidates.filter(({ place }) => place > 0).sort((a, b) => a.place - b.place);
+  const first = placed.findIndex(({ onPage }) => onPage);
+  const drawn = ({ id, place }: (typeof placed)[number]): DrawnPlace => {
+    const { propensity = NaN, marginal = NaN } = draws.get(id) ?? {};
+    return {
+      place,
+      target: targetOf(id, place),
+      // A place that was not drawn could only have this candidate.
+      propensity: Number.isNaN(propensity) ? 1 : propensity,
+      marginal: Number.isNaN(marginal) ? 1 : marginal,
+      reward: grades?.get(id) ?? 0,
+    };
+  };
   return {
     unit,
-    places: shown.map(({ id, place }) => {
-      const { propensity = NaN, marginal = NaN } = draws.get(id) ?? {};
-      return {
-        place,
-        target: targetOf(id, place),
-        // A place that was not drawn could only have this candidate.
-        propensity: Number.isNaN(propensity) ? 1 : propensity,
-        marginal: Number.isNaN(marginal) ? 1 : marginal,
-        reward: grades?.get(id) ?? 0,
-      };
-    }),
+    above: placed
+      .slice(0, Math.max(0, first))
+      .map(drawn)
+      .reduce((product, { target, propensity }) => product * (target / propensity), 1),
+    places: placed.filter(({ onPage }) => onPage).map(drawn),
   };
 }
 

@@ -1,9 +1,10 @@
+import { typeText, type ValueType } from '../../api/types.js';
 import { nearest } from '../../core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, Span } from '../yaml/source.js';
 import type { ArmDefinition, ExperimentDefinition } from '../model/experiments.js';
 import type { EventKind } from '../model/events.js';
-import type { PipelineDefinition } from '../model/pipelines.js';
+import type { PipelineDefinition, RequestField } from '../model/pipelines.js';
 import { checkInterleaving } from './check-interleaving.js';
 import { checkLayers } from './check-layers.js';
 import { paramProblem } from './param-values.js';
@@ -80,23 +81,55 @@ function checkArm(
 }
 
 /** Why a pipeline cannot answer the requests of another. */
-function unfit(
-  other: PipelineDefinition,
-  { name, candidateType, request }: PipelineDefinition,
-  unit: string,
-): string | undefined {
+function unfit(other: PipelineDefinition, called: PipelineDefinition, unit: string): string | undefined {
+  const { name, candidateType, request } = called;
   if (other.name === name)
     return `\`${name}\` is the pipeline of the experiment itself; leave \`pipeline\` out`;
   if (other.task !== 'rank') return `\`${other.name}\` scores one entity`;
   if (other.candidateType.value !== candidateType.value)
     return `\`${other.name}\` ranks ${other.candidateType.value}, but \`${name}\` ranks ${candidateType.value}`;
-  for (const [field, { kind, optional }] of other.request.fields) {
+  for (const [field, own] of other.request.fields) {
+    const { optional } = own;
     const known = request.fields.get(field);
     if (known === undefined && !optional) return `\`${other.name}\` needs \`${field}\` in the request`;
-    if (known !== undefined && (known.kind !== kind || (known.optional && !optional)))
+    if (known !== undefined && (!holds(own, known) || (known.optional && !optional)))
       return `\`${field}\` of the request is not the same in \`${other.name}\` and \`${name}\``;
   }
-  return other.request.fields.has(unit) ? undefined : `the request of \`${other.name}\` has no \`${unit}\``;
+  if (!other.request.fields.has(unit)) return `the request of \`${other.name}\` has no \`${unit}\``;
+  return refused(other, called);
+}
+
+/** Whether a field can have every value that another one can have. */
+function holds(own: RequestField, known: RequestField): boolean {
+  if (own.kind === 'entity') return known.kind === 'entity' && known.entity === own.entity;
+  return known.kind === 'scalar' && holdsType(own.type, known.type);
+}
+
+function holdsType(own: ValueType, known: ValueType): boolean {
+  return typeText(own) === typeText(known) || (own.kind === 'float' && known.kind === 'int');
+}
+
+/** Which requests a pipeline refuses that another one answers. Such a request would fail in one arm alone. */
+function refused(
+  { name: arm, request: own, page, limits }: PipelineDefinition,
+  { name, request, page: otherPage, limits: otherLimits }: PipelineDefinition,
+): string | undefined {
+  for (const [attribute, { type }] of own.candidates) {
+    const known = request.candidates.get(attribute);
+    if (known !== undefined && !holdsType(type, known.type))
+      return `\`${attribute}\` of the candidates is not the same in \`${arm}\` and \`${name}\``;
+  }
+  const lacks = [...request.fields.keys()].find((field) => !own.fields.has(field));
+  const lacking = lacks ?? [...request.candidates.keys()].find((one) => !own.candidates.has(one));
+  if (own.unknown === 'refuse' && (request.unknown !== 'refuse' || lacking !== undefined))
+    return `\`${arm}\` refuses ${lacking === undefined ? 'unknown fields' : `\`${lacking}\``}, but \`${name}\` does not`;
+  if (own.duplicates === 'refuse' && request.duplicates !== 'refuse')
+    return `\`${arm}\` refuses duplicate candidates, but \`${name}\` does not`;
+  if (page.maxSize < otherPage.maxSize)
+    return `a page of \`${arm}\` has at most ${page.maxSize} candidates, but one of \`${name}\` ${otherPage.maxSize}`;
+  if (limits.candidates < otherLimits.candidates)
+    return `\`${arm}\` takes at most ${limits.candidates} candidates, but \`${name}\` ${otherLimits.candidates}`;
+  return undefined;
 }
 
 function checkUnit(

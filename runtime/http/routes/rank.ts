@@ -1,5 +1,5 @@
 import { degradationText } from '../../pipeline/page/degraded.js';
-import type { Pipeline } from '../../pipeline/types.js';
+import type { Pipeline, RequestContext } from '../../pipeline/types.js';
 import { EXPERIMENT_HEADER, takenText } from '../experiment-header.js';
 import { withWholeBody } from '../handle-body.js';
 import { embedComponents } from '../openapi/embed-schema.js';
@@ -50,11 +50,15 @@ export function rank(pipeline: Pipeline): PostRoute {
     },
     handler: ({ metrics }) => {
       const count = metrics.pipeline(pipeline);
+      const failed: RequestContext['failed'] = (experiments) => metrics.failed(experiments);
       return async (req, res) => {
         const work = async (body: unknown): Promise<void> => {
           const { span } = requestState(res);
           span?.set({ 'millrace.pipeline': name });
-          const { answer, report } = await pipeline.run(body, pipelineContext(req, res, body));
+          const { answer, report } = await pipeline.run(body, {
+            ...pipelineContext(req, res, body),
+            failed,
+          });
           count(report);
           if (span?.isRecorded === true) traceReport(span, report);
           startAnswer(res);

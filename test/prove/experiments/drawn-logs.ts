@@ -78,7 +78,7 @@ export function drawLog(contexts: readonly Context[], pages: number, random: Ran
         reward: random.chance((worth[one] ?? 0) * looks(at + 1)) ? 1 : 0,
       };
     });
-    return { unit: String(number), places };
+    return { unit: String(number), above: 1, places };
   });
 }
 

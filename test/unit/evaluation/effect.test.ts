@@ -73,9 +73,15 @@ describe('the effect of an arm', () => {
     expect(alwaysFactor(5000)).to.be.closeTo(3.0354, 1e-3);
   });
 
-  it('is certain if no unit varies, and unknown without units', () => {
-    const same = momentsOf([[2], [2]]);
-    expect(effectOf(same, momentsOf([[1], [1]])).fixed).to.deep.equal({ lower: 1, upper: 1 });
+  it('is certain if many units do not vary, and unknown with few or without units', () => {
+    const alike = (value: number, count: number): UnitMoments =>
+      momentsOf(Array.from({ length: count }, () => [value] as const));
+    const same = alike(2, 29);
+    expect(effectOf(alike(2, 30), alike(1, 30)).fixed).to.deep.equal({ lower: 1, upper: 1 });
+    expect(effectOf(alike(2, 2), same).always).to.deep.equal({ lower: 0, upper: 0 });
+    const { difference, fixed, always } = effectOf(same, alike(1, 500));
+    expect(difference).to.equal(1);
+    for (const { lower, upper } of [fixed, always]) expect([lower, upper]).to.deep.equal([NaN, NaN]);
     expect(effectOf(same, new UnitMoments()).difference).to.be.NaN;
     expect(effectOf(momentsOf([[1], [2]]), momentsOf([[0], [0]])).relative).to.be.NaN;
   });
@@ -88,6 +94,18 @@ describe('the tests of an experiment', () => {
     expect(sampleRatioTest([520, 480], [1, 1])).to.be.closeTo(0.205903210732068, 1e-9);
     expect(sampleRatioTest([300, 340, 360], [30, 30, 40])).to.be.closeTo(0.009403562551495213, 1e-9);
     expect(sampleRatioTest([0, 0], [1, 1])).to.equal(1);
+  });
+
+  it('do not compare numbers of units with weights that expect fewer than five', () => {
+    // One unit of an arm of 1 % is not rare enough to hide anything: it happens in 1 of 100 experiments.
+    expect(sampleRatioTest([0, 1], [99, 1])).to.equal(1);
+    expect(sampleRatioTest([4, 0], [1, 1])).to.equal(1);
+    expect(sampleRatioTest([396, 100], [99, 1])).to.equal(1);
+    expect(sampleRatioTest([10, 0], [1, 1])).to.be.closeTo(0.0015654022580025018, 1e-9);
+    // The two small arms count as one of 5.
+    const two = sampleRatioTest([590, 10], [99, 1]);
+    expect(sampleRatioTest([590, 10, 0], [99, 0.5, 0.5])).to.be.closeTo(two, 1e-12);
+    expect(sampleRatioTest([10, 380, 10], [0.1, 99, 0.9])).to.equal(1);
   });
 
   it('count the preferences of users', () => {

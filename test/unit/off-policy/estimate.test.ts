@@ -5,6 +5,7 @@ import { offPolicyEstimate, type DrawnPage } from '../../../runtime/off-policy/e
 function page(unit: string, ...places: readonly (readonly [number, number, number, number])[]): DrawnPage {
   return {
     unit,
+    above: 1,
     places: places.map(([target, propensity, marginal, reward], at) => ({
       place: at + 1,
       target,
@@ -60,6 +61,42 @@ describe('offPolicyEstimate', () => {
         expect(found.value).to.be.closeTo(found.logged, 1e-12);
         expect(found.effective).to.equal(4);
       }
+  });
+
+  it('weighs a later page by the pages above it, of which its draws depend', () => {
+    // Orders of three candidates, each as likely, on pages of one; the pipeline shows 0 1 2. The second page is logged.
+    const orders = [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+    ];
+    const second = orders.map(([first, one], at): DrawnPage => ({
+      unit: String(at),
+      above: first === 0 ? 3 : 0,
+      places: [
+        {
+          place: 2,
+          target: one === 1 ? 1 : 0,
+          propensity: 1 / 2,
+          marginal: 1 / 3,
+          reward: one === 1 ? 0.6 : 0.9,
+        },
+      ],
+    }));
+    for (const reward of ['item_position', 'cascade', 'page'] as const) {
+      const { value, unsupported } = offPolicyEstimate(second, 'ips', reward);
+      expect(value, reward).to.be.closeTo(0.6, 1e-12);
+      expect(unsupported, reward).to.be.closeTo(0, 1e-12);
+    }
+  });
+
+  it('does not take a page without candidates for one that the log could not show', () => {
+    const empty = PAGES.map(({ unit }) => page(unit));
+    expect(offPolicyEstimate([...PAGES, ...empty], 'ips', 'page').unsupported).to.equal(0);
+    expect(offPolicyEstimate(empty, 'snips', 'page')).to.include({ value: 0, unsupported: 0, effective: 4 });
   });
 
   it('has an interval over users: the pages of one user are not independent', () => {

@@ -44,6 +44,39 @@ describe('the examination of places', () => {
     expect(new SwapExamination().result()).to.deep.equal([]);
   });
 
+  it('leaves out neighbours with a place of their own, which are never swapped', () => {
+    const swaps = new SwapExamination();
+    const swapped = (): void => {
+      swaps.add(page([1, 0.5, true], [2, 1, false]));
+      swaps.add(page([2, 0.5, false], [1, 1, true]));
+    };
+    swapped();
+    const before = swaps.result();
+    for (let at = 0; at < 20; at++) swaps.add(page([1, 0.5, false], [2, NaN, true]));
+    expect(swaps.result()).to.deep.equal(before);
+  });
+
+  it('compares a place with the first place of the same pages, for pages of different sizes', () => {
+    const random = new RandomExamination();
+    // Users look at the second place half as often. The longer pages have no better candidates in the first two places.
+    for (let at = 0; at < 8; at++) random.add(page([1, 0.5, at < 4], [2, 0.5, at < 2]));
+    for (let at = 0; at < 8; at++) random.add(page([1, 0.25, at < 4], [2, 0.25, at < 2], [3, 0.25, at < 1]));
+    const values = random.result().map(({ value }) => Number(value.toFixed(12)));
+    expect(values).to.deep.equal([1, 0.5, 0.25]);
+  });
+
+  it('compares all pages if each shows one place', () => {
+    const random = new RandomExamination();
+    for (let at = 0; at < 8; at++)
+      for (const place of [1, 2])
+        random.add(
+          new Map([
+            [place, { place, before: undefined, propensity: 0.5, marginal: 0.5, clicked: at < 4 / place }],
+          ]),
+        );
+    expect(random.result().map(({ value }) => value)).to.deep.equal([1, 0.5]);
+  });
+
   it('is the ratio of the clicks at places in random order', () => {
     const random = new RandomExamination();
     for (let at = 0; at < 10; at++) random.add(page([1, 0.5, at < 8], [2, 0.5, at < 4], [3, NaN, true]));

@@ -157,6 +157,51 @@ describe('the report of an experiment', () => {
     expect(running.days.at(-1)?.effect.difference).to.be.closeTo(effect?.difference ?? NaN, 1e-12);
   });
 
+  it('takes no arm for better because of a few units that are all alike', async () => {
+    const until = START + 5 * DAY;
+    const found = await report(clicking(10, [0, 1]), { ...CLICKS, until });
+    expect(found.arms.map(({ value }) => value)).to.deep.equal([0, 1]);
+    expect(found.arms[1]?.verdict).to.equal('undecided');
+    const text = reportText(found, 80);
+    expect(text).to.contain('one look at the end   unknown (decides)').and.not.contain('[unknown');
+    expect(text).to.contain('power: it is not known which effect would be found by now');
+    const many = await report(clicking(60, [0, 1]), { ...CLICKS, until });
+    expect(many.arms[1]?.verdict).to.equal('better');
+  });
+
+  it('says that an arm had no unit', async () => {
+    const ledger = untilLater(new MadeExperiment());
+    exposed(ledger, 'u1', 'control');
+    const running = await report(ledger, CLICKS);
+    expect(decision(running)).to.deep.equal(['Not decided: popular had no user yet.']);
+    const ended = await report(ledger, { ...CLICKS, until: START + DAY });
+    expect(decision(ended)).to.deep.equal([
+      'Keep control: the experiment has ended, and popular had no user.',
+    ]);
+    expect(reportPage(ended)).to.not.match(/NaN|undefined/);
+  });
+
+  it('does not say that there is no effect if the metric is not known', async () => {
+    const over = { metric: { ...CLICKS.metric, over: 'impression' } } as const;
+    const found = await report(clicking(20, [1, 1]), { ...over, until: START + 5 * DAY });
+    expect(decision(found)).to.deep.equal([
+      'Keep control: the metric of control is not known, since it had no impression.',
+    ]);
+  });
+
+  it('stays readable with a huge value', async () => {
+    const ledger = new MadeExperiment();
+    for (let user = 0; user < 20; user++) {
+      const request = exposed(ledger, `u${user}`, user % 2 === 0 ? 'control' : 'popular');
+      const revenue = user === 1 ? 1e30 : user;
+      ledger.act({ event: 'order', subject: 'p1', time: START + MINUTE, request, revenue });
+    }
+    const guards = [{ metric: 'latency_p99', bound: undefined, at: AT }] as const;
+    const text = reportText(await report(untilLater(ledger), { guards }), 80).replace(/\s+/g, ' ');
+    expect(text).to.contain('It takes more than 1,000 days to find').and.not.contain('unknown)');
+    expect(text.match(/\d{20}/)).to.equal(null);
+  });
+
   it('hides the effects if the units do not fit the weights', async () => {
     const found = await report(
       clicking(2000, [0.3, 0.4], undefined, (user) => (user % 9 < 5 ? 0 : 1)),

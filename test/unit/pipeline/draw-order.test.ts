@@ -85,7 +85,7 @@ describe('draw order', () => {
         marginal: marginal[at] ?? NaN,
         reward: (index + 1) / (at + 2),
       }));
-      return { unit: String(unit), places };
+      return { unit: String(unit), above: 1, places };
     });
     const { value, interval, logged: mean } = offPolicyEstimate(logged, 'ips', 'item_position');
     const truth = SCORES.reduce((sum, _, at) => sum + (at + 1) / (at + 2), 0);

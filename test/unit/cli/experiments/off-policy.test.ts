@@ -32,6 +32,22 @@ const FILES = {
   'pipelines/reversed.yaml': PIPELINE('reversed', 'product.rank'),
 };
 
+/** Second pages of rankings of three products in random order, with two on a page. Users click p3 there, if it comes after p1 and p2. */
+function secondPages(count: number): MadeExperiment {
+  const orders = ['p1 p2 p3', 'p1 p3 p2', 'p2 p1 p3', 'p2 p3 p1', 'p3 p1 p2', 'p3 p2 p1'];
+  const ledger = new MadeExperiment();
+  for (let page = 0; page < count; page++) {
+    const ids = (orders[page % orders.length] ?? '').split(' ');
+    const shown = ids.map((id, at) => ({
+      ...{ id, before: Number(id.slice(1)), propensity: 1 / (3 - at), marginal: 1 / 3, onPage: at === 2 },
+    }));
+    const [request, time] = [`r${page}`, START + page];
+    ledger.request({ request, time, user: `u${page}`, shown });
+    if (ids[2] === 'p3') ledger.act({ event: 'click', subject: 'p3', time: time + 1, request });
+  }
+  return ledger;
+}
+
 const GOLDEN = 'test/unit/cli/experiments/golden/off-policy.txt';
 
 describe('evaluate --estimator and ledger propensities', () => {
@@ -42,6 +58,7 @@ describe('evaluate --estimator and ledger propensities', () => {
     explored: join(work, 'explored'),
     few: join(work, 'few'),
     plain: join(work, 'plain'),
+    second: join(work, 'second'),
   };
 
   before(async () => {
@@ -58,6 +75,7 @@ describe('evaluate --estimator and ledger propensities', () => {
     const plain = new MadeExperiment();
     for (let i = 0; i < 5; i++) plain.request({ request: `r${i}`, time: START + i, shown: [{ id: 'p1' }] });
     plain.write(ledgers.plain);
+    secondPages(600).write(ledgers.second);
   });
   after(() => {
     rmSync(work, { recursive: true });
@@ -89,6 +107,17 @@ describe('evaluate --estimator and ledger propensities', () => {
         expect(found.value, `${pipeline} ${estimator} ${reward}`).to.be.closeTo(truth[pipeline], 1.5 * half);
         expect(found.largest).to.equal(reward === 'item_position' ? 2 : 4);
       }
+  });
+
+  it('takes a second page only for what the pages above it allow', async () => {
+    for (const reward of ['item_position', 'cascade', 'page']) {
+      const flags = ['--estimator', 'ips', '--reward', reward, '--json'];
+      const { code, stdout, stderr } = await evaluate('search', ledgers.second, ...flags);
+      expect([code, stderr], reward).to.deep.equal([0, '']);
+      const { value, unsupported } = JSON.parse(stdout) as Record<'value' | 'unsupported', number>;
+      expect(value, reward).to.be.closeTo(1, 1e-9);
+      expect(unsupported, reward).to.be.closeTo(0, 1e-9);
+    }
   });
 
   it('prints the value, its interval, and what it stands on, in 80 columns', async () => {
