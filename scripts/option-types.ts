@@ -46,11 +46,12 @@ const LINE = 100;
 /**
  * Writes the TypeScript module for an options schema. Its `Options` is what `create` gets: defaults are filled in,
  * expressions are inputs, and files are read. Each choice and each object has a named type, after the path of its
- * option; an enum is also an array.
+ * option; an enum is also an array. An inner option that has the name and the choices of an option of the step takes its
+ * type.
  * @throws Error that names the option whose schema has no type here
  */
 export function optionTypes(schema: JsonObject, file = 'options.schema.json'): string {
-  const types = new OptionTypes();
+  const types = new OptionTypes(schema);
   const options = types.object(schema, []);
   const body = [...types.declarations, `export interface Options ${options}`].join('\n\n');
   const imports = ['ColumnKind', 'Input', 'KeyedOption', 'ProjectFile'].filter((name) =>
@@ -67,6 +68,11 @@ export function optionTypes(schema: JsonObject, file = 'options.schema.json'): s
 
 class OptionTypes {
   readonly declarations: string[] = [];
+  readonly #ofStep: JsonObject;
+
+  constructor(schema: JsonObject) {
+    this.#ofStep = schema['properties'] as JsonObject;
+  }
 
   /** The members of an object with a fixed set of properties. */
   object(schema: JsonObject, path: readonly string[], inUnion = false): string {
@@ -88,8 +94,14 @@ class OptionTypes {
     const isObjectType = schema['properties'] !== undefined;
     if (values === undefined && unionOf(schema) === undefined && !isObjectType)
       return this.#typeOf(schema, path, inUnion);
-    const words = path.flatMap((name) => name.split('_'));
+    const last = path.at(-1) ?? '';
+    const isOfStep = path.length > 1 && values !== undefined && isSameEnum(this.#ofStep[last], values);
+    const words = (isOfStep ? [last] : path).flatMap((part) => part.split('_'));
     const name = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
+    if (isOfStep) {
+      checkKeywords(schema, path);
+      return name;
+    }
     if (values === undefined) {
       const type = this.#typeOf(schema, path, inUnion);
       this.declarations.push(
@@ -156,6 +168,10 @@ class OptionTypes {
     if (mark?.kind === 'expression') return `readonly KeyedOption<${COLUMN_KINDS[mark.type]}, ${value}>[]`;
     return `Readonly<Record<string, ${value}>>`;
   }
+}
+
+function isSameEnum(option: JsonValue | undefined, values: JsonValue): boolean {
+  return isObject(option) && JSON.stringify(option['enum']) === JSON.stringify(values);
 }
 
 function unionOf(schema: JsonObject): readonly JsonValue[] | undefined {

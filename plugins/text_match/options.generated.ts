@@ -1,58 +1,18 @@
 // `npm run generate` writes this file from options.schema.json.
 import type { ColumnKind, Input, KeyedOption, ProjectFile } from 'millrace/api';
 
-export const FIELDS_ENTRY_ANALYZER_STEMMING = ['plural', 'none', 'language'] as const;
-export type FieldsEntryAnalyzerStemming = (typeof FIELDS_ENTRY_ANALYZER_STEMMING)[number];
-
-export const FIELDS_ENTRY_ANALYZER_LANGUAGE = [
-  'arabic',
-  'armenian',
-  'chinese',
-  'danish',
-  'dutch',
-  'english',
-  'finnish',
-  'french',
-  'german',
-  'greek',
-  'hungarian',
-  'indonesian',
-  'irish',
-  'italian',
-  'japanese',
-  'korean',
-  'lithuanian',
-  'norwegian',
-  'portuguese',
-  'romanian',
-  'russian',
-  'serbian',
-  'spanish',
-  'swedish',
-  'tamil',
-  'thai',
-  'turkish',
-] as const;
-export type FieldsEntryAnalyzerLanguage = (typeof FIELDS_ENTRY_ANALYZER_LANGUAGE)[number];
-
-export const FIELDS_ENTRY_ANALYZER_STOP_WORDS = ['keep', 'drop'] as const;
-export type FieldsEntryAnalyzerStopWords = (typeof FIELDS_ENTRY_ANALYZER_STOP_WORDS)[number];
-
-export const FIELDS_ENTRY_ANALYZER_ACCENTS = ['fold', 'keep'] as const;
-export type FieldsEntryAnalyzerAccents = (typeof FIELDS_ENTRY_ANALYZER_ACCENTS)[number];
-
 export interface FieldsEntryAnalyzer {
   /**
    * language: the stemmer of the language; plural: English plurals match their singulars; none: only
    * equal words match.
    */
-  readonly stemming?: FieldsEntryAnalyzerStemming;
+  readonly stemming?: Stemming;
   /** The language of this text. It is the same for all requests. */
-  readonly language?: FieldsEntryAnalyzerLanguage;
+  readonly language?: Language;
   /** drop: the stop words of the language do not count; keep: they do. */
-  readonly stop_words?: FieldsEntryAnalyzerStopWords;
+  readonly stop_words?: StopWords;
   /** fold: é and e are one letter; keep: they differ. */
-  readonly accents?: FieldsEntryAnalyzerAccents;
+  readonly accents?: Accents;
   /** Cut words into runs of so many letters. 0: words stay whole. */
   readonly ngrams?: number;
   /** true: amounts match in any unit. */

@@ -5,7 +5,7 @@
 const UNKNOWN = 0;
 /** The character ends a token. */
 export const BREAK = 1;
-/** The character is dropped: an accent, an apostrophe, a zero-width joiner. */
+/** The character is dropped: an accent, an apostrophe, a zero-width joiner, the form of an emoji. */
 export const SKIP = 2;
 /** The character becomes several units, which `expansion` returns. */
 export const MANY = 3;
@@ -14,8 +14,12 @@ export const MANY = 3;
 export const folds = new Uint16Array(0x10000);
 const expansions = new Map<number, readonly number[]>();
 
-const ACCENT = /[\u0300-\u036f]/u;
-const IGNORED = /['\u2018\u2019\u02bc\u00ad\u200b-\u200d\ufeff]/u;
+/** Marks of Latin, Greek and Cyrillic letters, and the points of Hebrew and Arabic. Vowels of Indic scripts are none. */
+const ACCENT =
+  /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1abd\u1abf-\u1ace]|[\u1dc0-\u1dff]|[\ufe20-\ufe2f]/u;
+/** Apostrophes, soft hyphens, tatweel, and what has no shape of its own: joiners, directions, and the form of an emoji. */
+const IGNORED =
+  /['\u2018\u2019\u02bc\u00ad\u0640\u061c\u200b-\u200f\u2060\ufeff\p{Enclosing_Mark}\p{Variation_Selector}]/u;
 /** Signs that decompose to letters. The letters do not belong to the preceding word. */
 const MARK_SIGN = /[\u2120\u2122]/u;
 const IN_TOKEN = /[\p{L}\p{N}\p{M}]/u;

@@ -21,6 +21,8 @@ interface LanguageEntry {
   readonly own?: boolean;
   /** What is joined to a word by an apostrophe: l'écran, shop's. Its last character becomes a space. */
   readonly elided?: RegExp;
+  /** The capital of ı is I, and that of i is İ. */
+  readonly dotless?: boolean;
   /** Words are written without spaces, so a dictionary finds their boundaries. */
   readonly unspaced?: boolean;
 }
@@ -63,7 +65,7 @@ const TABLE = {
   swedish: { code: 'sv', stem: () => stemSwedish, snowball: 3, own: true },
   tamil: { code: 'ta', stem: packaged('tamil'), snowball: 3 },
   thai: { code: 'th', unspaced: true },
-  turkish: { code: 'tr', stem: packaged('turkish'), snowball: 3 },
+  turkish: { code: 'tr', stem: packaged('turkish'), snowball: 3, dotless: true },
 } as const satisfies Readonly<Record<string, LanguageEntry>>;
 
 export type Language = keyof typeof TABLE;

@@ -31,17 +31,22 @@ const UNITS: Readonly<Record<string, readonly [string, number]>> = {
 export const UNIT_NAMES: readonly string[] = Object.keys(UNITS);
 
 const NAMES = [...UNIT_NAMES].sort((a, b) => b.length - a.length).join('|');
+/** A letter of a script with spaces. In 緑茶500ml入り, words stand next to the amount. */
+const LETTER = '(?:(?![\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}])\\p{L})';
 /** A number that no letter or digit precedes, and a unit that none follows. */
 const AMOUNT = new RegExp(
-  `(?<![\\p{L}\\p{N}.,])(\\d{1,3}(?:[.,]\\d{3})+(?:[.,]\\d{1,2})?|\\d+(?:[.,]\\d+)?)[ \\u00a0-]?(${NAMES})(?![\\p{L}\\p{N}])`,
+  `(?<![\\p{N}.,]|${LETTER})(\\d{1,3}(?:[.,]\\d{3})+(?:[.,]\\d{1,2})?|\\d+(?:[.,]\\d+)?)[ \\u00a0-]?(${NAMES})(?!\\p{N}|${LETTER})`,
   'giu',
 );
 const HAS_DIGIT = /\d/u;
+/** Wide letters and digits, and units as one sign: ５００ｍｌ, ㎏. */
+const WIDE = /[\uff01-\uff5e\u3380-\u33dd]/gu;
 
 /** Writes every amount in the base unit, as one word: `1,5 l` and `1.5 L` become `1500ml`. */
 export function withBaseUnits(text: string): string {
-  if (!HAS_DIGIT.test(text)) return text;
-  return text.replaceAll(AMOUNT, (found: string, digits: string, unit: string) => {
+  const narrow = narrowed(text);
+  if (!HAS_DIGIT.test(narrow)) return text;
+  return narrow.replaceAll(AMOUNT, (found: string, digits: string, unit: string) => {
     const [base, factor] = UNITS[unit.toLowerCase()] ?? [];
     const amount = numberOf(digits);
     if (base === undefined || factor === undefined || Number.isNaN(amount)) return found;
@@ -52,12 +57,17 @@ export function withBaseUnits(text: string): string {
 /** The first amount of the text that can be given in the unit; NaN if there is none. */
 export function firstQuantity(text: string, unit: string): number {
   const [base, factor] = UNITS[unit.toLowerCase()] ?? [];
-  if (base === undefined || factor === undefined || !HAS_DIGIT.test(text)) return NaN;
-  for (const [, digits = '', name = ''] of text.matchAll(AMOUNT)) {
+  const narrow = narrowed(text);
+  if (base === undefined || factor === undefined || !HAS_DIGIT.test(narrow)) return NaN;
+  for (const [, digits = '', name = ''] of narrow.matchAll(AMOUNT)) {
     const [other, times] = UNITS[name.toLowerCase()] ?? [];
     if (other === base && times !== undefined) return rounded((numberOf(digits) * times) / factor);
   }
   return NaN;
+}
+
+function narrowed(text: string): string {
+  return text.replaceAll(WIDE, (sign) => sign.normalize('NFKC'));
 }
 
 /** A point or comma before exactly three digits separates thousands, unless a 0 precedes it: 10,000 and 0.750. */

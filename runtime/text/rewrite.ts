@@ -12,8 +12,8 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /**
- * What changes a text before it is split into words: amounts in base units, composed letters for a stemmer, elided
- * words, and boundaries in scripts without spaces. Undefined if nothing has to change.
+ * What changes a text before it is split into words: amounts in base units, composed letters for a stemmer, the small
+ * letters of Turkish, elided words, and boundaries in scripts without spaces. Undefined if nothing has to change.
  * @param composed whether letters keep their accents
  */
 export function rewriter(
@@ -25,6 +25,9 @@ export function rewriter(
   if (units) changes.push(withBaseUnits);
   const entry = language === undefined ? undefined : languageEntry(language);
   const { elided } = entry ?? {};
+  // Without accents, all four are one letter.
+  if (composed && entry?.dotless === true)
+    changes.push((text) => text.replaceAll('I', 'ı').replaceAll('İ', 'i'));
   if (elided !== undefined)
     changes.push((text) => text.replaceAll(elided, (found) => `${found.slice(0, -1)} `));
   if (entry?.unspaced === true) changes.push(segmented(entry.code));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Shop } from './feature-row.js';
-import { queries, titles } from './random-texts.js';
+import type { Item, Shop } from './feature-row.js';
+import { plainTexts, queries, titles } from './random-texts.js';
 import { REFERRERS } from './referrers.js';
 import { USER_AGENTS } from './user-agents.js';
 
@@ -24,53 +24,63 @@ const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(value, { nil: undefined, freq: 6 });
 const amount = fc.integer({ min: -2000, max: 20_000 }).map((cents) => cents / 100);
 
-const items = fc
-  .array(
+const itemsWith = (title: fc.Arbitrary<string | undefined>): fc.Arbitrary<Item[]> =>
+  fc
+    .array(
+      fc.record({
+        price: optional(amount),
+        sale: optional(fc.boolean()),
+        colour: optional(fc.constantFrom(...COLOURS)),
+        title,
+        tags: optional(fc.array(fc.constantFrom(...TAGS), { maxLength: 4 })),
+        scores: optional(fc.array(amount, { maxLength: 6 })),
+        embedding: optional(fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 4, maxLength: 4 })),
+        created: optional(fc.integer({ min: NOW - 4e10, max: NOW + 1e9 })),
+      }),
+      { minLength: 1, maxLength: 12 },
+    )
+    .map((all) => all.map((item, at) => dropUndefined({ id: `p${at}`, ...item }) as Item));
+
+const shopsWith = (
+  title: fc.Arbitrary<string | undefined>,
+  query: fc.Arbitrary<string | undefined>,
+): fc.Arbitrary<Shop> =>
+  itemsWith(title).chain((all) =>
     fc.record({
-      price: optional(amount),
-      sale: optional(fc.boolean()),
-      colour: optional(fc.constantFrom(...COLOURS)),
-      title: optional(titles),
-      tags: optional(fc.array(fc.constantFrom(...TAGS), { maxLength: 4 })),
-      scores: optional(fc.array(amount, { maxLength: 6 })),
-      embedding: optional(fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 4, maxLength: 4 })),
-      created: optional(fc.integer({ min: NOW - 4e10, max: NOW })),
+      items: fc.constant(all),
+      interactions: fc.array(
+        fc.record({
+          type: fc.constantFrom('click', 'cart'),
+          item: fc.constantFrom(...all.map(({ id }) => id)),
+          timestamp: fc.integer({ min: NOW - 5e8, max: NOW - 1 }),
+        }),
+        { maxLength: 20 },
+      ),
+      ranking: fc
+        .record({
+          items: fc
+            .constant(all.map(({ id }) => id))
+            .chain((ids) =>
+              fc.tuple(
+                ...ids.map((id) => fc.integer({ min: 0, max: 99 }).map((relevancy) => ({ id, relevancy }))),
+              ),
+            ),
+          local: fc.constantFrom(...LOCAL),
+          userAgent: fc.constantFrom(...USER_AGENTS.map(({ text }) => text)),
+          referrer: fc.constantFrom(...REFERRERS.map(({ url }) => url)),
+          query,
+        })
+        .map(({ local: [localTime, zone], ...rest }) =>
+          dropUndefined({ timestamp: NOW, localTime, zone, ...rest }),
+        ),
     }),
-    { minLength: 1, maxLength: 12 },
-  )
-  .map((all) => all.map((item, at) => dropUndefined({ id: `p${at}`, ...item })));
+  ) as fc.Arbitrary<Shop>;
 
 /** Shops with random items, interactions and rankings. */
-export const shops: fc.Arbitrary<Shop> = items.chain((all) =>
-  fc.record({
-    items: fc.constant(all),
-    interactions: fc.array(
-      fc.record({
-        type: fc.constantFrom('click', 'cart'),
-        item: fc.constantFrom(...all.map(({ id }) => id)),
-        timestamp: fc.integer({ min: NOW - 5e8, max: NOW - 1 }),
-      }),
-      { maxLength: 20 },
-    ),
-    ranking: fc
-      .record({
-        items: fc
-          .constant(all.map(({ id }) => id))
-          .chain((ids) =>
-            fc.tuple(
-              ...ids.map((id) => fc.integer({ min: 0, max: 99 }).map((relevancy) => ({ id, relevancy }))),
-            ),
-          ),
-        local: fc.constantFrom(...LOCAL),
-        userAgent: fc.constantFrom(...USER_AGENTS.map(({ text }) => text)),
-        referrer: fc.constantFrom(...REFERRERS.map(({ url }) => url)),
-        query: optional(queries),
-      })
-      .map(({ local: [localTime, zone], ...rest }) =>
-        dropUndefined({ timestamp: NOW, localTime, zone, ...rest }),
-      ),
-  }),
-) as fc.Arbitrary<Shop>;
+export const shops = shopsWith(optional(titles), optional(queries));
+
+/** Shops whose titles and queries have words that every analyzer finds alike, each word once. */
+export const plainShops = shopsWith(plainTexts, plainTexts);
 
 /** A shop for each user agent, referrer and local time. */
 export function contexts(): Shop[] {

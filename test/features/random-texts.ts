@@ -18,3 +18,8 @@ const texts = (maxLength: number): fc.Arbitrary<string> =>
 
 export const titles = texts(8);
 export const queries = texts(4);
+
+/** At least one word. A word that is shorter than an n-gram would differ. */
+export const plainTexts = fc
+  .uniqueArray(fc.constantFrom(...PLAIN.filter((word) => word.length > 2)), { minLength: 1 })
+  .map((words) => words.join(' '));

@@ -26,6 +26,7 @@ const BINDINGS: Readonly<Record<keyof typeof SCOPES, string>> = {
   user: 'visitor',
   session: 'visit',
   query: 'search',
+  pair: 'found',
   global: 'site',
 };
 
@@ -70,11 +71,12 @@ type Rate = (clicks: number, impressions: number, all: { clicks: number; impress
 const HAS_KEY = {
   item: () => true,
   field: ({ cameWithShade }: SeenEvent) => cameWithShade,
-  query: ({ query }: SeenEvent) => query !== undefined,
+  pair: ({ query }: SeenEvent) => query !== undefined,
 } as const;
 
 /**
- * Clicks by impressions, of an item, of a field of it, and of the query.
+ * Clicks by impressions, of an item, of a field of it, and of an item for a query. The scope `ranking.query` of Metarank
+ * means such pairs.
  * @param allOfCounter whether the rate of all is that of the events that the counter of Millrace counts
  */
 const rate = (
@@ -85,7 +87,7 @@ const rate = (
   period: Count,
   allOfCounter = false,
 ): LiveRow[] =>
-  (['item', 'field', 'query'] as const).map((scope) => {
+  (['item', 'field', 'pair'] as const).map((scope) => {
     const computed = (
       item: string,
       seen: Seen,

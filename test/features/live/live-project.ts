@@ -15,7 +15,7 @@ const FEATURES = `features:
   ctr_prior: { event: click, over: impression, window: 2d, prior: { weight: 10 } }
 `;
 
-/** The counter of a scope: an item, a field of it, the user, the session, the query, and all events together. */
+/** The counter of a scope: an item, a field of it, the user, the session, the query, an item for a query, and all events. */
 const counter = (name: string, of: string, by = ''): Record<string, string> => ({
   [`schemas/counters/${name}.yaml`]: `counter: ${name}\nof: [${of}]\n${by}${FEATURES}`,
 });
@@ -33,6 +33,7 @@ const FILES: Readonly<Record<string, string>> = {
   ...counter('of_user', 'user'),
   ...counter('of_visit', 'visit'),
   ...counter('of_search', 'search'),
+  ...counter('of_pair', 'search, product'),
   ...counter('of_site', ''),
 };
 
@@ -46,6 +47,7 @@ features:
   - visitor: of_user(user)
   - visit: of_visit(visit)
   - search: of_search(search)
+  - found: of_pair(search, product)
   - site: of_site()
 components:
   - use: score

@@ -74,6 +74,10 @@ export const SCOPES = {
     (_item, { ranking }) =>
     (event) =>
       event.query === ranking.query,
+  pair:
+    (item, { ranking }) =>
+    (event) =>
+      event.item === item && event.query === ranking.query,
   global: () => () => true,
 } as const satisfies Readonly<Record<string, Scope>>;
 

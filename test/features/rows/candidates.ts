@@ -32,8 +32,12 @@ export const CANDIDATES: readonly FeatureRow[] = [
     as: price
     with: { value: product.price }`,
     value: 'product.price - price:median',
-    metarank: ({ price }, shop) =>
-      price === undefined ? undefined : price - median(known(shop, (item) => item.price)),
+    metarank: ({ price }, shop) => {
+      const prices = known(shop, (item) => item.price);
+      if (prices.length === 0) return 0;
+      return price === undefined ? undefined : price - median(prices);
+    },
+    differs: (theirs, { price }) => (price === undefined ? undefined : theirs),
   },
   {
     name: 'diversity, texts',

@@ -37,7 +37,10 @@ export const PLAIN: readonly FeatureRow[] = [
   {
     name: 'item_age',
     value: 'age_days(product.created) * 86400',
+    // Metarank has whole seconds, and does not tell the future from the past.
     metarank: ({ created }, { ranking }) =>
+      created === undefined ? undefined : Math.floor(Math.abs(ranking.timestamp - created) / 1000),
+    differs: (_theirs, { created }, { ranking }) =>
       created === undefined ? undefined : (ranking.timestamp - created) / 1000,
   },
   {

@@ -1,4 +1,4 @@
-import type { FeatureRow, Shop } from '../feature-row.js';
+import type { FeatureRow, Item } from '../feature-row.js';
 
 /**
  * Metarank takes the analyzer of Lucene for the language `generic`: words by the boundaries of Unicode (UAX 29), in lower
@@ -25,6 +25,17 @@ function ours(text: string): string[] {
   );
 }
 
+/**
+ * The words that Metarank counts: what stands between white space, as `Pattern.split` of Java gives it. A text that begins with
+ * white space has an empty one before it.
+ */
+function spaced(text: string): string[] {
+  if (text === '') return [''];
+  const parts = text.split(/[ \t\n\v\f\r]+/u);
+  while (parts.at(-1) === '') parts.pop();
+  return parts;
+}
+
 type Words = (text: string) => string[];
 type Pair = (query: readonly string[], title: readonly string[]) => number;
 
@@ -42,41 +53,66 @@ function overlap(a: readonly string[], b: readonly string[]): number {
   return [...left].filter((one) => right.has(one)).length / new Set([...left, ...right]).size;
 }
 
-/** A value of the query and the title; undefined if one of the two is missing, or if it is none. */
-function matched(words: Words, pair: Pair): FeatureRow['metarank'] {
+/**
+ * A value of the query and the title.
+ * @param none what there is if one of the two is missing or has no word: Metarank has 0
+ */
+function matched(words: Words, pair: Pair, none?: number): FeatureRow['metarank'] {
   return ({ title }, { ranking: { query } }) => {
-    if (title === undefined || query === undefined) return undefined;
-    const found = pair(words(query), words(title));
-    return Number.isNaN(found) ? undefined : found;
+    if (title === undefined || query === undefined) return none;
+    const [asked, found] = [words(query), words(title)];
+    if (none !== undefined && (asked.length === 0 || found.length === 0)) return none;
+    const value = pair(asked, found);
+    return Number.isNaN(value) ? none : value;
   };
 }
 
-/**
- * BM25 with k1 = 1.2 and b = 0.75 over the titles of all items.
- * @param factor 1: Lucene leaves out the factor k1 + 1 since its version 8
- */
-const bm25 =
-  (words: Words, factor: number): FeatureRow['metarank'] =>
-  (item, shop) => {
-    const { query } = shop.ranking;
-    if (item.title === undefined || query === undefined) return undefined;
-    const asked = words(query);
-    if (asked.length === 0) return undefined;
-    const texts = titlesOf(shop).map(words);
-    const mean = texts.reduce((sum, text) => sum + text.length, 0) / texts.length;
-    const title = words(item.title);
-    let sum = 0;
-    for (const word of asked) {
-      const count = title.filter((one) => one === word).length;
-      if (count === 0) continue;
-      const having = texts.filter((text) => text.includes(word)).length;
-      const rarity = Math.log(1 + (texts.length - having + 0.5) / (having + 0.5));
-      sum += (rarity * count * factor) / (count + 1.2 * (1 - 0.75 + (0.75 * title.length) / mean));
-    }
-    return sum;
-  };
+const K1 = 1.2;
+const B = 0.75;
 
-const titlesOf = ({ items }: Shop): string[] =>
+/** @param texts how many there are @param having how many of them have the word */
+const rarity = (texts: number, having: number): number =>
+  Math.log(1 + (texts - having + 0.5) / (having + 0.5));
+
+const saturated = (count: number, length: number, mean: number): number =>
+  (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / mean));
+
+const meanLength = (texts: readonly (readonly string[])[]): number =>
+  texts.reduce((sum, text) => sum + text.length, 0) / texts.length;
+
+const having = (texts: readonly (readonly string[])[], word: string): number =>
+  texts.filter((text) => text.includes(word)).length;
+
+/** Metarank takes each word of a text once, but counts all words for the mean length; items without the text count too. */
+const theirBm25: FeatureRow['metarank'] = ({ title }, { items, ranking: { query } }) => {
+  if (title === undefined || query === undefined) return 0;
+  const texts = titlesOf(items).map(lucene);
+  const mean = meanLength(texts);
+  const words = new Set(lucene(title));
+  return [...new Set(lucene(query))]
+    .filter((word) => words.has(word))
+    .reduce(
+      (sum, word) => sum + rarity(items.length, having(texts, word)) * saturated(1, words.size, mean),
+      0,
+    );
+};
+
+/** BM25 over the titles of all items. */
+const ourBm25: FeatureRow['metarank'] = ({ title }, { items, ranking: { query } }) => {
+  if (title === undefined || query === undefined) return undefined;
+  const asked = ours(query);
+  if (asked.length === 0) return undefined;
+  const texts = titlesOf(items).map(ours);
+  const mean = meanLength(texts);
+  const words = ours(title);
+  return asked.reduce((sum, word) => {
+    const count = words.filter((one) => one === word).length;
+    if (count === 0) return sum;
+    return sum + rarity(texts.length, having(texts, word)) * saturated(count, words.length, mean);
+  }, 0);
+};
+
+const titlesOf = (items: readonly Item[]): string[] =>
   items.flatMap(({ title }) => (title === undefined ? [] : [title]));
 
 const row = (
@@ -96,23 +132,23 @@ export const TEXTS: readonly FeatureRow[] = [
   {
     name: 'word_count',
     value: 'words(product.title)',
-    metarank: ({ title }) => (title === undefined ? undefined : lucene(title).length),
+    metarank: ({ title }) => (title === undefined ? undefined : spaced(title).length),
     differs: (_theirs, { title }) => (title === undefined ? undefined : ours(title).length),
   },
   row(
     'field_match: term',
     'term_overlap(request.text, product.title)',
-    matched(lucene, overlap),
+    matched(lucene, overlap, 0),
     matched(ours, overlap),
   ),
   row(
     'field_match: ngram',
     'ngram_overlap(request.text, product.title, 3)',
-    matched(lucene, threes(false)),
+    matched(lucene, threes(false), 0),
     matched(ours, threes(true)),
   ),
   {
-    ...row('field_match: bm25', 'found:bm25', bm25(lucene, 1), bm25(ours, 2.2)),
+    ...row('field_match: bm25', 'found:bm25', theirBm25, ourBm25),
     steps: `  - use: text_match
     as: found
     with: { query: request.text, field: product.title, statistics: candidates, stemming: none }`,

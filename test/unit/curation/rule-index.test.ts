@@ -32,6 +32,13 @@ describe('the index of rules by query', () => {
   it('ignores case, accents, width, punctuation and spaces of a query', () => {
     for (const text of ['Café au lait', '  CAFE  au-lait!', 'cafe\u0301 AU lait', 'ｃａｆé au lait'])
       expect(normalizeQuery(text.replace('-', ' ')), text).to.equal('cafe au lait');
+    for (const [text, other] of [
+      ['Straße', 'STRASSE'],
+      ['kadın', 'KADIN'],
+      ['İpek', 'ipek'],
+      ['ΟΔΟΣ', 'οδός'],
+    ] as const)
+      expect(normalizeQuery(text), text).to.equal(normalizeQuery(other));
     expect(normalizeQuery('C++')).to.equal('c++');
     expect(normalizeQuery('?!')).to.equal('');
     expect(normalizeQuery('東京 タワー')).to.equal('東京 タワー');

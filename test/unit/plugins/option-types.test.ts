@@ -56,6 +56,17 @@ describe('types of options from a schema', () => {
     );
   });
 
+  it('have one type for the same choice of the step and of an inner option', () => {
+    const size = { enum: ['small', 'large'] };
+    const inner = { type: 'object', additionalProperties: false, properties: { size, other: size } };
+    expect(typesOf({ inner, size })).to.equal(
+      'export const INNER_OTHER = ["small","large"] as const; export type InnerOther = (typeof INNER_OTHER)[number]; ' +
+        'export interface Inner { readonly size?: Size; readonly other?: InnerOther; } ' +
+        'export const SIZE = ["small","large"] as const; export type Size = (typeof SIZE)[number]; ' +
+        'export interface Options { readonly inner?: Inner; readonly size?: Size; }',
+    );
+  });
+
   it('name each choice and each object by its path; an enum is also an array', () => {
     const change = { description: 'How it changes.', enum: ['add', 'multiply'], default: 'add' };
     const properties = {

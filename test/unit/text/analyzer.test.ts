@@ -23,6 +23,12 @@ describe('the analyzer', () => {
     ['a\ud800b', ['a', 'b']],
     ['हिन्दी', ['हिन्दी']],
     ['__proto__ constructor', ['proto', 'constructor']],
+    ['I ❤️ red ☎️', ['i', 'red']],
+    ['1️⃣ 2️⃣', ['1', '2']],
+    ['葛\u{e0100}城', ['葛', '城']],
+    ['כֶּלֶב כלב בֵּית־סֵפֶר', ['כלב', 'כלב', 'בית', 'ספר']],
+    ['كِتَاب كتاب كتـــاب آلة', ['كتاب', 'كتاب', 'كتاب', 'الة']],
+    ['\u200fשלום\u200f 55\u200e cm', ['שלום', '55', 'cm']],
   ];
   for (const [text, tokens] of cases) {
     it(`reads ${JSON.stringify(text)}`, () => {
@@ -119,6 +125,12 @@ describe('the analyzer', () => {
     [{ language: 'german', stemming: 'language' }, 'Häuser Hauses HÄUSERN', ['haus', 'haus', 'haus']],
     [{ language: 'german', stemming: 'language', accents: 'keep' }, 'Ärger', ['arg']],
     [
+      { language: 'turkish', stemming: 'language' },
+      'KADINLAR kadınlar ÇİZGİLER çizgiler',
+      ['kadin', 'kadin', 'cizgi', 'cizgi'],
+    ],
+    [{ language: 'turkish', stemming: 'none', accents: 'keep' }, 'ISI İZ I\u0307Z', ['ısı', 'iz', 'iz']],
+    [
       { language: 'english', stemming: 'language' },
       "the runner's running shoes",
       ['the', 'runner', 'run', 'shoe'],
@@ -138,6 +150,7 @@ describe('the analyzer', () => {
     [{ language: 'english', stopWords: 'drop', stemming: 'plural' }, 'The lamps', ['lamp']],
     [{ units: true }, 'Cola 1,5 l, 1.5L, 1500 ml', ['cola', '1500ml', '1500ml', '1500ml']],
     [{ units: true }, '10,000 mAh 0,750 L 2x', ['10000mah', '750ml', '2x']],
+    [{ units: true }, '５００ｍｌ 1.5㎏ 1,5 kg', ['500ml', '1500000mg', '1500000mg']],
     [{ ngrams: 3 }, 'Lamps tv', ['lam', 'amp', 'mps', 'tv']],
     [{ ngrams: 2, stemming: 'plural' }, 'lamps', ['la', 'am', 'mp']],
   ];

@@ -42,6 +42,10 @@ describe('comparisons of texts', () => {
     ['kettle 1.7 L, 2200 W', 'kw', 2.2],
     ['6 x 0.33 l', 'cl', 33],
     ['1.234.567 g', 'g', 1_234_567],
+    ['緑茶 ５００ｍｌ', 'ml', 500],
+    ['米1.5㎏入り', 'g', 1500],
+    ['iphone500ml', 'ml', NaN],
+    ['500mlx', 'ml', NaN],
     ['A4 paper', 'ml', NaN],
     ['model l200', 'ml', NaN],
   ];
