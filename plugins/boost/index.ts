@@ -26,6 +26,12 @@ export const plugin = definePlugin<Options>({
           by === undefined ? 'the table has no key' : '`by` and `keys` are both given',
           'give `by` for one key, or `keys` for several',
         );
+      if (keys !== undefined && 'amount' in keys)
+        throw new OptionError(
+          ['table', 'keys', 'amount'],
+          'the column `amount` has the amounts, so it is no key',
+          'give the key and its column another name',
+        );
       const columns = keys === undefined ? { key: by } : keys;
       const inputs = Object.values(columns).filter((input) => input !== undefined);
       const amounts = readTable(file, ['table', 'file'], Object.keys(columns));

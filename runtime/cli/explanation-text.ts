@@ -118,8 +118,11 @@ function changeText(change: ExplainedChange): string {
     const from = change.moved_from === undefined ? '' : `, from ${change.moved_from}`;
     return `${who} pinned it to position ${change.pinned_to}${from}`;
   }
+  if ('put_below' in change) {
+    const places = change.moved_to === undefined ? '' : `, from place ${change.moved_from} to ${change.moved_to}`;
+    return `${who} moved it below other candidates${places}`;
+  }
   if ('moved_to' in change) return `${who} moved it from place ${change.moved_from} to ${change.moved_to}`;
-  if ('put_below' in change) return `${who} moved it below other candidates`;
   return `${who} changed its score from ${changedText(change.before)} to ${changedText(change.after)}`;
 }
 

@@ -50,7 +50,7 @@ export async function readTextStep(
       near !== undefined
         ? `did you mean ${pipeline}:${near}?`
         : names.length > 0
-          ? `its steps of ${plugin.name} are ${names.join(', ')}`
+          ? `steps that use ${plugin.name}: ${names.map((one) => `${pipeline}:${one}`).join(', ')}`
           : `name the texts instead, e.g. product.title`,
     );
   }

@@ -96,9 +96,9 @@ function effectsOf({ changes }: ExplainedCandidate): Effects {
   const placed = new Map<string, string>();
   for (const change of changes) {
     if ('pinned_to' in change) placed.set(change.as, `pinned it to ${change.pinned_to}`);
+    else if ('put_below' in change) placed.set(change.as, 'put it below others');
     else if ('moved_to' in change)
       placed.set(change.as, `moved it from ${change.moved_from} to ${change.moved_to}`);
-    else if ('put_below' in change) placed.set(change.as, 'put it below others');
     else {
       const { before, after } = change;
       scores.set(change.as, (scores.get(change.as) ?? 0) + (after ?? 0) - (before ?? 0));

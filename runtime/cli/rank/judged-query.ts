@@ -116,8 +116,8 @@ function stepsOf({ changes }: ExplainedCandidate): ReadonlyMap<string, number | 
   const steps = new Map<string, number | string>();
   for (const change of changes) {
     if ('pinned_to' in change) steps.set(change.as, `pinned ${change.pinned_to}`);
-    else if ('moved_to' in change) steps.set(change.as, `${change.moved_from} → ${change.moved_to}`);
     else if ('put_below' in change) steps.set(change.as, 'last');
+    else if ('moved_to' in change) steps.set(change.as, `${change.moved_from} → ${change.moved_to}`);
     else {
       const before = steps.get(change.as);
       const added = (change.after ?? 0) - (change.before ?? 0);

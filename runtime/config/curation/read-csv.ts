@@ -65,6 +65,16 @@ export function readCurationCsv(file: SourceFile, diagnostics: Diagnostics): Cur
 }
 
 function readHeader({ fields, at }: CsvRecord, diagnostics: Diagnostics): readonly Column[] | undefined {
+  const separator = fields.length === 1 ? /[;\t]/.exec(fields[0]?.value ?? '')?.[0] : undefined;
+  if (separator !== undefined) {
+    diagnostics.error(
+      'csv_syntax',
+      at,
+      `the columns are separated by ${separator === ';' ? 'semicolons' : 'tabs'}`,
+      'separate them by commas',
+    );
+    return undefined;
+  }
   const seen = new Set<string>();
   let isSound = true;
   for (const { value, at: place } of fields) {

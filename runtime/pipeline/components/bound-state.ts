@@ -1,4 +1,5 @@
 import type { Bound } from '../../api/ranking-edit.js';
+import { GroupsBySize } from './groups-by-size.js';
 import { type LookAhead, WindowLookAhead } from './look-ahead.js';
 import type { PageGrid } from './order-rules.js';
 import { PageLookAhead } from './page-look-ahead.js';
@@ -25,6 +26,7 @@ export class BoundState {
   readonly #isFixed: Uint8Array;
   /** By group: how many rows wait for a place. */
   readonly left: Int32Array;
+  readonly #bySize: GroupsBySize;
   readonly #ahead: LookAhead;
 
   /**
@@ -54,6 +56,7 @@ export class BoundState {
       const group = this.#groupOf(row);
       if (group >= 0) this.left[group] = (this.left[group] ?? 0) + 1;
     }
+    this.#bySize = new GroupsBySize(this.left);
     this.#ahead =
       this.#window === 0
         ? new PageLookAhead(this.left, this.#most, page, fixed, free.length + fixed.size)
@@ -87,6 +90,11 @@ export class BoundState {
     return this.#ahead.leastLeft;
   }
 
+  /** The groups with at least so many waiting rows, from 1. */
+  groupsWith(left: number): Int32Array {
+    return this.#bySize.withAtLeast(left);
+  }
+
   leftOf(row: number): number {
     const group = this.#groupOf(row);
     return group < 0 ? 0 : (this.left[group] ?? 0);
@@ -98,7 +106,7 @@ export class BoundState {
     if (group >= 0) this.#near[group] = (this.#near[group] ?? 0) + 1;
     if (!waited) return;
     const left = this.leftOf(row);
-    if (group >= 0) this.left[group] = left - 1;
+    if (left > 0) this.#bySize.lose(group);
     this.#ahead.placed(left);
   }
 

@@ -1,5 +1,6 @@
 import { ALL, type BoundState } from './bound-state.js';
 import { RankHeap } from './rank-heap.js';
+import { classesOf } from './row-classes.js';
 
 /**
  * The waiting rows by class: rows of one class are in the same group of every bound, so only the best of each class counts.
@@ -18,6 +19,8 @@ export class ClassQueues {
   readonly #parked: readonly Map<number, RankHeap>[];
   /** By class: the index by which it is in a heap. */
   readonly #ranks: Int32Array;
+  /** By bound: the classes of each group, made when they are first needed. */
+  readonly #classesOf: (readonly (readonly number[])[] | undefined)[] = [];
 
   /**
    * @param free waiting rows, best first
@@ -27,7 +30,10 @@ export class ClassQueues {
     this.#free = free;
     this.#bounds = bounds;
     this.#isTaken = isTaken;
-    const classes = classesOf(free, bounds);
+    const classes = classesOf(
+      free,
+      bounds.map(({ groups }) => groups),
+    );
     this.#next = new Int32Array(free.length).fill(free.length);
     const last: number[] = [];
     const heads: number[] = [];
@@ -85,16 +91,41 @@ export class ClassQueues {
    */
   #tight(rank: number): number | undefined {
     const least = this.#bounds.map((bound) => bound.leastLeft);
-    if (least.every((count) => count === 0)) return undefined;
-    let best: number | undefined;
-    for (let of = 0; of < this.#heads.length; of++) {
-      const head = this.#head(of);
-      if (head >= (best ?? this.#free.length)) continue;
-      const row = this.#free[head] ?? 0;
-      if (this.#bounds.every((bound, i) => bound.leftOf(row) >= (least[i] ?? 0) && bound.allows(row, rank)))
-        best = head;
+    let fewest: Int32Array | undefined;
+    let which = 0;
+    for (const [at, bound] of this.#bounds.entries()) {
+      const count = least[at] ?? 0;
+      const groups = count === 0 ? undefined : bound.groupsWith(count);
+      if (groups === undefined || groups.length >= (fewest?.length ?? Infinity)) continue;
+      fewest = groups;
+      which = at;
     }
+    if (fewest === undefined) return undefined;
+    const classes = this.#groupedBy(which);
+    let best: number | undefined;
+    for (const group of fewest)
+      for (const of of classes[group] ?? []) {
+        const head = this.#head(of);
+        if (head >= (best ?? this.#free.length)) continue;
+        const row = this.#free[head] ?? 0;
+        if (this.#bounds.every((bound, i) => bound.leftOf(row) >= (least[i] ?? 0) && bound.allows(row, rank)))
+          best = head;
+      }
     return best;
+  }
+
+  /** The classes of each group of a bound. */
+  #groupedBy(which: number): readonly (readonly number[])[] {
+    const known = this.#classesOf[which];
+    if (known !== undefined) return known;
+    const classes: number[][] = [];
+    for (let of = 0; of < this.#heads.length; of++) {
+      // A class whose rows have all got a place is not needed any more.
+      const group = this.#bounds[which]?.groups[this.#free[this.#head(of)] ?? -1] ?? -1;
+      if (group >= 0) (classes[group] ??= []).push(of);
+    }
+    this.#classesOf[which] = classes;
+    return classes;
   }
 
   #head(of: number): number {
@@ -139,19 +170,4 @@ export class ClassQueues {
       return;
     }
   }
-}
-
-/** Numbers the combinations of groups that rows have, by index in `free`. */
-function classesOf(free: Int32Array, bounds: readonly BoundState[]): Int32Array {
-  let classes = new Int32Array(free.length);
-  for (const { groups } of bounds) {
-    const known = new Map<number, number>();
-    classes = classes.map((of, at) => {
-      const key = of * (groups.length + 1) + (groups[free[at] ?? 0] ?? -1) + 1;
-      const number = known.get(key) ?? known.size;
-      known.set(key, number);
-      return number;
-    });
-  }
-  return classes;
 }

@@ -73,10 +73,13 @@ export class DiversityState {
       least = Math.min(least, scores[row] ?? 0);
       best = Math.max(best, scores[row] ?? 0);
     }
+    // The difference of two large scores can be infinite.
+    const unit = Number.isFinite(best - least) ? 1 : 0.5;
     const relevance = new Float64Array(scores.length);
     for (const row of free) {
       if (!this.has(row) || isBuried(row)) continue;
-      relevance[row] = best > least ? ((scores[row] ?? 0) - least) / (best - least) : 1;
+      relevance[row] =
+        best > least ? (unit * (scores[row] ?? 0) - unit * least) / (unit * best - unit * least) : 1;
     }
     return relevance;
   }

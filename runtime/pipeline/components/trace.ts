@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PinSource } from '../../api/ranking-edit.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { Causes } from './causes.js';
+import { bestRows } from './best-rows.js';
 import { pinsOf, type Ranking, type RankingSnapshot } from './ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
 
@@ -23,8 +24,11 @@ export type Move = { readonly step: PlannedStep; readonly row: number } & (
       /** The place without pins; undefined if it is the same, or another pin wins. */
       readonly from: number | undefined;
     }
-  /** Below others, by `bury` or because `top:` excludes it. */
-  | { readonly kind: 'below' }
+  /**
+   * Below others, by `bury` or because `top:` excludes it. The places are those by score, without and with it, from 1;
+   * undefined if they are the same, or the candidate is removed.
+   */
+  | { readonly kind: 'below'; readonly from: number | undefined; readonly to: number | undefined }
   /** From its place by weaker rules to its place with this rule, from 1. */
   | { readonly kind: 'place'; readonly from: number; readonly to: number }
 );
@@ -34,6 +38,8 @@ export class Trace implements StepObserver {
   readonly changes: ScoreChange[] = [];
   moves: readonly Move[] = [];
   readonly #moves: Move[] = [];
+  /** The tiers before and after the steps that moved candidates below others. */
+  readonly #tiers = new Map<PlannedStep, { readonly before: Int32Array; readonly after: Int32Array }>();
   /** The steps that ran or failed, each with the rows before it. Steps that `when:` left out are missing. */
   readonly runs: { readonly step: PlannedStep; readonly rows: Int32Array }[] = [];
   /** Which rules inside a step changed which rows. */
@@ -74,7 +80,10 @@ export class Trace implements StepObserver {
         const source = curated.has(row) ? 'curation' : 'pipeline';
         this.#moves.push({ kind: 'pin', step, row, position, source, from: undefined });
       }
-      if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0)) this.#moves.push({ kind: 'below', step, row });
+      if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0)) {
+        this.#moves.push({ kind: 'below', step, row, from: undefined, to: undefined });
+        this.#tiers.set(step, { before: before.tiers, after: now.tiers });
+      }
     }
   }
 
@@ -87,14 +96,29 @@ export class Trace implements StepObserver {
       const step = steps.get(number ?? 0);
       if (step !== undefined) placed.push({ kind: 'place', step, row, from, to });
     }
-    const { pins } = ranking;
-    const moves = this.#moves.map((move) =>
-      move.kind === 'pin' && pins.get(move.row) === move.position
-        ? { ...move, from: pinned.get(move.row) }
-        : move,
+    const { pins, rows, scores } = ranking;
+    const below = new Map(
+      Array.from(this.#tiers, ([step, { before, after }]) => [
+        step,
+        { before: placesBy(rows, scores, before), after: placesBy(rows, scores, after) },
+      ]),
     );
+    const moves = this.#moves.map((move): Move => {
+      if (move.kind === 'pin' && pins.get(move.row) === move.position)
+        return { ...move, from: pinned.get(move.row) };
+      if (move.kind !== 'below') return move;
+      const places = below.get(move.step);
+      const [from, to] = [places?.before.get(move.row), places?.after.get(move.row)];
+      return from === to ? move : { ...move, from, to };
+    });
     this.moves = [...moves, ...placed];
   }
+}
+
+/** The places of rows by tier and score, from 1. */
+function placesBy(rows: Int32Array, scores: Float64Array, tiers: Int32Array): ReadonlyMap<number, number> {
+  const order = bestRows(rows, scores, tiers, rows.length);
+  return new Map(Array.from(order, (row, rank) => [row, rank + 1]));
 }
 
 /**

@@ -274,7 +274,13 @@ function explainMove(move: Move): ExplainedChange {
   const of = { step: move.step.number, as: move.step.as };
   switch (move.kind) {
     case 'below':
-      return { ...of, put_below: true };
+      return {
+        ...of,
+        put_below: true,
+        ...(move.from === undefined || move.to === undefined
+          ? {}
+          : { moved_from: move.from, moved_to: move.to }),
+      };
     case 'pin':
       return {
         ...of,

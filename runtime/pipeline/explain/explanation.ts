@@ -141,7 +141,7 @@ export type ExplainedChange = {
   | { readonly before: number | null; readonly after: number | null }
   | { readonly pinned_to: number; readonly moved_from?: number }
   | { readonly moved_from: number; readonly moved_to: number }
-  | { readonly put_below: true }
+  | { readonly put_below: true; readonly moved_from?: number; readonly moved_to?: number }
 );
 
 export interface ExplainedValue {

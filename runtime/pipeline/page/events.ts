@@ -267,9 +267,9 @@ function featureOf(type: string, name: string): string {
 
 /** From where to where a rule moved a candidate, by places from 1, as further members of its event. */
 function placesText(move: Move): string {
-  if (move.kind === 'below') return '';
+  const { from } = move;
   const to = move.kind === 'pin' ? move.position : move.to;
-  return `${move.from === undefined ? '' : `,"moved_from":${move.from}`},"moved_to":${to}`;
+  return `${from === undefined ? '' : `,"moved_from":${from}`}${to === undefined ? '' : `,"moved_to":${to}`}`;
 }
 
 /** The rules inside a step that made a change, as a further member of its event. */

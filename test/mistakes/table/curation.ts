@@ -71,6 +71,10 @@ export const CURATION: Surface = {
     { what: 'A misspelt action in CSV', files: csv('tv,,pinn,p1,1,,,') },
     { what: 'A position in CSV that is none', files: csv('tv,,pin,p1,first,,,') },
     { what: 'A misspelt column in CSV', files: { [CSV]: 'query,action,taget,value\ntv,pin,p1,1\n' } },
+    {
+      what: 'Semicolons in CSV',
+      files: { [CSV]: 'query;match;action;target;value\ntv;equals;pin;p1;1\n' },
+    },
     { what: 'A comma in CSV without quotes', files: csv('tv,,hide,p1,,,,sold out, until May') },
     { what: 'A quote in CSV that is not closed', files: csv('tv,,hide,p1,,,,"sold out') },
     {

@@ -45,6 +45,12 @@ export const RULES: Surface = {
       '{ table: { keys: { brand: product.brand, user: user }, file: boosts.csv } }',
       { files: { 'boosts.csv': 'brand,amount\nlumen,2\n' } },
     ),
+    rule(
+      'A table of boosts with the amount as a key',
+      'boost',
+      '{ table: { keys: { amount: product.brand }, file: boosts.csv } }',
+      { files: { 'boosts.csv': 'amount\n2\n' } },
+    ),
     {
       what: 'A draw over places that a limit arranges',
       edit: [

@@ -226,6 +226,7 @@ components:
 
   for (const [args, message] of [
     [['search:txt'], 'did you mean search:text?'],
+    [['search:reviews'], 'steps that use text_match: search:text, search:local'],
     [['search:local'], 'has the language of the request'],
     [['search:text', 'product.title'], 'leave out product.title'],
     [['search:text', '--language', 'german'], 'leave out --language'],

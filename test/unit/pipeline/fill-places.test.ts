@@ -41,6 +41,55 @@ function canBeKept(letters: string, most: number, within: Bound['within'], sofar
   });
 }
 
+interface RawBound extends Omit<Bound, 'groups'> {
+  readonly groups: readonly number[];
+}
+
+/**
+ * Whether no window, or page of 4, has too many candidates of a group, of which one has no place of its own. An empty place
+ * is -1.
+ * @param fixed rows by rank
+ */
+function holds(
+  order: readonly number[],
+  bounds: readonly RawBound[],
+  fixed: ReadonlyMap<number, number>,
+): boolean {
+  return bounds.every(({ groups, most, within }) => {
+    const size = within === 'page' ? 4 : within;
+    for (let start = 0; start < order.length; start += within === 'page' ? size : 1) {
+      const ranks = [...order.keys()].slice(start, start + size);
+      const groupAt = (rank: number): number => groups[order[rank] ?? -1] ?? -1;
+      for (const rank of ranks) {
+        if (fixed.has(rank) || groupAt(rank) < 0) continue;
+        if (ranks.filter((other) => groupAt(other) === groupAt(rank)).length > most) return false;
+      }
+    }
+    return true;
+  });
+}
+
+/** Whether some order of rows around fixed ones keeps all bounds, by trying all. */
+function someOrder(
+  count: number,
+  bounds: readonly RawBound[],
+  fixed: ReadonlyMap<number, number>,
+): boolean {
+  const order = Array.from({ length: count }, (_, rank) => fixed.get(rank) ?? -1);
+  const fill = (rank: number): boolean => {
+    if (rank === count) return true;
+    if (fixed.has(rank)) return fill(rank + 1);
+    for (let row = 0; row < count; row++) {
+      if (order.includes(row)) continue;
+      order[rank] = row;
+      if (holds(order, bounds, fixed) && fill(rank + 1)) return true;
+      order[rank] = -1;
+    }
+    return false;
+  };
+  return fill(0);
+}
+
 /** Groups by the number of a row, as the contract wants them. */
 function numbered(groups: readonly number[]): Int32Array {
   const known = [...new Set(groups.filter((group) => group >= 0))];
@@ -144,6 +193,34 @@ describe('limits in the final order', () => {
     );
   });
 
+  it('hold, several of them and around pins, whenever some order of a few candidates keeps them (property)', () => {
+    const SIZE = 7;
+    const bound = fc.record({
+      groups: fc.array(fc.integer({ min: -1, max: 2 }), { minLength: SIZE, maxLength: SIZE }),
+      most: fc.integer({ min: 1, max: 2 }),
+      within: fc.constantFrom<Bound['within']>(3, 4, 'page'),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(bound, { minLength: 1, maxLength: 3 }),
+        fc.uniqueArray(fc.tuple(fc.nat(SIZE - 1), fc.integer({ min: 1, max: SIZE })), {
+          maxLength: 3,
+          selector: ([row]) => row,
+        }),
+        (bounds, pins) => {
+          const ranking = new FakeRanking(Array.from({ length: SIZE }, (_, row) => SIZE - row));
+          for (const one of bounds) ranking.limit({ ...one, groups: Int32Array.from(one.groups) });
+          for (const [row, position] of pins) ranking.pin(row, position);
+          const order = [...ranking.final(4)];
+          expect([...order].sort((a, b) => a - b)).to.deep.equal([...order.keys()]);
+          const fixed = new Map(pins.map(([row, position]) => [position - 1, row]));
+          if (someOrder(SIZE, bounds, fixed)) expect(holds(order, bounds, fixed), order.join()).to.equal(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
   it('break a bound only where every candidate that is left breaks one, with any bounds and pins (property)', () => {
     const SIZE = 16;
     const bound = fc.record({
@@ -218,6 +295,14 @@ describe('diversity in the final order', () => {
     expect(diverse('aaabbb', 0)).to.equal('abaabb');
     expect(diverse('aaabbb', 0, 1)).to.equal('ababab');
     expect(diverse('aaabbb', 0, 1, 2)).to.equal('abaabb');
+  });
+
+  it('scales scores whose difference is not finite', () => {
+    const ranking = new FakeRanking([-1.5e308, 1.5e308, 1e308, 0]);
+    const compare = (_row: number, _rows: Int32Array, length: number, alike: Float64Array): void =>
+      void alike.fill(0, 0, length);
+    ranking.diversify({ rows: [0, 1, 2, 3], relevance: 1, places: 4, compare });
+    expect([...ranking.final()]).to.deep.equal([1, 2, 3, 0]);
   });
 
   it('agrees with the definition (property)', () => {

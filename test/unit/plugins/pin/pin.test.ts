@@ -73,6 +73,13 @@ describe('pin', () => {
     expect(read('key,position,id\ntv,1,p1\ntv,1,p2\n')).to.throw('position 1 is given twice for `tv`');
   });
 
+  it('takes a table with very many queries', () => {
+    const lines = Array.from({ length: 200_000 }, (_, at) => `q${at},1,p1`);
+    const file = projectFile('pins.csv', ['key,position,id', ...lines, ''].join('\n'));
+    const table = { by: { kind: 'text', slot: 0, text: 'query.query' }, file };
+    expect(() => createComponent(plugin, { table })).not.to.throw();
+  });
+
   it('needs exactly one way', () => {
     expect(() => createComponent(plugin, {})).to.throw(OptionError, 'no pins are given');
   });
