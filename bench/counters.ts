@@ -37,67 +37,136 @@ const FEATURES = [
 ];
 const NAMES = FEATURES.map((line) => line.slice(0, line.indexOf(':')));
 
-/** Keys of the bench of events: a spread of keys, and a few hot ones. */
-const KEYS = [ITEMS, 10];
+/** How feedback arrives in the bench of events. */
+interface Traffic {
+  readonly store: 'redis' | 'embedded';
+  /** Events in each body. */
+  readonly size: number;
+  /** How many records the events are spread over. */
+  readonly keys: number;
+  /** Bodies in flight. */
+  readonly clients: number;
+}
+
+const TRAFFIC: readonly Traffic[] = (['redis', 'embedded'] as const).flatMap((store) => [
+  { store, size: 100, keys: ITEMS, clients: 8 },
+  { store, size: 100, keys: 10, clients: 8 },
+  { store, size: 1000, keys: ITEMS, clients: 8 },
+  { store, size: 1, keys: ITEMS, clients: 64 },
+  { store, size: 1, keys: 1, clients: 64 },
+  { store, size: 1, keys: ITEMS, clients: 8 },
+  { store, size: 1, keys: 1, clients: 8 },
+]);
+
+/** What a request finds in the process: its candidates and their counters, its candidates, or nothing. */
+const REQUESTS = {
+  cached: { MILLRACE_RESIDENT: 'all', MILLRACE_COUNTER_LEASE_MS: '1000' },
+  warm: { MILLRACE_RESIDENT: 'all', MILLRACE_COUNTER_LEASE_MS: '0' },
+  cold: { MILLRACE_RESIDENT: 'off', MILLRACE_COUNTER_LEASE_MS: '0' },
+} as const;
+
+type Request = keyof typeof REQUESTS;
+const REQUEST_NAMES = Object.keys(REQUESTS) as Request[];
+const PARTS = ['events', ...REQUEST_NAMES, 'hot'];
+
+/** A folder for the files of a bench. */
+type NewFolder = () => Promise<string>;
 
 /**
- * Measures live counters: what six of them add to a request of 1,000 candidates, if the counters are cached with the items
- * (`cached`), the items alone (`warm`), or nothing (`cold`); how many events a core counts, and what a
- * hot record costs to read.
- * @param only `events` measures only how many events a core counts
+ * Measures live counters: how many events a core counts (`events`); what six counters add to a request of 1,000 candidates, if
+ * the counters are cached with the items (`cached`), the items alone (`warm`), or nothing (`cold`); and what a hot record costs
+ * to read (`hot`).
+ * @param only the part to measure; by default, all of them
  */
 export async function countersBench(short: boolean, only?: string): Promise<void> {
+  if (only !== undefined && !PARTS.includes(only))
+    throw new Error(`the bench of counters has no part ${only}; its parts are ${PARTS.join(', ')}`);
+  const isWanted = (part: string): boolean => only === undefined || only === part;
   const folders: string[] = [];
+  const newFolder: NewFolder = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
+    folders.push(folder);
+    return folder;
+  };
   const redis = await startRedisServer();
   try {
-    const counted = await project(true, folders);
-    const rows: string[][] = [];
-    for (const keys of KEYS)
-      rows.push(await eventsPerSecond(counted, redis.url, keys, short ? 20_000 : 200_000));
-    console.log(table(['keys', 'events per second of CPU of this process', 'events per second'], rows));
-    if (only === 'events') return;
-    const plain = await project(false, folders);
+    const counted = await project(true, newFolder);
     const counter = await counterOf(counted);
-    const record = recordOf(counter, 300);
-    const store = await connectRedisStore({ url: redis.url });
-    const all = Array.from({ length: ITEMS }, (_, i) => counterKey('millrace', ['item'], [itemId(i)]));
-    await store.swap(
-      all.map((key) => ({ key, before: null, after: encodeCounters(record, Date.now() + 900 * HOUR) })),
-    );
-    await store.close();
-
-    const module = fileURLToPath(new URL('./service/millrace.js', import.meta.url));
-    const requests: string[][] = [];
-    for (const [what, resident, lease] of [
-      ['cached', 'all', '1000'],
-      ['warm', 'all', '0'],
-      ['cold', 'off', '0'],
-    ] as const) {
-      const env = { MILLRACE_RESIDENT: resident, MILLRACE_COUNTER_LEASE_MS: lease };
-      const setup: Setup = {
-        sides: [
-          { module, env },
-          { module, env: { ...env, MILLRACE_PROJECT: counted } },
-        ],
-        folder: plain,
-        redisUrl: redis.url,
-        clients: 1,
-      };
-      const pairs: Pair[] = [];
-      for (let i = 0; i < (short ? 2 : 6); i++) pairs.push(await measurePair(setup, 1000, i));
-      requests.push([what, ...summaryOf(1000, pairs)]);
+    if (isWanted('events')) await countedEvents(counted, redis.url, newFolder, short);
+    const requests = REQUEST_NAMES.filter(isWanted);
+    if (requests.length > 0) {
+      await fillRecords(counter, redis.url);
+      const plain = await project(false, newFolder);
+      await comparedRequests(requests, [plain, counted], redis.url, short);
     }
-    console.log(table(['request', ...pairHead('none', '6 counters')], requests));
-    hotRecords(counter, short);
+    if (isWanted('hot')) hotRecords(counter, short);
   } finally {
     await redis.remove();
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function project(counts: boolean, folders: string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
-  folders.push(folder);
+async function countedEvents(
+  folder: string,
+  redisUrl: string,
+  newFolder: NewFolder,
+  short: boolean,
+): Promise<void> {
+  const rows: string[][] = [];
+  for (const traffic of TRAFFIC) {
+    const place =
+      traffic.store === 'redis'
+        ? { REDIS_URL: redisUrl, MILLRACE_PREFIX: `events${rows.length}` }
+        : { MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: await newFolder() };
+    const rates = await eventsPerSecond(folder, place, traffic, short ? 20_000 : 100_000);
+    const { store, size, keys, clients } = traffic;
+    rows.push([store, ...[size, keys, clients, ...rates].map((one) => one.toFixed(0))]);
+  }
+  console.log(
+    table(['store', 'events a body', 'keys', 'bodies in flight', 'events/s of CPU', 'events/s'], rows),
+  );
+}
+
+/** Gives every item a record. */
+async function fillRecords(counter: CounterDefinition, redisUrl: string): Promise<void> {
+  const record = recordOf(counter, 300);
+  const store = await connectRedisStore({ url: redisUrl });
+  const all = Array.from({ length: ITEMS }, (_, i) => counterKey('millrace', ['item'], [itemId(i)]));
+  await store.swap(
+    all.map((key) => ({ key, before: null, after: encodeCounters(record, Date.now() + 900 * HOUR) })),
+  );
+  await store.close();
+}
+
+/** @param folders the project without counters, and with them */
+async function comparedRequests(
+  requests: readonly Request[],
+  [plain, counted]: readonly [string, string],
+  redisUrl: string,
+  short: boolean,
+): Promise<void> {
+  const module = fileURLToPath(new URL('./service/millrace.js', import.meta.url));
+  const rows: string[][] = [];
+  for (const request of requests) {
+    const env = REQUESTS[request];
+    const setup: Setup = {
+      sides: [
+        { module, env },
+        { module, env: { ...env, MILLRACE_PROJECT: counted } },
+      ],
+      folder: plain,
+      redisUrl,
+      clients: 1,
+    };
+    const pairs: Pair[] = [];
+    for (let i = 0; i < (short ? 2 : 6); i++) pairs.push(await measurePair(setup, 1000, i));
+    rows.push([request, ...summaryOf(1000, pairs)]);
+  }
+  console.log(table(['request', ...pairHead('none', '6 counters')], rows));
+}
+
+async function project(counts: boolean, newFolder: NewFolder): Promise<string> {
+  const folder = await newFolder();
   await writeItemsProject(folder, PROJECT);
   if (!counts) return folder;
   await mkdir(join(folder, 'schemas/counters'), { recursive: true });
@@ -151,49 +220,47 @@ function recordOf(
 }
 
 /**
- * Feedback of 100 events a body, from the check of the body to the acknowledgement of the store. First, every record gets
- * so many events that the ids of some are remembered beside it.
+ * Counts feedback from the check of the body to the acknowledgement of the store. First, every record gets so many events that
+ * the ids of some are remembered beside it.
+ * @param place the settings of the store
+ * @returns events for each second of CPU of this process, and for each second
  */
 async function eventsPerSecond(
   folder: string,
-  redisUrl: string,
-  keys: number,
+  place: Readonly<Record<string, string>>,
+  { size, keys, clients }: Traffic,
   events: number,
-): Promise<string[]> {
-  const settings = loadSettings(
-    { LOG_LEVEL: 'silent', REDIS_URL: redisUrl, MILLRACE_PREFIX: `events${keys}` },
-    { project: folder },
-  );
-  const app = await createApp(settings);
+): Promise<[ofCpu: number, ofTime: number]> {
+  const app = await createApp(loadSettings({ LOG_LEVEL: 'silent', ...place }, { project: folder }));
   try {
-    const send = async (body: number): Promise<void> => {
+    const send = async (body: number, length: number): Promise<void> => {
       await app.feedback.record({
         request_id: `r${body}`,
         user: null,
-        events: Array.from({ length: 100 }, (_, i) => ({
-          type: i % 10 === 0 ? 'click' : 'impression',
+        events: Array.from({ length }, (_, i) => ({
+          type: (body + i) % 10 === 0 ? 'click' : 'impression',
           event_id: `${body} ${i}`,
           item: { item_id: itemId((body * 31 + i * 17) % keys) },
-          position: 1 + i,
+          position: 1 + (i % 100),
         })),
       });
     };
-    const run = async (from: number, bodies: number): Promise<void> => {
-      let next = from;
-      await Promise.all(
-        Array.from({ length: 8 }, async () => {
-          while (next < from + bodies) await send(next++);
-        }),
-      );
+    let next = 0;
+    const run = async (count: number, length: number): Promise<void> => {
+      const end = next + Math.ceil(count / length);
+      const client = async (): Promise<void> => {
+        while (next < end) await send(next++, length);
+      };
+      await Promise.all(Array.from({ length: clients }, client));
     };
-    const first = Math.max(100, (keys * 40) / 100);
-    await run(0, first);
+    await run(Math.max(10_000, keys * 40), 100);
+    await run(events / 10, size);
     const cpu = process.cpuUsage();
     const began = performance.now();
-    await run(first, events / 100);
+    await run(events, size);
     const { user, system } = process.cpuUsage(cpu);
     const elapsed = (performance.now() - began) / 1000;
-    return [keys, (events * 1e6) / (user + system), events / elapsed].map((one) => one.toFixed(0));
+    return [(events * 1e6) / (user + system), events / elapsed];
   } finally {
     await app.close();
   }

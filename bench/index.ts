@@ -27,8 +27,8 @@ import { tracesBench } from './traces.js';
  * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
  * of pairs. `npm run bench -- text --against DIR` compares the step text_match alone. `npm run bench -- dataset --rankings N`
  * sets the size of the ledger, `npm run bench -- ledger --candidates N` that of the requests.
- * `npm run bench -- counters --only events` measures only how events are counted. `npm run bench -- sizing --write` puts
- * its figures into docs/sizing.md.
+ * `npm run bench -- counters --only PART` measures one part of live counters: `events`, `cached`, `warm`, `cold` or `hot`.
+ * `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
