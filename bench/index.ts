@@ -27,8 +27,9 @@ import { tracesBench } from './traces.js';
  * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
  * of pairs. `npm run bench -- text --against DIR` compares the step text_match alone. `npm run bench -- dataset --rankings N`
  * sets the size of the ledger, `npm run bench -- ledger --candidates N` that of the requests.
- * `npm run bench -- counters --only events` measures only how events are counted. `npm run bench -- sizing --write` puts
- * its figures into docs/sizing.md.
+ * `npm run bench -- counters --only events` measures only how events are counted, `npm run bench -- experiments --only "last
+ * step" --candidates 100` only the cases with that in their names, with so many candidates. `npm run bench -- sizing --write` puts its
+ * figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
@@ -38,7 +39,8 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   counters: (short) => countersBench(short, only),
   curation: curationBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
-  experiments: experimentsBench,
+  experiments: (short) =>
+    experimentsBench(short, only, candidates === undefined ? undefined : Number(candidates)),
   explore: exploreBench,
   expressions: expressionsBench,
   features: featuresBench,
