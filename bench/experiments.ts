@@ -19,6 +19,7 @@ const LAST = "'model:score + 0.2 * item.maker.rating - w_price * item.price'";
 const MOST = { last: 0.3, any: 1 };
 /** A cost above this is measured as one, in percent. */
 const MEASURABLE = 0.01;
+const IDLE = 'ten, none active';
 
 interface Case {
   readonly name: string;
@@ -70,8 +71,8 @@ async function cases(): Promise<readonly Case[]> {
   });
   return [
     { name: 'the last step, by a param', files: of('{ params: { w_price: 0.01 } }'), most: MOST.last },
-    await logged('the same, with a log of the page', ''),
-    await logged('the same, with a log of all', ', candidates: all'),
+    await logged('the last step, with a log of the page', ''),
+    await logged('the last step, with a log of all', ', candidates: all'),
     {
       name: 'the last step, of a pipeline',
       files: await second([LAST, LAST.replace('0.2', '0.5')]),
@@ -98,17 +99,21 @@ function idle(): Case['files'] {
 /**
  * Measures what experiments cost, without HTTP, from the text of the body to the text of the answer: pages that
  * interleave two arms against one ranking, and ten experiments that a request takes no part in against none.
+ * @param only measures the cases whose names contain it; undefined: all
+ * @param candidates of a request; undefined: 100 and 1,000
  */
-export async function experimentsBench(short: boolean): Promise<void> {
+export async function experimentsBench(short: boolean, only?: string, candidates?: number): Promise<void> {
   const data = catalogue(short ? 2_000 : 4_000);
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   try {
     const plain = await pipelineOf('items', []);
     const [rows, idleRows]: [string[][], string[][]] = [[], []];
-    for (const one of await cases()) {
+    const counts = candidates === undefined ? [100, 1000] : [candidates];
+    const isMeasured = (name: string): boolean => only === undefined || name.includes(only);
+    for (const one of (await cases()).filter(({ name }) => isMeasured(name))) {
       const own = one.files['pipelines/items.yaml'] ?? plain;
       const sides = [{ 'pipelines/items.yaml': own }, { 'pipelines/items.yaml': own, ...one.files }];
-      for (const [count, pairs] of await compare(folder, data, sides, one.isLogged === true, short)) {
+      for (const [count, pairs] of await compare(folder, data, sides, counts, one.isLogged === true, short)) {
         rows.push(told([one.name, ...summaryOf(count, pairs)]));
         const [mean] = differenceOf(pairs);
         if (mean > one.most) fail(`${one.name}, ${count} candidates: ${(100 * mean).toFixed(1)} % more`);
@@ -122,16 +127,18 @@ export async function experimentsBench(short: boolean): Promise<void> {
         `'${LAST.slice(1, -1)} + ${Array.from({ length: 10 }, (_, at) => `w_${at}`).join(' + ')}'`,
       );
     const sides = [{ 'pipelines/items.yaml': open }, { 'pipelines/items.yaml': open, ...idle() }];
-    for (const [count, pairs] of await compare(folder, data, sides, false, short)) {
-      idleRows.push(told(['ten, none active', ...summaryOf(count, pairs)]));
+    const measured = isMeasured(IDLE) ? await compare(folder, data, sides, counts, false, short) : [];
+    for (const [count, pairs] of measured) {
+      idleRows.push(told([IDLE, ...summaryOf(count, pairs)]));
       const [, least] = differenceOf(pairs);
       if (least > MEASURABLE)
         fail(`ten experiments, ${count} candidates: at least ${(100 * least).toFixed(1)} % more`);
     }
-    console.log('\nArms that differ in …\n');
-    console.log(table(['', ...pairHead('one', 'both')], rows));
-    console.log('\nExperiments that the request is not in\n');
-    console.log(table(['', ...pairHead('none', 'ten')], idleRows));
+    const print = (title: string, head: string[], found: string[][]): void => {
+      if (found.length > 0) console.log(`\n${title}\n\n${table(['', ...head], found)}`);
+    };
+    print('Arms that differ in …', pairHead('one', 'both'), rows);
+    print('Experiments that the request is not in', pairHead('none', 'ten'), idleRows);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -149,6 +156,7 @@ async function compare(
   folder: string,
   data: Catalogue,
   sides: readonly Case['files'][],
+  counts: readonly number[],
   isLogged: boolean,
   short: boolean,
 ): Promise<readonly (readonly [count: number, pairs: readonly Pair[]])[]> {
@@ -159,7 +167,7 @@ async function compare(
     const [before, after] = apps;
     if (before === undefined || after === undefined) throw new Error('two projects are compared');
     const found: (readonly [number, readonly Pair[]])[] = [];
-    for (const count of [100, 1000]) {
+    for (const count of counts) {
       const bodies = Array.from({ length: 16 }, (_, seed) =>
         JSON.stringify({
           candidates: candidatesOf(data.items, count, seed),
@@ -167,7 +175,7 @@ async function compare(
           user_page_size: 24,
         }),
       );
-      const requests = (count === 100 ? 200 : 40) / (short ? 4 : 1);
+      const requests = (count <= 100 ? 200 : 40) / (short ? 4 : 1);
       const block = async (app: App): Promise<number> => {
         const began = process.cpuUsage();
         for (let request = 0; request < requests; request++) await rank(app, bodies[request % 16] ?? '');

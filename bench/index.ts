@@ -28,7 +28,8 @@ import { tracesBench } from './traces.js';
  * of pairs. `npm run bench -- text --against DIR` compares the step text_match alone. `npm run bench -- dataset --rankings N`
  * sets the size of the ledger, `npm run bench -- ledger --candidates N` that of the requests.
  * `npm run bench -- counters --only PART` measures one part of live counters: `events`, `cached`, `warm`, `cold` or `hot`.
- * `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
+ * `npm run bench -- experiments --only "last step" --candidates 100` measures only the cases with that in their names, with
+ * so many candidates. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
@@ -38,7 +39,8 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   counters: (short) => countersBench(short, only),
   curation: curationBench,
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
-  experiments: experimentsBench,
+  experiments: (short) =>
+    experimentsBench(short, only, candidates === undefined ? undefined : Number(candidates)),
   explore: exploreBench,
   expressions: expressionsBench,
   features: featuresBench,

@@ -8,9 +8,8 @@ import { withParams } from '../config/project/param-values.js';
 import { INTERLEAVED, type Exclusion } from '../ledger/experiment-columns.js';
 import type { JsonObject } from '../ledger/record-schema.js';
 import { ArmComponents } from './arm-components.js';
-import { armOf, type Assignment } from './assign.js';
+import { drawnArm, placeIn, takesPart, type Assignment } from './assign.js';
 import { sharedByParams, type SharedRun } from './shared-run.js';
-import { unitPoint } from './unit-point.js';
 
 /** An experiment that a request takes part in. */
 export interface TakenArm {
@@ -142,6 +141,13 @@ export class LiveExperiments {
     let taken: TakenArm[] | undefined;
     let changes: ArmDefinition[] | undefined;
     let places: Map<string, number> | undefined;
+    // Experiments of one layer share the place of a unit, which is a hash.
+    const placeOf = (layer: string, unit: string): number => {
+      places ??= new Map();
+      const place = places.get(layer) ?? placeIn(layer, unit);
+      places.set(layer, place);
+      return place;
+    };
     let second: LiveExperiment | undefined;
     for (const live of this.#experiments) {
       const { definition, assignment, arms, unitType } = live;
@@ -151,23 +157,19 @@ export class LiveExperiments {
       const unit = ids.get(definition.unit.value);
       const forced = overrides?.get(name);
       if (forced === undefined && forcedLayers?.has(definition.layer.value) === true) continue;
-      let index: number | undefined;
+      let index = 0;
       if (forced !== undefined) index = arms.findIndex((arm) => arm.name === forced);
-      else if (unit === undefined) index = 0;
-      else {
-        const { layer } = assignment;
-        places ??= new Map();
-        const place = places.get(layer) ?? unitPoint('layer', layer, unit);
-        places.set(layer, place);
-        index = armOf(assignment, unit, place);
+      else if (unit !== undefined) {
+        if (!takesPart(assignment, unit, placeOf)) continue;
+        if (definition.mode === 'interleave') {
+          second = live;
+          (taken ??= []).push({ experiment: name, arm: INTERLEAVED, unitType, unit, excluded: asked });
+          continue;
+        }
+        index = drawnArm(assignment, unit);
       }
-      const arm = index === undefined ? undefined : arms[index];
+      const arm = arms[index];
       if (arm === undefined) continue;
-      if (definition.mode === 'interleave' && forced === undefined && unit !== undefined) {
-        second = live;
-        (taken ??= []).push({ experiment: name, arm: INTERLEAVED, unitType, unit, excluded: asked });
-        continue;
-      }
       const excluded = asked ?? (unit === undefined ? 'no_unit' : undefined);
       taken ??= [];
       taken.push({ experiment: name, arm: arm.name, unitType, unit, excluded });

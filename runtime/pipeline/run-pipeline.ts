@@ -165,6 +165,7 @@ export async function runPipeline(
             observer: trace,
             draws: saltedDraws(plan, services.exploreSalt ?? '', request.requestId),
             page: { size: request.paging.userPageSize, first: pageStart(request.paging) },
+            ordersAll: log?.ordersAll(request),
             span: stages.span,
           })
         : unranked(plan, frame, request.ids),
@@ -207,8 +208,9 @@ export async function runPipeline(
       { ...opened, ...logged(trace?.runId ?? context.runId), status: 'ok', served },
       usage,
       () => {
-        releaseFrame(plan, frame, steps);
+        // The frame that is released last is used next: that of control, whose columns are in the processor's cache.
         release?.();
+        releaseFrame(plan, frame, steps);
       },
     );
     return { answer, report, explanation };

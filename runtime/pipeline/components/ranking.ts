@@ -42,8 +42,8 @@ export class Ranking {
   readonly #frame: Frame;
   readonly #ids: readonly string[];
   #rows: Int32Array;
-  /** By row: 0 after a filter removed it. */
-  readonly #kept: Uint8Array;
+  /** By row: 0 after a filter removed it. Undefined until it is needed. */
+  #kept: Uint8Array | undefined;
   #rowOf: Map<string, number> | undefined;
   readonly #page: PageGrid;
   /** Replaces the final order of this ranking. */
@@ -53,6 +53,7 @@ export class Ranking {
   /**
    * @param page for rules that count by page; by default there is one page
    * @param draws for a step that explores; without it, nothing is drawn
+   * @param kept of another ranking of the same rows, where this one begins
    */
   constructor(
     frame: Frame,
@@ -60,15 +61,16 @@ export class Ranking {
     ids: readonly string[],
     page: PageGrid = { size: 1 << 30, first: 0 },
     draws?: Draws,
+    kept?: KeptRanking,
   ) {
     this.#frame = frame;
     this.#draws = draws;
     this.#page = page;
     this.#ids = ids;
     this.#scores = frame.scores.subarray(0, frame.count);
-    this.#rows = new Int32Array(frame.count);
-    for (let row = 0; row < frame.count; row++) this.#rows[row] = row;
-    this.#kept = new Uint8Array(frame.count).fill(1);
+    this.#rows = kept?.rows ?? new Int32Array(frame.count);
+    if (kept !== undefined) this.reset(kept);
+    else for (let row = 0; row < frame.count; row++) this.#rows[row] = row;
   }
 
   /** By row. */
@@ -96,12 +98,24 @@ export class Ranking {
   remove(rows: readonly number[]): void {
     for (const row of rows) this.#checkRow(row);
     for (const row of rows) {
-      this.#kept[row] = 0;
       this.#pins.curation.delete(row);
       this.#pins.pipeline.delete(row);
     }
-    this.#rows = this.#rows.filter((row) => this.#kept[row] === 1);
+    this.#drop(rows);
     this.#change();
+  }
+
+  #drop(rows: readonly number[]): void {
+    const kept = this.#isKept();
+    for (const row of rows) kept[row] = 0;
+    this.#rows = this.#rows.filter((row) => kept[row] === 1);
+  }
+
+  #isKept(): Uint8Array {
+    if (this.#kept !== undefined) return this.#kept;
+    const kept = (this.#kept = new Uint8Array(this.#frame.count));
+    for (let at = 0; at < this.#rows.length; at++) kept[this.#rows[at] ?? 0] = 1;
+    return kept;
   }
 
   bury(row: number): void {
@@ -117,7 +131,7 @@ export class Ranking {
   pin(row: number, position: number, source: PinSource = 'pipeline'): void {
     checkPosition(position);
     this.#checkRow(row);
-    if (this.#kept[row] !== 1) return;
+    if (this.#isKept()[row] !== 1) return;
     const pins = this.#pins[source];
     pins.delete(row); // the pin is the latest one
     pins.set(row, position);
@@ -126,7 +140,7 @@ export class Ranking {
 
   /** Adds a rule of the order. @throws RangeError if it names a row or position that cannot be */
   addRule(rule: OrderRule): void {
-    checkRule(rule, this.#kept.length);
+    checkRule(rule, this.#frame.count);
     this.#rules.push(rule);
     this.#change();
   }
@@ -143,7 +157,8 @@ export class Ranking {
   }
 
   #checkRow(row: number): void {
-    if (this.#kept[row] === undefined) throw new RangeError(`there is no row ${String(row)}`);
+    if (!Number.isInteger(row) || row < 0 || row >= this.#frame.count)
+      throw new RangeError(`there is no row ${String(row)}`);
   }
 
   rowOf(id: string): number | undefined {
@@ -214,17 +229,17 @@ export class Ranking {
 
   /** A copy of the whole state, to run the same steps several times, or other ones on a ranking of the same rows. */
   keep(): KeptRanking {
-    return { ...this.snapshot(), rows: this.#rows, kept: this.#kept.slice() };
+    return { ...this.snapshot(), rows: this.#rows };
   }
 
   /** Returns to a kept state, which can be used again. It may be that of another ranking of the same rows. */
-  reset({ scores, tiers, rows, kept, ...rest }: KeptRanking): void {
+  reset({ scores, tiers, rows, ...rest }: KeptRanking): void {
     this.#frame.scores.set(scores);
     this.#frame.tiers.set(tiers);
     this.#scores = this.#frame.scores.subarray(0, this.#frame.count);
     this.#take(rest);
     this.#rows = rows;
-    this.#kept.set(kept);
+    this.#kept = undefined;
   }
 
   /**
@@ -234,10 +249,7 @@ export class Ranking {
   settle(): readonly DroppedRow[] {
     if (this.#rules.length === 0) return [];
     const { dropped } = this.#settle();
-    if (dropped.length > 0) {
-      for (const { row } of dropped) this.#kept[row] = 0;
-      this.#rows = this.#rows.filter((row) => this.#kept[row] === 1);
-    }
+    if (dropped.length > 0) this.#drop(dropped.map(({ row }) => row));
     return dropped;
   }
 
@@ -340,7 +352,7 @@ export class Ranking {
     this.settle();
     const stop = Math.min(end, this.rows.length);
     const { base, order } = this.#final(stop);
-    const isPlaced = base === order ? undefined : new Uint8Array(this.#kept.length);
+    const isPlaced = base === order ? undefined : new Uint8Array(this.#frame.count);
     let next = 0;
     let ceiling = Infinity;
     for (let rank = 0; rank < stop; rank++) {
@@ -451,5 +463,4 @@ export function pinsOf({ pins }: RankingSnapshot): ReadonlyMap<number, number> {
 /** The whole state of a ranking, with the candidates that filters left. */
 export interface KeptRanking extends RankingSnapshot {
   readonly rows: Int32Array;
-  readonly kept: Uint8Array;
 }

@@ -67,6 +67,8 @@ export interface StepServices {
   readonly page?: PageGrid | undefined;
   /** For a step that explores; without it, nothing is drawn. */
   readonly draws?: Draws | undefined;
+  /** Whether the final order is read beyond the page. */
+  readonly ordersAll?: boolean | undefined;
   /** The span of the stage; undefined if the request is not traced. */
   readonly span?: TraceSpan | undefined;
 }
@@ -147,8 +149,14 @@ export function firstPage({ definition }: Plan): PageGrid {
   return { size: definition.page.size, first: 0 };
 }
 
+/** Whether the report of the step has a copy of the ranking before it, if it ran. */
+export function takesSnapshot({ kind, top }: PlannedStep): boolean {
+  return kind === 'rule' || top !== undefined;
+}
+
 /**
  * Runs one step, after its `prepare` kernels.
+ * @param copied a copy of the ranking as it is, if there is one
  * @throws MillraceError component_failed, deadline_exceeded
  */
 export async function runStep(
@@ -158,11 +166,12 @@ export async function runStep(
   deadline: Deadline,
   onEffectError: EffectErrorHandler,
   span: TraceSpan | undefined,
+  copied?: RankingSnapshot,
 ): Promise<StepReport> {
   if (step.when !== undefined && frame.number(step.when.slot).values[0] !== 1) {
     return report(step, { outcome: 'not_asked_for' });
   }
-  const before = step.kind === 'rule' || step.top !== undefined ? ranking.snapshot() : undefined;
+  const before = takesSnapshot(step) ? (copied ?? ranking.snapshot()) : undefined;
   const rows = step.top === undefined ? ranking.rows : ranking.scopeTo(step.top);
   for (const kernel of step.inputs) kernel(frame);
   const view = new StepView(step, frame, rows, ranking, deadline, span);

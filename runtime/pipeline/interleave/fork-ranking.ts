@@ -1,6 +1,6 @@
 import type { PlannedStep } from '../../compile/plan.js';
 import type { KeptRanking, Ranking } from '../components/ranking.js';
-import type { StepObserver, StepReport } from '../components/run-components.js';
+import { takesSnapshot, type StepObserver, type StepReport } from '../components/run-components.js';
 
 /** Copies the ranking for the arm between the steps that both arms share and those that differ. */
 export class ForkRanking implements StepObserver {
@@ -9,6 +9,8 @@ export class ForkRanking implements StepObserver {
   readonly #first: PlannedStep | undefined;
   readonly #last: PlannedStep | undefined;
   readonly #observer: StepObserver | undefined;
+  /** The rows before the first step that differs. */
+  #rows: Int32Array | undefined;
 
   /**
    * @param steps of control
@@ -27,12 +29,19 @@ export class ForkRanking implements StepObserver {
   }
 
   before(step: PlannedStep, ranking: Ranking): void {
-    if (step === this.#first) this.kept = ranking.keep();
+    if (step === this.#first) {
+      if (takesSnapshot(step)) this.#rows = ranking.rows;
+      else this.kept = ranking.keep();
+    }
     this.#observer?.before(step, ranking);
   }
 
   after(report: StepReport, ranking: Ranking): void {
-    if (report.step === this.#last) this.kept = ranking.keep();
+    const { step, before } = report;
+    // The copy that the step made of the ranking serves the arm as well. A step that did not run changed nothing.
+    if (step === this.#first && this.#rows !== undefined)
+      this.kept = before === undefined ? ranking.keep() : { ...before, rows: this.#rows };
+    if (step === this.#last) this.kept = ranking.keep();
     this.#observer?.after(report, ranking);
   }
 

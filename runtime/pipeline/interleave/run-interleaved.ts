@@ -2,7 +2,7 @@ import type { Plan } from '../../compile/plan.js';
 import { Deadline } from '../../core/deadline.js';
 import type { SharedRun } from '../../experiments/shared-run.js';
 import type { Frame } from '../../frame/frame.js';
-import { Ranking } from '../components/ranking.js';
+import { Ranking, type KeptRanking } from '../components/ranking.js';
 import {
   firstPage,
   runComponents,
@@ -69,9 +69,8 @@ export async function runInterleaved(
           ? plan.frames.acquire(frame.count, frame.now, shared.isShared)
           : await own.within(reads.frame);
       const release = shareColumns(plan, shared, frame, armFrame, shared.hasReads);
-      const ranking = new Ranking(armFrame, plan.candidateType.name, ids, page);
-      if (forked.kept !== undefined) ranking.reset(forked.kept);
-      await runArm(arm, armFrame, ranking, own, services.span);
+      const ranking = new Ranking(armFrame, plan.candidateType.name, ids, page, undefined, forked.kept);
+      await runArm(arm, armFrame, ranking, own, services.span, forked.kept);
       return { ranking, release };
     }).catch((error: unknown) => {
       deadline.check(); // the time of the whole request may be over
@@ -80,6 +79,7 @@ export async function runInterleaved(
     });
     if (typeof done === 'string') return alone(ranked, done);
     const order = new InterleavedOrder(ranked.ranking.side(), done.ranking.side(), ids.length, arm.coin);
+    if (services.ordersAll === true) order.first(ids.length);
     const steps = withReturned(ranked, order.rows);
     ranked.ranking.interleave(order);
     return { ...ranked, steps, interleaved: order, problem: undefined, release: done.release };
@@ -143,17 +143,20 @@ async function runArm(
   ranking: Ranking,
   deadline: Deadline,
   parent: TraceSpan | undefined,
+  kept: KeptRanking | undefined,
 ): Promise<void> {
+  let copied = kept;
   for (const [index, step] of plan.steps.entries()) {
     if (shared.runs[index] !== true && step.kind !== 'effect') continue;
     deadline.check();
     for (const kernel of step.prepare) kernel(frame); // a later step may use a definition that an effect uses first
     if (step.kind === 'effect') continue;
     const run = (span: TraceSpan | undefined): Promise<StepReport> =>
-      runStep(step, frame, ranking, deadline, () => undefined, span);
+      runStep(step, frame, ranking, deadline, () => undefined, span, copied);
     const { outcome, reason } =
       parent?.isRecorded === true ? await traceStep(parent, step, run, name) : await run(parent);
     if (outcome === 'failed') throw new Error(`the step ${step.as} failed: ${reason}`);
+    copied = undefined; // the step may have changed the ranking
   }
   deadline.check();
 }

@@ -133,6 +133,11 @@ export class RankingLog {
     return this.#ledger.takes('ranking') && isInShare(this.#log, this.#unitType, request);
   }
 
+  /** Whether the record of the request has candidates that are not on the page. */
+  ordersAll(request: RankingRequest): boolean {
+    return (this.#log.candidates === 'all' || this.#log.sample > 0) && this.wants(request);
+  }
+
   /** Records a request. The frame must still hold it. */
   add(run: LoggedRun): void {
     const { frame, request, served } = run;
