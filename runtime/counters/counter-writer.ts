@@ -109,7 +109,8 @@ export class CounterWriter {
 
   async #write(taken: Map<string, Waiting[]>, store: Store): Promise<void> {
     const left = new Map(taken);
-    const asked = new Set([...taken.keys()].filter((key) => !hasMarksBeside(key)));
+    const asked = new Set<string>();
+    for (const key of taken.keys()) if (!hasMarksBeside(key)) asked.add(key);
     try {
       for (let tries = 0; left.size > 0; tries++) {
         if (tries === MOST_TRIES)
@@ -230,15 +231,15 @@ export class CounterWriter {
     const first = this.#sliceOf(secondsOf(now - this.#horizon - CLOCKS_DIFFER));
     const last = this.#sliceOf(secondsOf(now + CLOCKS_DIFFER));
     const asks: Work['asks'] = [];
-    const idsOf = (events: readonly number[]): Buffer =>
-      packIds(events.map((event) => (waiting[event] as Waiting).touch.identity));
-    const all = { ids: idsOf(unknown), known, events: unknown };
-    for (let slice = first; slice <= last; slice++) asks.push({ key: markKey(key, slice), ...all });
+    const identityAt = (event: number): Touch['identity'] => (waiting[event] as Waiting).touch.identity;
+    const ids = packIds(unknown.map(identityAt));
+    for (let slice = first; slice <= last; slice++)
+      asks.push({ key: markKey(key, slice), ids, known, events: unknown });
     // The time of an event that the client dates ahead is the same when it is sent again.
     for (const event of unknown) {
       const slice = this.#sliceOf(secondsOf((waiting[event] as Waiting).touch.time));
       if (slice >= first && slice <= last) continue;
-      asks.push({ key: markKey(key, slice), ids: idsOf([event]), known, events: [event] });
+      asks.push({ key: markKey(key, slice), ids: packIds([identityAt(event)]), known, events: [event] });
     }
     return asks;
   }

@@ -15,6 +15,10 @@ export function keysOfEvent(
   followed: FollowedValues,
   prefix: string,
 ): string[] {
+  const [only] = by;
+  // Most counters are of what the event is about.
+  if (by.length === 1 && only?.length === 1 && only[0] === subject.type)
+    return [counterKey(prefix, of, [subject.id])];
   let combinations: string[][] = [[]];
   for (const path of by) {
     const [root = ''] = path;

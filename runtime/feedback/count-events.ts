@@ -30,6 +30,9 @@ export interface CountParts extends Pick<StoreParts, 'layouts' | 'prefix' | 'typ
   readonly clock?: () => number;
 }
 
+const NO_VALUES: FollowedValues = () => [];
+const NOT_FOLLOWED: ReadonlyMap<FeedbackEvent, FollowedValues> = new Map();
+
 /** The halves of an event's id. */
 type IdentityOf = (event: FeedbackEvent) => readonly [number, number];
 
@@ -85,24 +88,24 @@ export class EventCounts {
     now: number,
     store: Store,
   ): Promise<(TouchOutcome | 'too_old' | undefined)[]> {
-    const old = new Set(feedback.events.filter((event) => this.#isOld(event, now)));
-    const counted = feedback.events.filter((event) => this.#kinds.has(event.kind.name) && !old.has(event));
-    if (counted.length === 0) return feedback.events.map((event) => (old.has(event) ? 'too_old' : undefined));
-    const followed = await this.#follow(counted, now, store);
+    const { events, owners } = feedback;
+    const followed = this.#readers.size === 0 ? NOT_FOLLOWED : await this.#follow(events, now, store);
     const touches: KeyedTouch[] = [];
     // By position in the events: where the touches of the next event start.
-    const ends = feedback.events.map((event) => {
-      if (!old.has(event))
-        this.#addTouches(touches, event, feedback.owners, identityOf, followed.get(event), now);
-      return touches.length;
-    });
+    const ends = new Uint32Array(events.length);
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as FeedbackEvent;
+      if (!this.#isOld(event, now))
+        this.#addTouches(touches, event, owners, identityOf, followed.get(event), now);
+      ends[i] = touches.length;
+    }
     const outcomes = await this.#writer.count(touches, store);
-    return feedback.events.map((event, i) => {
-      if (old.has(event)) return 'too_old';
-      const start = ends[i - 1] ?? 0;
-      const end = ends[i] ?? start;
-      if (start === end) return undefined;
-      for (let at = start; at < end; at++) if (outcomes[at] === 'stored') return 'stored';
+    let start = 0;
+    return events.map((event, i) => {
+      const first = start;
+      const end = (start = ends[i] as number);
+      if (first === end) return this.#isOld(event, now) ? 'too_old' : undefined;
+      for (let at = first; at < end; at++) if (outcomes[at] === 'stored') return 'stored';
       return 'duplicate';
     });
   }
@@ -113,7 +116,7 @@ export class EventCounts {
     event: FeedbackEvent,
     owners: CheckedFeedback['owners'],
     identityOf: IdentityOf,
-    followed: FollowedValues = () => [],
+    followed: FollowedValues = NO_VALUES,
     now: number,
   ): void {
     const kinds = this.#kinds.of(event.kind.name, now);
@@ -148,7 +151,8 @@ export class EventCounts {
     now: number,
     store: Store,
   ): Promise<Map<FeedbackEvent, FollowedValues>> {
-    return followPaths(events, this.#readers, { store, layouts: this.#parts.layouts }, now);
+    const counted = events.filter((event) => this.#kinds.has(event.kind.name) && !this.#isOld(event, now));
+    return followPaths(counted, this.#readers, { store, layouts: this.#parts.layouts }, now);
   }
 }
 

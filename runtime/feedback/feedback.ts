@@ -122,22 +122,26 @@ export class Feedback {
     // First, because no history refuses an event that is sent again.
     const counted = await this.#count(feedback, now, store);
     const merged = await this.#store(feedback, now, store);
-    const outcomes = feedback.events.map((_, i) =>
-      best([counted[i], ...merged.map(({ outcomes: its }) => its[i])]),
-    );
+    const outcomes: Outcome[] = [];
+    const total: Record<Outcome, number> = { stored: 0, duplicate: 0, too_old: 0, unused: 0 };
+    let uncounted = 0;
+    for (let i = 0; i < feedback.events.length; i++) {
+      const outcome = best(counted[i], merged, i);
+      outcomes.push(outcome);
+      total[outcome]++;
+      if (counted[i] === 'too_old') uncounted++;
+    }
     this.#records.add(feedback, outcomes, now);
-    const count = (outcome: EventOutcome | 'unused'): number =>
-      outcomes.filter((one) => one === outcome).length;
     return {
       answer: {
         request_id: feedback.requestId ?? null,
-        stored: count('stored'),
-        duplicates: count('duplicate'),
-        too_old: count('too_old'),
-        unused: count('unused'),
+        stored: total.stored,
+        duplicates: total.duplicate,
+        too_old: total.too_old,
+        unused: total.unused,
       },
       counts: countsOf(feedback.events, outcomes, merged, this.#parts.codes),
-      uncounted: counted.filter((one) => one === 'too_old').length,
+      uncounted,
     };
   }
 
@@ -162,6 +166,7 @@ export class Feedback {
   /** Returns one entry for each entity of the body that has counted events. */
   async #store(feedback: CheckedFeedback, now: number, store: Store): Promise<OwnerOutcome[]> {
     const { layouts, prefix, needs, codes } = this.#parts;
+    if (needs.size === 0) return [];
     const owners = feedback.owners.flatMap(({ type, id }) => {
       const ofOwner = needs.get(type);
       const used = feedback.events.filter(
@@ -302,14 +307,23 @@ function wordAt(bytes: string, at: number): number {
   return (byte(0) | (byte(1) << 8) | (byte(2) << 16) | (byte(3) << 24)) >>> 0;
 }
 
-/** The outcome of an event that went to several histories: it is stored if it is new in any of them. */
-function best(outcomes: readonly (EventOutcome | undefined)[]): EventOutcome | 'unused' {
-  return (['stored', 'duplicate', 'too_old'] as const).find((one) => outcomes.includes(one)) ?? 'unused';
+/** The best first. */
+const OUTCOMES = ['stored', 'duplicate', 'too_old', 'unused'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+/**
+ * The outcome of an event that went to counters and several histories: it is stored if it is new in any of them.
+ * @param at its position in the events
+ */
+function best(counted: Outcome | undefined, merged: readonly OwnerOutcome[], at: number): Outcome {
+  let found = OUTCOMES.indexOf(counted ?? 'unused');
+  for (const { outcomes } of merged) found = Math.min(found, OUTCOMES.indexOf(outcomes[at] ?? 'unused'));
+  return OUTCOMES[found] ?? 'unused';
 }
 
 function countsOf(
   events: readonly FeedbackEvent[],
-  outcomes: readonly (EventOutcome | 'unused')[],
+  outcomes: readonly Outcome[],
   merged: readonly OwnerOutcome[],
   codes: EventCodes,
 ): FeedbackCounts {

@@ -1,9 +1,11 @@
 import type { FeatureRead, HydrationNode, Plan } from '../compile/plan.js';
 import type { Generations } from '../counters/generations.js';
 import { OWN_WRITES_ONLY, type Changes, type Coherence } from '../store/coherence.js';
+import { counterKey } from '../store/keys.js';
 import { EntityTable, type TableCounts } from './entity-table.js';
 import { InFlight } from './in-flight.js';
 import { LeasedCounters } from './leased-counters.js';
+import { LeasedRecord } from './leased-record.js';
 import { PlanParts } from './plan-parts.js';
 import type { TablePart } from './table-part.js';
 
@@ -39,6 +41,8 @@ export interface TableState extends Readonly<TableCounts> {
  */
 export class ResidentTables implements Changes {
   readonly inFlight = new InFlight();
+  /** The counters of all entities together; undefined if they are always read from the store. */
+  readonly allCounters: LeasedRecord | undefined;
   readonly #mostBytes: number;
   readonly #coherence: Coherence | undefined;
   readonly #tables: readonly EntityTable[];
@@ -63,6 +67,9 @@ export class ResidentTables implements Changes {
     this.#bind(plans, wanted);
     const followed = [...this.#parts].filter(([, { part }]) => !(part.decoder instanceof LeasedCounters));
     const prefixes = followed.map(([prefix]) => prefix);
+    const [plan] = plans;
+    if (!this.isEmpty && this.#counterLease > 0 && plan !== undefined)
+      this.allCounters = new LeasedRecord(counterKey(plan.prefix, [], []), this.#counterLease);
     if (this.isEmpty) this.#coherence = undefined;
     else this.#coherence = prefixes.length === 0 ? OWN_WRITES_ONLY : options.coherence(prefixes);
   }
@@ -148,7 +155,13 @@ export class ResidentTables implements Changes {
     for (const key of keys) {
       const idAt = idStart(key);
       const found = this.#parts.get(key.slice(0, idAt));
-      if (found === undefined) continue;
+      if (found === undefined) {
+        if (key === this.allCounters?.key) {
+          this.inFlight.written(key);
+          this.allCounters.drop();
+        }
+        continue;
+      }
       this.inFlight.written(key);
       found.table.counts.invalidations++;
       found.table.invalidate(found.part, key.slice(idAt));
@@ -158,6 +171,7 @@ export class ResidentTables implements Changes {
   flush(): void {
     this.#generation++;
     this.inFlight.anything();
+    this.allCounters?.drop();
     for (const table of this.#tables) {
       table.flush();
       table.counts.flushes++;

@@ -134,8 +134,10 @@ export function counterKey(prefix: string, types: readonly string[], ids: readon
  * @param counter a key of `counterKey`
  */
 export function markKey(counter: string, slice: number): string {
-  const [prefix = '', , types = ''] = counter.split(':', 3);
-  return `${prefix}:${MARK_GROUP}:${types}:{${counter}}:${slice}`;
+  const group = counter.indexOf(':');
+  const types = counter.indexOf(':', group + 1);
+  const id = counter.indexOf(':', types + 1);
+  return `${counter.slice(0, group)}:${MARK_GROUP}${counter.slice(types, id + 1)}{${counter}}:${slice}`;
 }
 
 /** Whether the remembered ids of a record are on the server of the record, in a cluster too. */

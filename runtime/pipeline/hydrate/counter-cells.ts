@@ -1,18 +1,21 @@
 import type { Column } from '../../api/columns.js';
 import type { CountsReader } from '../../counters/counter-decoder.js';
 import { copyCell } from '../../frame/cells.js';
+import type { AllCounters } from './all-counters.js';
 import type { BatchRead } from './batch-read.js';
 import type { CellRead } from './cell-read.js';
 
-/** The cells of counters in one request. They are read from the store, together with the record of all entities. */
+const NONE = { memory: null, start: 0, end: 0 };
+
+/** The cells of counters of entities in one request. They are read from the store. */
 export class CounterCells implements CellRead {
   readonly count: number;
   readonly #decoder: CountsReader;
   readonly #columns: readonly Column[];
   /** By row: number of its record; -1 if it has no id. */
   readonly #numbers: Int32Array;
-  /** Number of the record of all entities; -1 if no feature needs it. */
-  readonly #all: number;
+  /** Undefined if no feature compares with all entities. */
+  readonly #all: AllCounters | undefined;
   readonly #batch: BatchRead;
   readonly #now: number;
   /** By record: the row that it was decoded into first; undefined if no two rows share a record. */
@@ -22,7 +25,7 @@ export class CounterCells implements CellRead {
     decoder: CountsReader,
     columns: readonly Column[],
     numbers: Int32Array,
-    all: number,
+    all: AllCounters | undefined,
     distinct: boolean,
     batch: BatchRead,
     now: number,
@@ -50,10 +53,9 @@ export class CounterCells implements CellRead {
   }
 
   begin(): void {
-    const { memory, starts, ends } = this.#batch.records;
-    const all = this.#all;
-    const record = all < 0 ? null : (memory[all] ?? null);
-    this.#decoder.begin(record, starts[all] ?? 0, ends[all] ?? 0, this.#now);
+    this.#all?.arrive();
+    const { memory, start, end } = this.#all ?? NONE;
+    this.#decoder.begin(memory, start, end, this.#now);
   }
 
   fill(row: number): void {

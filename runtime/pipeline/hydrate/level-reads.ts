@@ -1,11 +1,14 @@
 import type { Column } from '../../api/columns.js';
 import type { FeatureRead, HistoryRead, HydrationNode } from '../../compile/plan.js';
+import type { CountsReader } from '../../counters/counter-decoder.js';
 import type { Frame } from '../../frame/frame.js';
 import type { PartBinding } from '../../resident/resident-tables.js';
-import { counterKey, featureKey } from '../../store/keys.js';
+import { featureKey } from '../../store/keys.js';
+import { AllCounters } from './all-counters.js';
 import { CounterCells } from './counter-cells.js';
 import type { BatchRead } from './batch-read.js';
 import { DirectRead, type CellRead } from './cell-read.js';
+import { GlobalCounterCells } from './global-counter-cells.js';
 import { findRows, ResidentRead } from './resident-read.js';
 import type { ReadServices } from './read-services.js';
 import type { ResidentSession } from './resident-session.js';
@@ -69,20 +72,18 @@ export class LevelReads {
       const ids = this.#frame.text(slot).values;
       return this.#resident(binding, columns, slot, ids, count, read.distinct, this.#session);
     }
+    if (read.counters !== undefined) return this.#counters(read, read.counters, columns, count);
     const numbers = this.#askForFeatures(read, count);
-    if (read.counters !== undefined) {
-      const all = read.counters.readsAll ? this.#batch.ask(counterKey(this.#prefix, [], [])) : -1;
-      return new CounterCells(
-        read.counters,
-        columns,
-        numbers,
-        all,
-        read.distinct,
-        this.#batch,
-        this.#frame.now,
-      );
-    }
     return new DirectRead(read.decoder, columns, numbers, read.distinct, this.#batch, this.#frame.now);
+  }
+
+  #counters(read: FeatureRead, decoder: CountsReader, columns: readonly Column[], count: number): CellRead {
+    const { now } = this.#frame;
+    const all = (): AllCounters => new AllCounters(this.#prefix, this.#batch, this.#session, now);
+    if (read.ids.length === 0) return new GlobalCounterCells(decoder, columns, count, all(), now);
+    const numbers = this.#askForFeatures(read, count);
+    const compared = decoder.readsAll ? all() : undefined;
+    return new CounterCells(decoder, columns, numbers, compared, read.distinct, this.#batch, now);
   }
 
   /**

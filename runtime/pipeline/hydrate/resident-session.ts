@@ -49,6 +49,17 @@ export class ResidentSession {
     return undefined;
   }
 
+  /** The record of the counters of all entities together; undefined if it must be read from the store. */
+  allCounters(now: number): Buffer | null | undefined {
+    return this.#tables.allCounters?.at(now);
+  }
+
+  /** Keeps that record for other requests, if its key was not written during the read. */
+  keepAllCounters(record: Buffer | null, now: number): void {
+    const { allCounters } = this.#tables;
+    if (allCounters !== undefined && this.mayKeep(allCounters.key, '')) allCounters.keep(record, now);
+  }
+
   /** True if a record may be cached, i.e. its key was not written during the read. */
   mayKeep(keyPrefix: string, id: string): boolean {
     const begun = this.#begun;

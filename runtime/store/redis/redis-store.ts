@@ -163,15 +163,15 @@ class ServersStore implements RedisStore {
   async #swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     const replies = await this.#run(
       { text: SWAP_SCRIPT, sha: SWAP_SHA },
-      swaps.map(({ key, before, after, unless = [] }) => ({
-        keys: [key, ...unless.map((set) => set.key)],
-        args: [
-          before === null ? '' : versionOf(before),
-          after,
-          expiryText(after),
-          ...unless.map(({ ids }) => ids),
-        ],
-      })),
+      swaps.map(({ key, before, after, unless = [] }) => {
+        const keys = [key];
+        const args = [before === null ? '' : versionOf(before), after, expiryText(after)];
+        for (const set of unless) {
+          keys.push(set.key);
+          args.push(set.ids);
+        }
+        return { keys, args };
+      }),
     );
     return replies.map((reply) => (reply === 1 ? 'stored' : reply === 3 ? 'marked' : 'changed'));
   }

@@ -30,6 +30,8 @@ of: [item]
 features:
   ctr: { event: click, over: impression, window: 24h, prior: { weight: 10, mean: global } }
 `,
+  'schemas/counters/total.yaml':
+    'counter: total\nof: []\nfeatures: { clicks: { event: click, window: 24h } }\n',
   'pipelines/items.yaml': `pipeline: items
 rank: item
 request: { candidates: {} }
@@ -177,17 +179,104 @@ describe('counters in resident tables', () => {
     expect(await read('a')).to.include({ clicks: 1, keysRead: 0 });
   });
 
-  it('are not kept if they compare with all entities, because every event changes them', async () => {
-    const pipeline = FILES['pipelines/items.yaml'].replaceAll('live:clicks + live:heat', 'compared:ctr');
-    const files = { ...FILES, 'pipelines/items.yaml': pipeline.replace('[live]', '[compared]') };
+  /** A plan that reads another counter instead of `live`. */
+  async function planWith(counter: string, value: string): Promise<Plan> {
+    const pipeline = FILES['pipelines/items.yaml'].replaceAll('live:clicks + live:heat', value);
+    const files = { ...FILES, 'pipelines/items.yaml': pipeline.replace('[live]', `[${counter}]`) };
     const other = await writeProject(files);
     try {
-      const compared = await planOf(other);
-      tables = tablesOf(compared);
-      await read('a', compared);
-      expect(await read('a', compared)).to.include({ keysRead: 2 });
+      return await planOf(other);
     } finally {
       await rm(other, { recursive: true, force: true });
     }
+  }
+
+  it('are not kept if they compare with all entities, because every event changes them', async () => {
+    const compared = await planWith('compared', 'compared:ctr');
+    tables = tablesOf(compared);
+    expect(await read('a', compared)).to.include({ keysRead: 3 });
+    expect(await read('a', compared), 'the record of all entities is kept').to.include({ keysRead: 1 });
+    await click('b', watched);
+    expect(await read('a', compared), 'this process has counted an event').to.include({ keysRead: 2 });
+  });
+
+  describe('of all entities together', () => {
+    let total: Plan;
+
+    before(async () => {
+      total = await planWith('total', 'total:clicks');
+    });
+    beforeEach(() => {
+      tables = tablesOf(total);
+    });
+
+    async function readTotal(from: Store = store): Promise<{ clicks: unknown; keysRead: number }> {
+      const body = { candidates: [{ item_id: 'a' }, { item_id: 'b' }] };
+      const { cells, keysRead } = await fillFrame(total, from, body, { resident: tables, now });
+      return { clicks: cells['total:clicks']?.[0]?.[1], keysRead };
+    }
+
+    it('are read once, and again when this process has counted any event', async () => {
+      await click('a', watched);
+      expect(await readTotal()).to.deep.equal({ clicks: 1, keysRead: 3 });
+      expect(await readTotal()).to.deep.equal({ clicks: 1, keysRead: 0 });
+      await click('b', watched);
+      expect(await readTotal()).to.deep.equal({ clicks: 2, keysRead: 1 });
+    });
+
+    it('show what another process has counted after the lease', async () => {
+      expect(await readTotal()).to.include({ clicks: 0 });
+      await click('a', store);
+      now += LEASE;
+      expect(await readTotal()).to.include({ clicks: 0, keysRead: 0 });
+      now += 1;
+      expect(await readTotal()).to.include({ clicks: 1 });
+    });
+
+    it('have at every time the values that the store gives, when windows move', async () => {
+      await click('a', watched);
+      for (const step of [LEASE / 2, 23 * HOUR, HOUR, HOUR]) {
+        now += step;
+        const { clicks } = await readTotal();
+        const direct = await fillFrame(total, store, { candidates: [{ item_id: 'a' }] }, { now });
+        expect(clicks).to.equal(direct.cells['total:clicks']?.[0]?.[1]);
+      }
+    });
+
+    /** Starts a read whose answer arrives when `go` is called. */
+    function slowRead(): { late: ReturnType<typeof readTotal>; go: () => void } {
+      let go: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (go = resolve));
+      const slow = Object.create(store) as MemoryStore;
+      slow.readInto = async (keys, batch, first) => {
+        await MemoryStore.prototype.readInto.call(store, keys, batch, first);
+        await held;
+      };
+      return { late: readTotal(slow), go };
+    }
+
+    it('are not kept by a read that an event of this process overtook', async () => {
+      const { late, go } = slowRead();
+      await click('a', watched);
+      go();
+      expect(await late).to.include({ clicks: 0 });
+      expect(await readTotal()).to.include({ clicks: 1, keysRead: 1 });
+    });
+
+    it('are not replaced by what an earlier read found', async () => {
+      const { late, go } = slowRead();
+      now += 10;
+      await click('a', store);
+      expect(await readTotal()).to.include({ clicks: 1 });
+      go();
+      expect(await late).to.include({ clicks: 0 });
+      expect(await readTotal()).to.include({ clicks: 1, keysRead: 0 });
+    });
+
+    it('are not kept without a lease', async () => {
+      tables = new ResidentTables([total], { bytes: 10_000_000, coherence: () => OWN_WRITES_ONLY });
+      await readTotal();
+      expect(await readTotal()).to.include({ keysRead: 1 });
+    });
   });
 });
