@@ -30,7 +30,8 @@ export const plugin = definePlugin<Options>({
     if (table !== undefined) {
       const pins = readPins(table.file, ['table', 'file']);
       let largest = 0;
-      for (const one of pins.values()) for (const position of one.values()) largest = Math.max(largest, position);
+      for (const one of pins.values())
+        for (const position of one.values()) largest = Math.max(largest, position);
       warn(['table', 'file'], largest);
       return Pin.by(table.by, pins);
     }

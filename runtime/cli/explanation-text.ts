@@ -119,7 +119,8 @@ function changeText(change: ExplainedChange): string {
     return `${who} pinned it to position ${change.pinned_to}${from}`;
   }
   if ('put_below' in change) {
-    const places = change.moved_to === undefined ? '' : `, from place ${change.moved_from} to ${change.moved_to}`;
+    const places =
+      change.moved_to === undefined ? '' : `, from place ${change.moved_from} to ${change.moved_to}`;
     return `${who} moved it below other candidates${places}`;
   }
   if ('moved_to' in change) return `${who} moved it from place ${change.moved_from} to ${change.moved_to}`;

@@ -8,7 +8,7 @@ const SEARCHED_TOGETHER = 100;
 /** In a larger one, it looks at each page, or, if no bound counts by page, at so many places. */
 const SEARCHED_PLACES = 32;
 /** How many rows the searches of an order try. */
-const SEARCH_STEPS = 2000;
+const SEARCH_STEPS = 600;
 
 /**
  * Fills the places from the top, as `Filling` says. This keeps a single bound whenever some order does. Of several bounds, or
@@ -35,7 +35,10 @@ export function fillPlaces(
     const { order, isKept } = fillParts(fixed, free, bounds, state, [total]);
     if (isKept) return order.subarray(0, wanted);
   }
-  return fillParts(fixed, free, bounds, state, partEnds(bounds, state, wanted, total)).order.subarray(0, wanted);
+  return fillParts(fixed, free, bounds, state, partEnds(bounds, state, wanted, total)).order.subarray(
+    0,
+    wanted,
+  );
 }
 
 /**
@@ -60,7 +63,10 @@ function fillParts(
     if (!filling.fill(from, to)) {
       let found: Int32Array | undefined;
       if (to - from <= SEARCHED_TOGETHER && steps > 0) {
-        const search = new OrderSearch({ bounds, page, fixed, ...filling.emptied(from, to), from, to }, steps);
+        const search = new OrderSearch(
+          { bounds, page, fixed, ...filling.emptied(from, to), from, to },
+          steps,
+        );
         found = search.find();
         steps = search.stepsLeft;
       }

@@ -58,8 +58,7 @@ export class Filling {
       }
       while (this.#isTaken[this.#first] === 1) this.#first++;
       const allowed = (row: number): boolean => this.#bounds.every((bound) => bound.allows(row, rank));
-      const index =
-        this.#diverse.best(rank, this.#bounds, allowed, this.#isTaken) ?? this.#queues.best(rank);
+      const index = this.#diverse.best(rank, this.#bounds, allowed, this.#isTaken) ?? this.#queues.best(rank);
       isKept &&= index !== undefined;
       this.#takeAt(index ?? this.#first, rank);
     }

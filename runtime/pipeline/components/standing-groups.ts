@@ -147,7 +147,7 @@ export class StandingGroups {
 
   #pageEnd(rank: number): number {
     const { size, first } = this.#page;
-    const after = ((((rank - first) % size) + size) % size);
+    const after = (((rank - first) % size) + size) % size;
     return Math.min(this.#at.length, rank - after + size);
   }
 
