@@ -51,6 +51,8 @@ export function readTable(
       `\`${file.path}\`${what}`,
       `write a CSV file with the columns ${named.slice(0, -1).join(', ')} and ${named.at(-1) ?? ''}`,
     );
+  if (/^[^,\r\n]*;/.test(file.content.toString('utf8', 0, 1024)))
+    throw wrong(' is separated by semicolons, not commas');
   let lines: string[][];
   try {
     lines = parse(file.content, { bom: true, skip_empty_lines: true, trim: true });

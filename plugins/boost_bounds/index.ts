@@ -11,6 +11,12 @@ export const plugin = definePlugin<Options>({
   create({ base, add, multiply }) {
     if (add === undefined && multiply === undefined)
       throw new OptionError([], 'no bounds are given', 'add e.g. `multiply: [0.5, 2]`');
+    if (base.text.trim() === 'score')
+      throw new OptionError(
+        ['base'],
+        '`score` is the score with the boosts, so nothing is bounded',
+        'name what it was before them, e.g. ltr:score',
+      );
     return new BoostBounds(base, rangeOf('add', add, 0), rangeOf('multiply', multiply, 1));
   },
 });

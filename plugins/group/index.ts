@@ -16,6 +16,12 @@ export const plugin = definePlugin<Options>({
         `\`${by.text}\` has several values for a candidate`,
         'name one text or number, such as product.parent',
       );
+    if (by.scope === 'request')
+      throw new OptionError(
+        ['by'],
+        `\`${by.text}\` is the same for all candidates`,
+        'name a value of the candidates, such as product.parent',
+      );
     return new Group(by, show);
   },
 });

@@ -14,6 +14,8 @@ export function readPins(file: ProjectFile, path: readonly (string | number)[]):
       `\`${file.path}\`${what}`,
       'write a CSV file with the columns `key`, `position` and `id`',
     );
+  if (/^[^,\r\n]*;/.test(file.content.toString('utf8', 0, 1024)))
+    throw wrong(' is separated by semicolons, not commas');
   let lines: string[][];
   try {
     lines = parse(file.content, { bom: true, skip_empty_lines: true, trim: true });

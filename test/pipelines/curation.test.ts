@@ -29,6 +29,9 @@ rules:
     when: lower(query.query) == "phone" and request.device == "phone"
     boost: { where: product.found > 1, multiply: 10 }
     bury: { where: product.found < 1 }
+  - name: overstock
+    query: overstock
+    bury: { where: product.found > 7 }
 `;
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
@@ -108,6 +111,15 @@ describe('a pipeline with a list of rules', () => {
       { step: 4, as: 'curation', before: 2, after: 20, rules: ['campaigns:phone'] },
     ]);
     expect(of('b')).to.deep.equal([{ step: 4, as: 'curation', put_below: true, rules: ['campaigns:phone'] }]);
+    const overstock = await served.post(
+      '/api/v1/search/explain',
+      body('overstock', [8, 7, 6, 5, 4, 3, 2, 1]),
+    );
+    const buried = (overstock.json.page as typeof page).find(({ candidate_id }) => candidate_id === 'a');
+    expect(buried?.changes.at(-1)).to.deep.equal({
+      ...{ step: 4, as: 'curation', put_below: true, rules: ['campaigns:overstock'] },
+      ...{ moved_from: 1, moved_to: 7 },
+    });
     const { json: answer } = await served.post('/api/v1/search', sent);
     const events = answer.events as { event_type: string; event_data: Record<string, unknown> }[];
     const told = events.filter(({ event_data }) => JSON.stringify(event_data).includes('campaigns:phone'));

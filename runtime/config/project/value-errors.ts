@@ -40,14 +40,17 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
   const param = paramHelp(place, expected);
   if (param !== undefined) return param;
   if (typeof error.data === 'number' || typeof error.data === 'boolean')
-    return expected.includes('text') ? `quote it: "${textOf(place.node) ?? ''}"` : undefined;
+    return /\b(text|id)\b/.test(expected)
+      ? `quote it: "${textOf(place.node) ?? ''}"`
+      : undefined;
   if (isScalar(place.node) || place.node === undefined) {
     const glued = /^([a-z_][a-z0-9_]*:)(\S.*)$/.exec(textOf(place.node) ?? '');
     if (glued !== null && expected.includes('mapping'))
       return `a space is missing after the colon: \`${glued[1] ?? ''} ${glued[2] ?? ''}\``;
     const text = textOf(place.node);
     const percent = /^(\d+(?:\.\d+)?) ?%$/.exec(text ?? '')?.[1];
-    if (percent !== undefined && /\bnumber\b/.test(expected)) return `write ${Number(percent) / 100}`;
+    if (percent !== undefined && /\bnumber\b/.test(expected) && !expected.includes('whole number'))
+      return `write ${Number(percent) / 100}`;
     const word = text === undefined ? undefined : nearest(text, wordsOf(place.schema));
     if (word !== undefined) return `did you mean \`${word}\`?`;
     if (text !== undefined && /^[\w.:]+$/.test(text) && /^a list\b/.test(expected))

@@ -8,7 +8,7 @@ const SEARCHED_TOGETHER = 100;
 /** In a larger one, it looks at each page, or, if no bound counts by page, at so many places. */
 const SEARCHED_PLACES = 32;
 /** How many rows the searches of an order try. */
-const SEARCH_STEPS = 2000;
+const SEARCH_STEPS = 600;
 
 /**
  * Fills the places from the top, as `Filling` says. This keeps a single bound whenever some order does. Of several bounds, or

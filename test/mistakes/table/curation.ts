@@ -71,6 +71,7 @@ export const CURATION: Surface = {
     { what: 'A misspelt action in CSV', files: csv('tv,,pinn,p1,1,,,') },
     { what: 'A position in CSV that is none', files: csv('tv,,pin,p1,first,,,') },
     { what: 'A misspelt column in CSV', files: { [CSV]: 'query,action,taget,value\ntv,pin,p1,1\n' } },
+    { what: 'An id that reads as a number', files: yaml('  - { query: tv, pin: { 1: 00417 } }\n') },
     {
       what: 'Semicolons in CSV',
       files: { [CSV]: 'query;match;action;target;value\ntv;equals;pin;p1;1\n' },

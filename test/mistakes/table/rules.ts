@@ -12,6 +12,10 @@ export const RULES: Surface = {
   title: 'Rules',
   mistakes: [
     rule('A limit by a list', 'limit', '{ by: product.categories, most: 2 }'),
+    rule('A limit by a value of the request', 'limit', '{ by: query.query, most: 2 }'),
+    rule('Duplicates by a value of the request', 'dedupe', '{ by: query.query }'),
+    rule('Groups by a value of the request', 'group', '{ by: query.query }'),
+    rule('A share of places', 'limit', '{ by: product.brand, most: 2, within: 20% }'),
     rule('A limit that never acts', 'limit', '{ by: product.brand, most: 3, within: 3 }'),
     rule('A limit on the wrong page', 'limit', '{ by: product.brand, most: 3, within: pages }'),
     rule('A limit by a misspelt attribute', 'limit', '{ by: product.brnd, most: 2 }'),
@@ -51,6 +55,13 @@ export const RULES: Surface = {
       '{ table: { keys: { amount: product.brand }, file: boosts.csv } }',
       { files: { 'boosts.csv': 'amount\n2\n' } },
     ),
+    rule('A table of boosts with semicolons', 'boost', '{ table: { by: product.brand, file: boosts.csv } }', {
+      files: { 'boosts.csv': 'key;amount\nlumen;1,5\n' },
+    }),
+    rule('A table of pins with semicolons', 'pin', '{ table: { by: query.query, file: pins.csv } }', {
+      files: { 'pins.csv': 'key;position;id\ntv;1;p1\n' },
+    }),
+    rule('Bounds around the boosted score', 'boost_bounds', '{ base: score, add: [-1, 2] }'),
     {
       what: 'A draw over places that a limit arranges',
       edit: [

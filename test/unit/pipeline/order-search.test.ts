@@ -17,7 +17,9 @@ function search(
   const fixed = new Map(Object.entries(pins).map(([row, position]) => [position, Number(row)]));
   const placed = new Int32Array(count).fill(-1);
   for (const [position, row] of fixed) placed[position - 1] = row;
-  const waiting = Int32Array.from({ length: count }, (_, row) => row).filter((row) => pins[row] === undefined);
+  const waiting = Int32Array.from({ length: count }, (_, row) => row).filter(
+    (row) => pins[row] === undefined,
+  );
   const page = { size: 3, first: 0 };
   const one = new OrderSearch({ bounds, page, placed, fixed, waiting, from: 0, to: count }, steps);
   const found = one.find();

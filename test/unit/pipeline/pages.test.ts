@@ -86,7 +86,7 @@ describe('the pages of a ranking', () => {
         );
         expect(pages.flat()).to.deep.equal(all);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });
