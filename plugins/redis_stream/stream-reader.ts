@@ -173,9 +173,9 @@ export class StreamReader implements Source {
   async #checkRejected(): Promise<void> {
     const { rejected } = this.#group;
     const type = await this.#try((client) =>
-      client.type(rejected).catch((error: Error) => {
+      client.type(rejected).catch((error: unknown) => {
         // A user without the right to ask may still have that to add.
-        if (error.message.startsWith('NOPERM')) return 'stream';
+        if (error instanceof Error && error.message.startsWith('NOPERM')) return 'stream';
         throw error;
       }),
     );
