@@ -99,6 +99,7 @@ export class StreamReader implements Source {
   async settle(messages: readonly SourceMessage[], rejected: readonly RejectedMessage[]): Promise<void> {
     if (messages.length === 0) return;
     const { stream } = this.#place;
+    if (rejected.length > 0) await this.#checkRejected();
     await this.#try(async (client) => {
       const multi = client.multi();
       for (const { message, reason } of rejected) {
@@ -166,6 +167,20 @@ export class StreamReader implements Source {
       ),
     )) as readonly [cursor: Buffer, entries: readonly (RawEntry | null)[]];
     return claimed[1].flatMap((entry) => (entry === null ? [] : [entryOf(entry)]));
+  }
+
+  /** Redis would acknowledge the entries even if it cannot add them to the other key, and they would be lost. */
+  async #checkRejected(): Promise<void> {
+    const { rejected } = this.#group;
+    const type = await this.#try((client) =>
+      client.type(rejected).catch((error: unknown) => {
+        // A user without the right to ask may still have that to add.
+        if (error instanceof Error && error.message.startsWith('NOPERM')) return 'stream';
+        throw error;
+      }),
+    );
+    if (type !== 'none' && type !== 'stream')
+      throw new Error(`the key ${rejected}, for rejected entries, is a ${type}, not a stream`);
   }
 
   #messageOf([id, fields]: Entry): SourceMessage {

@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { CounterDefinition } from '../config/model/counters.js';
 import type { EntityType } from '../config/model/entities.js';
 import type { EventKind } from '../config/model/events.js';
-import { MillraceError } from '../api/errors.js';
 import type { JsonValue } from '../api/types.js';
 import { addEvents, type Touch } from '../counters/apply-touches.js';
 import { additionsOf, kindsOf, type CountedEvent, type KindOfCounter } from '../counters/counted-kinds.js';
@@ -47,9 +46,13 @@ const BATCH = 1000;
 /**
  * Counts the feedback of a ledger for a counter, beside the counts that serve, and then serves the new ones. Events that
  * arrive later than a point in time are counted by the services, for both; those before it are taken from the ledger.
- * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES, store_busy
+ * @returns undefined if another rebuild of the counter began meanwhile: services then count only for that one
+ * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES
  */
-export async function rebuildCounter(counter: CounterDefinition, parts: RebuildParts): Promise<Rebuilt> {
+export async function rebuildCounter(
+  counter: CounterDefinition,
+  parts: RebuildParts,
+): Promise<Rebuilt | undefined> {
   const clock = parts.clock ?? Date.now;
   const from = clock() + (parts.isShared ? LEAD : 0);
   const { building } = await changeGenerations(parts.store, parts.prefix, counter.name, (before) => ({
@@ -62,15 +65,10 @@ export async function rebuildCounter(counter: CounterDefinition, parts: RebuildP
   const report = readReport();
   for await (const record of readRecords(parts.ledger, report)) await build.add(record, from);
   await build.write();
-  await changeGenerations(parts.store, parts.prefix, counter.name, (before) => {
-    // Services count only for the newest rebuild, so the counts of this one have gaps.
-    if (before.building?.generation !== generation)
-      throw new MillraceError(
-        'store_busy',
-        `Another rebuild of ${counter.name} began after this one, and replaces it. The counts that serve are unchanged.`,
-      );
-    return { serving: generation };
-  });
+  const after = await changeGenerations(parts.store, parts.prefix, counter.name, (before) =>
+    before.building?.generation === generation ? { serving: generation } : before,
+  );
+  if (after.serving !== generation) return undefined;
   return { counter: counter.name, events: build.events, keys: build.keys.size, records: report.records };
 }
 

@@ -38,8 +38,15 @@ export async function consume(
 ): Promise<void> {
   let isOpen = false;
   let isFound = false;
+  /** Messages were read, but not settled. A server that refuses to settle may still let its messages be read. */
+  let isUnsettled = false;
   let pauseMs = 0;
   const isOver = (): boolean => signal.aborted;
+  const found = (): void => {
+    if (!isFound) observer.found?.();
+    isFound = true;
+    pauseMs = 0;
+  };
   while (!isOver()) {
     try {
       if (!isOpen) await source.open(signal);
@@ -47,13 +54,15 @@ export async function consume(
       await pace.turn(signal);
       const messages = await source.read(pace.most, signal);
       pace.read(messages);
-      if (!isFound) observer.found?.();
-      isFound = true;
-      pauseMs = 0;
+      if (messages.length === 0) isUnsettled = false;
+      if (!isUnsettled) found();
       if (messages.length === 0) continue;
       const stored = await storeAll(messages, intake, { signal, pace, observer });
       if (stored === undefined) break;
+      isUnsettled = true;
       await source.settle(messages, stored.rejected);
+      isUnsettled = false;
+      found();
       observer.settled?.(messages.length, stored);
     } catch (error) {
       if (isOver()) break;

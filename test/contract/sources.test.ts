@@ -210,6 +210,22 @@ describe('sources on Redis streams', function () {
     expect(await reasons('native:rejected')).to.have.length(1);
   });
 
+  it('lose no rejected message while its place is a key of another type', async () => {
+    await client.set('web_bad', 'x');
+    await add('web', '{"type":');
+    await add('web', track('m1', 'Product Clicked', 'u', { product_id: 'a' }));
+    const served = await serve();
+    await until(
+      'the warning',
+      () => served.sources?.warnings().some(({ detail }) => detail.includes('web_bad')) === true,
+    );
+    await client.del('web_bad');
+    await settled('web');
+    expect(await client.xlen('web_bad')).to.equal(1);
+    expect(served.sources?.warnings()).to.deep.equal([]);
+    expect(await counted(served, 'u', ['a'])).to.deep.equal({ a: 1 });
+  });
+
   it('count each event once, however often and by whomever it is delivered', async () => {
     const random = randomNumbers(16);
     const expected: Record<string, number> = {};

@@ -73,6 +73,11 @@ async function run(context: CliContext, name: string, flags: Flags): Promise<voi
       ledger: settings.ledgerDir,
       isShared: settings.store !== 'embedded',
     });
+    if (rebuilt === undefined)
+      throw new CommandFailure(
+        `another rebuild of ${name} began after this one, and replaces it`,
+        'the counts that serve are unchanged; wait for the other rebuild',
+      );
     if (flags.json === true) printJson(context, rebuilt);
     else
       context.stdout.write(

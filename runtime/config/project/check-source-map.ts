@@ -41,6 +41,8 @@ export function checkSourceMap(
     return;
   }
   if (source.about === '') {
+    // A type that does not exist is reported already.
+    if (memberOf(file, root, 'about') !== undefined) return;
     diagnostics.error(
       'missing_key',
       at,

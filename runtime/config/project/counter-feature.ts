@@ -50,7 +50,8 @@ export class CounterFeatureReader {
     this.#checkKind(event);
     const over = locatedText(file, memberOf(file, node, 'over'));
     if (over !== undefined) this.#checkKind(over);
-    const value = this.#value(locatedText(file, memberOf(file, node, 'value')), event.value);
+    const written = this.#value(locatedText(file, memberOf(file, node, 'value')), event.value);
+    const value: CounterValue = written ?? { kind: 'count' };
     const feature: CounterFeature = {
       name,
       event: event.value,
@@ -62,7 +63,8 @@ export class CounterFeatureReader {
       expected: textOf(memberOf(file, node, 'expected')) === 'true',
       at,
     };
-    this.#checkTogether(feature, node);
+    // What belongs to a value that is not one cannot be told.
+    if (written !== undefined) this.#checkTogether(feature, node);
     return feature;
   }
 
@@ -92,7 +94,8 @@ export class CounterFeatureReader {
     return time;
   }
 
-  #value(text: Located<string> | undefined, event: string): CounterValue {
+  /** Undefined if the text is not a value, which is reported. */
+  #value(text: Located<string> | undefined, event: string): CounterValue | undefined {
     if (text === undefined || text.value === 'count') return { kind: 'count' };
     const match = /^(\w+)\(\s*(\w+)\s*\)$/.exec(text.value);
     const [, name = '', of = ''] = match ?? [];
@@ -114,7 +117,7 @@ export class CounterFeatureReader {
         ? VALUE_HELP
         : `did you mean \`${guess === 'count' ? guess : guess === 'last' ? 'last(time)' : `${guess}(…)`}\`? ${VALUE_HELP}`,
     );
-    return { kind: 'count' };
+    return undefined;
   }
 
   #checkSum(of: string, event: string, at: Span): void {

@@ -75,7 +75,7 @@ export async function loadProject(
   const sinks = loadSinks(parse('sink'), diagnostics);
   const sources = loadSources(parse('source'), { ...known, views, events, pipelines }, diagnostics);
   warnOfUnreached(counters, sources, events, diagnostics);
-  warnOfUnfollowed(counters, pipelines, diagnostics);
+  warnOfUnfollowed(counters, pipelines, entities, diagnostics);
   const experiments = loadExperiments(parse('experiment'), diagnostics);
   const pipelineNames = new Set(files.pipeline.map(stemOf));
   checkExperiments(experiments, { pipelines, pipelineNames, events }, diagnostics);

@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { CounterDefinition } from '../model/counters.js';
+import type { EntityType } from '../model/entities.js';
 import type { PipelineDefinition } from '../model/pipelines.js';
 
 /**
@@ -9,6 +10,7 @@ import type { PipelineDefinition } from '../model/pipelines.js';
 export function warnOfUnfollowed(
   counters: ReadonlyMap<string, CounterDefinition>,
   pipelines: readonly Pick<PipelineDefinition, 'candidateType' | 'request'>[],
+  entities: ReadonlyMap<string, EntityType>,
   diagnostics: Diagnostics,
 ): void {
   const ranked = new Set(pipelines.map(({ candidateType }) => candidateType.value));
@@ -19,8 +21,10 @@ export function warnOfUnfollowed(
   );
   for (const { by, of, at } of counters.values())
     for (const [i, path] of by.entries()) {
-      const [root = ''] = path;
-      if (path.length === 1 || ranked.has(root) || !owners.has(root)) continue;
+      const [root = '', attribute = ''] = path;
+      // An attribute that does not exist is an error.
+      if (entities.get(root)?.attributes.has(attribute) !== true) continue;
+      if (ranked.has(root) || !owners.has(root)) continue;
       diagnostics.warning(
         'unreached',
         at,

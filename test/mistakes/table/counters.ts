@@ -25,6 +25,7 @@ export const COUNTERS: Surface = {
     feature('A half-life of the last time', '{ event: click, half_life: 1d, value: last(time) }'),
     feature('Different users with a half-life', '{ event: click, half_life: 1d, value: distinct(user) }'),
     feature('A misspelt kind of feedback', '{ event: clik, window: 7d }'),
+    feature('A last time without its parentheses', '{ event: click, value: last }'),
     feature('A misspelt value', '{ event: click, window: 7d, value: distnct(user) }'),
     feature('The sum of an undeclared value', '{ event: order, window: 7d, value: sum(revenue) }'),
     feature('A prior without a rate', '{ event: click, window: 7d, prior: { weight: 100 } }'),

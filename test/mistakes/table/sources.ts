@@ -17,6 +17,7 @@ export const SOURCES: Surface = {
   mistakes: [
     mapped('A format that does not exist', 'map: mixpanel\n'),
     mapped('A misspelt format', 'map: segmnt\n'),
+    mapped('A format of an unknown entity type', 'map: segment\nabout: prodct\n'),
     mapped('A map to an unknown entity', 'map: { type: name, user: uid, prodct: id }\n'),
     mapped('A map without the item', 'map: { type: name, user: uid }\n'),
     mapped('A map that names nobody', 'map: { type: name, product: id }\n'),

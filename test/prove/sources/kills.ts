@@ -13,7 +13,8 @@ import type { ShopServer } from './servers.js';
 import { clickFiles, drawEvents, segmentCall, type ShopEvent } from './shop.js';
 
 const BIN = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
-const USERS = 20;
+/** A history keeps the newest 1,000 events of a kind. At most one message is added each millisecond. */
+const MOST_OF_USER = 500;
 const ITEMS = 40;
 /** Messages of one addition, and the pause after it. */
 const AT_ONCE = 10;
@@ -36,6 +37,7 @@ export async function measureKills(
   server: ShopServer,
   forMs: number,
 ): Promise<KillFigures> {
+  const users = Math.ceil(forMs / MOST_OF_USER);
   const figures: KillFigures = {
     ...{ messages: 0, added_again: 0, lost: 0, double: 0, rejected: 0 },
     kills: { consumer: 0, stream: 0, service: 0 },
@@ -65,7 +67,7 @@ export async function measureKills(
   const state = { isOver: false };
   try {
     const produce = async (): Promise<void> => {
-      const draw = drawEvents(9, USERS, ITEMS);
+      const draw = drawEvents(9, users, ITEMS);
       while (!state.isOver) {
         const events = Array.from({ length: AT_ONCE }, draw);
         const calls = events.map((event, i) => segmentCall(`m${figures.messages + i}`, event));
@@ -113,7 +115,7 @@ export async function measureKills(
     if (consumer.exitCode !== null) consumer = consume();
     await until('all messages to be settled', () => server.isSettled().catch(() => false), 180_000);
     figures.rejected = await server.rejected();
-    await compare(service.url, oracle, figures);
+    await compare(service.url, users, oracle, figures);
     return figures;
   } finally {
     consumer.kill('SIGKILL');
@@ -149,9 +151,9 @@ class Oracle {
 }
 
 /** Compares the histories of all users, and the counters of all items. */
-async function compare(url: string, oracle: Oracle, figures: KillFigures): Promise<void> {
-  const users = Array.from({ length: USERS }, (_, i) => `u${i}`);
-  for (const user of [undefined, ...users])
+async function compare(url: string, users: number, oracle: Oracle, figures: KillFigures): Promise<void> {
+  const names = Array.from({ length: users }, (_, i) => `u${i}`);
+  for (const user of [undefined, ...names])
     for (const [item, score] of await scoresOf(url, user)) {
       const expected = oracle.of(user, item);
       if (score < expected) figures.lost++;

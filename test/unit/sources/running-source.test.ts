@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { Source, SourceMessage } from '../../../runtime/api/source.js';
 import type { Intake } from '../../../runtime/sources/intake.js';
+import { consume } from '../../../runtime/sources/consume.js';
+import { Pace } from '../../../runtime/sources/pace.js';
 import { RunningSource } from '../../../runtime/sources/running-source.js';
 import { until } from '../../support/until.js';
 
@@ -38,5 +40,33 @@ describe('a running source', () => {
       '{"source":"s","outcome":"unused"} there are events that no c',
     ]);
     expect(running.counts()).to.deep.equal({ stored: 3, unused: 3, uncounted: 3, skipped: 3 });
+  });
+
+  it('stays lost, and waits longer, while messages are read and cannot be settled', async () => {
+    const told: string[] = [];
+    let refusals = 2;
+    const stop = new AbortController();
+    const source: Source = {
+      open: () => Promise.resolve(),
+      read: () => Promise.resolve([{ partition: 'p', id: '1', time: 0, headers: {}, content: undefined }]),
+      settle: () => (refusals-- > 0 ? Promise.reject(new Error('WRONGTYPE')) : Promise.resolve()),
+    };
+    const intake: Intake = {
+      outcomes: ['stored'],
+      store: () => Promise.resolve({ totals: { stored: 1 }, rejected: [] }),
+    };
+    await consume(source, () => intake, {
+      signal: stop.signal,
+      pace: new Pace(),
+      observer: {
+        found: () => told.push('found'),
+        lost: (error, retryMs) => told.push(`${(error as Error).message} ${retryMs}`),
+        settled: () => {
+          told.push('settled');
+          stop.abort();
+        },
+      },
+    });
+    expect(told).to.deep.equal(['found', 'WRONGTYPE 100', 'WRONGTYPE 200', 'found', 'settled']);
   });
 });
