@@ -2,6 +2,7 @@ import { MillraceError } from '../api/errors.js';
 import type { JsonObject } from '../api/types.js';
 import type { ExperimentDefinition } from '../config/model/experiments.js';
 import { nearest } from '../core/nearest.js';
+import { StoreWriteError } from '../store/store.js';
 import type { Stops } from './stops.js';
 
 export interface ExperimentState {
@@ -32,17 +33,17 @@ export class ExperimentStates {
     return { experiments: this.experiments.map((one) => this.#stateOf(one)) };
   }
 
-  /** @param body `{ experiment }` @throws MillraceError invalid_body, unknown_experiment; StoreWriteError */
+  /** @param body `{ experiment }` @throws MillraceError invalid_body, unknown_experiment, or a code of STORE_WRITE_FAILURES */
   async stop(body: unknown): Promise<ExperimentState> {
     const definition = this.#find(body);
-    await this.stops.stop(definition.name, this.now());
+    await confirmed(`The stop of ${definition.name}`, this.stops.stop(definition.name, this.now()));
     return this.#stateOf(definition);
   }
 
   /** Does the opposite: units get the same arms again. @throws as `stop` */
   async resume(body: unknown): Promise<ExperimentState> {
     const definition = this.#find(body);
-    await this.stops.resume(definition.name);
+    await confirmed(`The resumption of ${definition.name}`, this.stops.resume(definition.name));
     return this.#stateOf(definition);
   }
 
@@ -70,6 +71,16 @@ export class ExperimentStates {
     if (typeof experiment !== 'string')
       throw new MillraceError('invalid_body', 'the body needs `experiment`, the name of an experiment');
     return findExperiment(experiment, this.experiments);
+  }
+}
+
+async function confirmed(what: string, write: Promise<void>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!(error instanceof StoreWriteError)) throw error;
+    const detail = `${what} is not confirmed; it is safe to send it again. ${error.message}`;
+    throw new MillraceError(error.code, detail, { cause: error });
   }
 }
 

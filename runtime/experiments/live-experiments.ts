@@ -263,7 +263,7 @@ export class LiveExperiments {
           live === undefined ? 'the pipeline has no experiment' : `the experiment ${name} has no arm`;
         throw new MillraceError(
           'invalid_header',
-          `Millrace-Experiment: ${what} ${asked}; ${guess === undefined ? `it has ${known.join(', ')}` : `did you mean ${guess}?`}`,
+          `Millrace-Experiment: ${what} ${asked.slice(0, 100)}; ${guess === undefined ? `it has ${known.join(', ')}` : `did you mean ${guess}?`}`,
         );
       }
       const layer = live?.assignment.layer ?? '';
@@ -309,7 +309,7 @@ export function refuseArms(overrides: ArmOverrides | undefined): void {
   for (const name of overrides?.keys() ?? [])
     throw new MillraceError(
       'invalid_header',
-      `Millrace-Experiment: the pipeline has no experiment ${name}; it has none`,
+      `Millrace-Experiment: the pipeline has no experiment ${name.slice(0, 100)}; it has none`,
     );
 }
 

@@ -104,4 +104,24 @@ describe('stops of experiments on several instances', function () {
     await change(late, 'resume');
     expect(await takePart(late, 4)).to.equal('all');
   });
+
+  it('are refused with the reason while the store is down, and stay as they are', async () => {
+    const [first] = services;
+    if (first === undefined) throw new Error('a service runs');
+    await change(first, 'resume');
+    await redis.stop();
+    for (const verb of ['stop', 'resume']) {
+      const answer = await fetch(`${first.url}/api/v1/experiments/${verb}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', connection: 'close' },
+        body: '{ "experiment": "prices" }',
+      });
+      const { code, detail } = (await answer.json()) as { code: string; detail: string };
+      expect([answer.status, code]).to.deep.equal([503, 'store_unavailable']);
+      expect(detail).to.match(
+        /^The (stop|resumption) of prices is not confirmed; it is safe to send it again\. /,
+      );
+    }
+    expect(await takePart(first, 4)).to.equal('all');
+  });
 });

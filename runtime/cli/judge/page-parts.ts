@@ -6,13 +6,13 @@ const STYLE = `
 @media (prefers-color-scheme: dark) { :root { --text: #eceef0; --soft: #9ba1a6; --back: #15181b; --card: #1e2226; --rule: #33393f; --mark: #6ea8ff; --a: #6ea8ff; --b: #ff9466; } }
 body { margin: 0 auto; max-width: 1100px; padding: 24px; background: var(--back); color: var(--text); font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 22px; margin: 0 0 8px; } h2 { font-size: 16px; margin: 32px 0 8px; }
-p { margin: 4px 0; } .soft { color: var(--soft); }
+p { margin: 4px 0; } h1, p, li, figcaption, .card { overflow-wrap: anywhere; } .soft { color: var(--soft); }
 code { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
 .side { display: inline-block; width: 1.4em; font-weight: 600; } .side.a { color: var(--a); } .side.b { color: var(--b); }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 20px 0; }
 .card { background: var(--card); border-radius: 8px; padding: 12px 14px; }
 .card b { display: block; font-size: 22px; font-weight: 600; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 16px; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(320px, 100%), 1fr)); gap: 16px; }
 figure { margin: 0; background: var(--card); border-radius: 8px; padding: 12px; } figcaption { font-weight: 600; margin-bottom: 4px; }
 svg { width: 100%; height: auto; display: block; } svg text { font-size: 13px; fill: var(--soft); }
 .grid { stroke: var(--rule); } .axis { stroke: var(--soft); } .mark { fill: var(--mark); }
