@@ -18,6 +18,12 @@ export interface Step {
   readonly with: Readonly<Record<string, unknown>>;
 }
 
+/** A live counter, as YAML. */
+export interface DraftCounter {
+  readonly of: readonly string[];
+  readonly features: Map<string, Readonly<Record<string, unknown>>>;
+}
+
 /** The parts of a project that grow while the features are mapped. */
 export class Draft {
   readonly events: MetarankEvents | undefined;
@@ -27,11 +33,13 @@ export class Draft {
   readonly users: Map<string, string>;
   readonly carried: Map<string, string>;
   readonly sent: Map<string, string>;
-  /** Numbers of a product that Metarank counted, and that a job has to push here. */
-  readonly counters: string[] = [];
+  readonly counters = new Map<string, DraftCounter>();
   readonly kinds: Set<string>;
   /** Names that steps cannot have. */
-  readonly #taken = new Set(['product', 'user', 'query', 'request', 'item_counters', 'ltr', 'score']);
+  readonly #taken = new Set([
+    ...['product', 'user', 'query', 'request', 'ltr', 'score'],
+    ...['item_counters', 'user_counters', 'query_counters'],
+  ]);
 
   constructor(events: MetarankEvents | undefined) {
     this.events = events;
@@ -50,6 +58,18 @@ export class Draft {
     while (this.#taken.has(name)) name += '_step';
     this.#taken.add(name);
     return name;
+  }
+
+  /** Declares a feature of a counter. */
+  count(
+    counter: string,
+    of: readonly string[],
+    name: string,
+    feature: Readonly<Record<string, unknown>>,
+  ): void {
+    const declared = this.counters.get(counter) ?? { of, features: new Map() };
+    declared.features.set(name, feature);
+    this.counters.set(counter, declared);
   }
 
   /**

@@ -1,8 +1,18 @@
 import { isJsonObject, own } from '../../../core/value-fit.js';
+import { languageOf, stopWordsOf } from '../../../text/index.js';
 import { textIn, textsIn, type MetarankFeature } from './config.js';
 import { CONTEXT_MAPPERS } from './context-features.js';
+import { COUNTER_MAPPERS } from './counter-features.js';
 import { nameOf, type Draft, type Step } from './draft.js';
-import { carried, isOfItem, sourceOf, type Column, type MappedFeature, type Mapper } from './mapper.js';
+import {
+  carried,
+  isOfItem,
+  kindOf,
+  sourceOf,
+  type Column,
+  type MappedFeature,
+  type Mapper,
+} from './mapper.js';
 
 /** Maps a feature; a text is why it is left out. */
 export function mapFeature(feature: MetarankFeature, draft: Draft): MappedFeature | string {
@@ -13,7 +23,6 @@ const unknownType: Mapper = ({ type }) => LEFT_OUT[type] ?? `the type ${type} is
 
 /** Why features of these types have no equal. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  word_count: 'expressions do not count words; send the count as a field of the item',
   random: 'a model learns nothing from it; exploration is not a feature here',
   shuffle: 'a model learns nothing from it; exploration is not a feature here',
 };
@@ -78,7 +87,8 @@ const itemAge: Mapper = ({ name, options }, draft) => {
 const interactedWith: Mapper = ({ name, options }, draft) => {
   const fields = textsIn(options, 'field');
   const event = kindOf(textIn(options, 'interaction') ?? 'click');
-  const window = textIn(options, 'duration') ?? textIn(options, 'ttl') ?? '90d';
+  // `ttl` only says how long Metarank keeps the list.
+  const window = textIn(options, 'duration') ?? '24h';
   const columns: Column[] = [];
   const steps: Step[] = [];
   for (const source of fields) {
@@ -105,71 +115,62 @@ const interactedWith: Mapper = ({ name, options }, draft) => {
   return carried(columns, detail, steps, 'changed');
 };
 
-const interactionCount: Mapper = ({ name, options }, draft) => counted(draft, name, options, [name]);
+const WORDS = 'words are runs of letters and digits';
 
-const windowCount: Mapper = ({ name, options }, draft) =>
-  counted(
-    draft,
-    name,
-    options,
-    textsIn(options, 'windows').map((window) => `${name}_${window}`),
-  );
-
-const rate: Mapper = ({ name, options }, draft) =>
-  counted(
-    draft,
-    name,
-    options,
-    textsIn(options, 'periods').map((period) => `${name}_${period}`),
-  );
-
-/** Counters of an item, which a job has to push as features. */
-function counted(
-  draft: Draft,
-  name: string,
-  options: MetarankFeature['options'],
-  columns: readonly string[],
-): MappedFeature | string {
-  const scope = textIn(options, 'scope') ?? 'item';
-  if (scope !== 'item')
-    return `counters by ${scope} have no equal; compute them in a job, and push them as features`;
-  if (columns.length === 0) return 'it has no periods';
-  const features = columns.map(nameOf);
-  draft.counters.push(...features);
+const wordCount: Mapper = ({ name, options }, draft) => {
+  const field = draft.field(sourceOf(options), ['string'], isOfItem(options));
+  if ('problem' in field) return field.problem;
+  const value = `words(${field.path})`;
   return carried(
-    columns.map((column, i) => ({ name: column, value: `item_counters:${features[i] ?? ''}` })),
-    `declared in the view \`item_counters\`, which is empty: compute ${name} in a job, and push it (docs/http.md)`,
+    [{ name, value }],
+    `\`${value}\`: ${WORDS}, not what stands between white space`,
     [],
-    'to do',
+    'changed',
   );
-}
+};
 
 const fieldMatch: Mapper = ({ name, options }, draft) => {
   const method = own(options, 'method');
   const type = isJsonObject(method) ? textIn(method, 'type') : undefined;
-  if (type !== 'bm25' && type !== 'term')
+  if (!isJsonObject(method) || (type !== 'bm25' && type !== 'term' && type !== 'ngram'))
     return `the method ${type ?? 'none'} has no equal; for embeddings, use the similarity step`;
-  const item = draft.field(textIn(options, 'itemField') ?? '', ['string', 'list(string)'], true);
+  const types = type === 'bm25' ? ['string', 'list(string)'] : ['string'];
+  const item = draft.field(textIn(options, 'itemField') ?? '', types, true);
   const query = draft.field(textIn(options, 'rankingField') ?? '', ['string'], false);
   if ('problem' in item) return item.problem;
   if ('problem' in query) return query.problem;
-  const as = draft.step(name);
-  const output = type === 'bm25' ? 'bm25' : 'overlap';
-  const detail =
-    type === 'bm25'
-      ? 'step `text_match`: statistics over the candidates; `millrace text-stats` makes them of the catalogue'
-      : 'step `text_match`: the share of the words of the query, not of all words';
-  const step = { use: 'text_match', as, with: { query: query.path, field: item.path } };
-  return carried([{ name, value: `${as}:${output}` }], detail, [step], 'changed');
+  const language = languageOf(textIn(method, 'language') ?? '');
+  if (type === 'bm25') {
+    const as = draft.step(name);
+    const analyzer = {
+      ...(language === undefined ? { stemming: 'none' } : { language }),
+      ...(language !== undefined && stopWordsOf(language) !== undefined ? { stop_words: 'drop' } : {}),
+    };
+    const step = { use: 'text_match', as, with: { query: query.path, field: item.path, ...analyzer } };
+    const detail =
+      'step `text_match`: statistics over the candidates; `millrace text-stats` makes them of the catalogue';
+    return carried([{ name, value: `${as}:bm25` }], detail, [step], 'changed');
+  }
+  const last = type === 'ngram' ? (textIn(method, 'n') ?? '3') : language && `"${language}"`;
+  const words = [query.path, item.path, ...(last === undefined ? [] : [last])].join(', ');
+  const value = `${type}_overlap(${words})`;
+  return carried([{ name, value }], `\`${value}\`: ${WORDS}, and stop words count`, [], 'changed');
 };
 
 const relativeNumber: Mapper = ({ name, options }, draft) => {
   const method = own(options, 'method');
   const type = isJsonObject(method) ? textIn(method, 'type') : textIn(options, 'method');
-  if (type !== 'minmax')
-    return `the method ${type ?? 'none'} has no equal; rank_within has minmax within the list`;
+  if (type !== 'minmax' && type !== 'estimate_minmax')
+    return `the method ${type ?? 'none'} has no equal; rank_within has minmax and percentiles within the list`;
   const field = draft.field(sourceOf(options), ['float', 'int'], isOfItem(options));
   if ('problem' in field) return field.problem;
+  const [least, most] = ['min', 'max'].map((limit) =>
+    Number(isJsonObject(method) ? textIn(method, limit) : NaN),
+  );
+  if (type === 'minmax' && least !== undefined && most !== undefined && most > least) {
+    const value = `(${field.path} - ${least}) / (${most} - ${least})`;
+    return carried([{ name, value }], `\`${value}\``);
+  }
   const as = draft.step(name);
   const detail = 'step `rank_within`: between the least and the largest of the list, not given limits';
   const step = { use: 'rank_within', as, with: { value: field.path } };
@@ -183,17 +184,12 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
   relevancy,
   item_age: itemAge,
   interacted_with: interactedWith,
-  interaction_count: interactionCount,
-  window_count: windowCount,
-  rate,
+  word_count: wordCount,
   field_match: fieldMatch,
   relative_number: relativeNumber,
+  ...COUNTER_MAPPERS,
   ...CONTEXT_MAPPERS,
 };
-
-/** The import of events calls it so too. */
-export const kindOf = (interaction: string): string =>
-  interaction === 'purchase' ? 'order' : nameOf(interaction);
 
 /** Names of categories are unique and in the grammar of names. */
 function categoryName(value: string, position: number, values: readonly string[]): string {

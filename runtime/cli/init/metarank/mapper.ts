@@ -1,5 +1,5 @@
 import { textIn, type MetarankFeature } from './config.js';
-import type { Draft, Note, Step } from './draft.js';
+import { nameOf, type Draft, type Note, type Step } from './draft.js';
 
 /** A column of the model, and the expression that gives it. */
 export interface Column {
@@ -30,3 +30,7 @@ export const sourceOf = (options: MetarankFeature['options']): string =>
 
 export const isOfItem = (options: MetarankFeature['options']): boolean =>
   (textIn(options, 'scope') ?? 'item') === 'item';
+
+/** The import of events calls it so too. */
+export const kindOf = (interaction: string): string =>
+  interaction === 'purchase' ? 'order' : nameOf(interaction);

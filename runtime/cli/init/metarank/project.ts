@@ -4,8 +4,8 @@ import { emptyModel } from '../../ledger-import/empty-model.js';
 import { textIn, type MetarankConfig, type MetarankModel } from './config.js';
 import { Draft, nameOf, type Note } from './draft.js';
 import type { MetarankEvents } from './events.js';
-import { kindOf, mapFeature } from './features.js';
-import type { Column, MappedFeature } from './mapper.js';
+import { mapFeature } from './features.js';
+import { kindOf, type Column, type MappedFeature } from './mapper.js';
 import { migrationText, type MigratedPipeline } from './migration-text.js';
 
 /** A new project, and what became of each part of the configuration. */
@@ -50,7 +50,7 @@ export function projectFromMetarank(
       'millrace.yaml': projectText(config, draft, project),
       ...entityFiles(draft),
       ...files,
-      'MIGRATION.md': migrationText(draft.notes, pipelines),
+      'MIGRATION.md': migrationText(draft.notes, pipelines, [...draft.counters.keys()]),
     },
     notes: draft.notes,
   };
@@ -140,12 +140,13 @@ function pipelineText(name: string, own: readonly MappedFeature[], draft: Draft)
     user: 'optional(user)',
     ...Object.fromEntries(optional(draft.sent, 'request')),
   };
+  const counters = [...draft.counters.keys()].filter((counter) => reads(`${counter}:`));
   const pipeline = {
     pipeline: name,
     rank: 'product',
     request,
     limits: { candidates: Math.max(LEAST_LIMIT, draft.events?.longest ?? 0) },
-    ...(reads('item_counters:') ? { features: ['item_counters'] } : {}),
+    ...(counters.length > 0 ? { features: counters } : {}),
     components: [
       ...steps,
       ...(columns.length > 0
@@ -177,15 +178,12 @@ function entityFiles(draft: Draft): Record<string, string> {
       ? { 'schemas/entities/product.yaml': entity('product', draft.items, { extends: 'ProductEntity' }) }
       : {}),
     ...(draft.users.size > 0 ? { 'schemas/entities/user.yaml': entity('user', draft.users) } : {}),
-    ...(draft.counters.length > 0
-      ? {
-          'schemas/features/item_counters.yaml': stringify({
-            view: 'item_counters',
-            of: ['product'],
-            features: Object.fromEntries(draft.counters.map((name) => [name, 'float'])),
-          }),
-        }
-      : {}),
+    ...Object.fromEntries(
+      [...draft.counters].map(([counter, { of, features }]) => [
+        `schemas/counters/${counter}.yaml`,
+        stringify({ counter, of, features: Object.fromEntries(features) }),
+      ]),
+    ),
   };
 }
 
@@ -227,7 +225,9 @@ function noteSections({ sections }: MetarankConfig, { notes }: Draft): void {
         type === 'file' ? 'carried' : 'to do',
         type === 'file'
           ? '`millrace ledger import --map metarank` reads the file'
-          : `let a consumer of ${type ?? 'the source'} send events to POST /api/v1/feedback and uploads to POST /api/v1/entities/upload`,
+          : type === 'kafka'
+            ? 'declare it in `sources/`, with `map: metarank` (docs/sources.md)'
+            : `let a consumer of ${type ?? 'the source'} send events to POST /api/v1/feedback and uploads to POST /api/v1/entities/upload`,
       );
     else if (name === 'train')
       note(name, 'left out', 'training reads data sets of the ledger: `millrace dataset build`');
