@@ -17,6 +17,9 @@ const MOST = 2000;
 const BOT =
   /(?<!cu)bot\b|crawl|spider|slurp|scrapy|facebookexternalhit|headlesschrome|phantomjs|lighthouse|pingdom|^(?:curl|wget|python|java|go-http-client|axios|node|undici|ruby|php|perl|libwww)\b/i;
 
+/** The window system of Chrome OS and the BSDs, for which Bowser names no kind of device. */
+const DESKTOP = /\(X11;/;
+
 const known = new Map<string, UserAgent>();
 
 /** Reads a header User-Agent. Equal headers are read once; the oldest of those kept is forgotten first. */
@@ -39,7 +42,7 @@ function read(text: string): UserAgent {
   const { platform, os, browser } = Bowser.parse(text);
   const isBot = platform.type === 'bot' || BOT.test(text);
   return {
-    platform: isBot ? 'bot' : named(platform.type),
+    platform: isBot ? 'bot' : named(platform.type ?? (DESKTOP.test(text) ? 'desktop' : undefined)),
     os: named(os.name),
     browser: named(browser.name),
     isBot,

@@ -8,7 +8,7 @@ import { checkIndex } from './element.js';
 import { checkIn } from './membership.js';
 import { constant, type Operand } from './operand.js';
 import { checkBinary, checkUnary } from './operators.js';
-import { helpForValue, ownFunctionName } from './spellings.js';
+import { helpForStep, helpForValue, ownFunctionName } from './spellings.js';
 import { BOOL, NUMBER, TEXT } from './types.js';
 
 /** Messages do not repeat parts that are longer than this. */
@@ -124,9 +124,10 @@ export class Checker implements Checking {
         'unknown_function',
         name,
         `there is no function \`${node.name}\``,
-        signature === undefined
-          ? 'docs/expressions.md lists the functions'
-          : `did you mean \`${signature}\`?`,
+        helpForStep(node.name) ??
+          (signature === undefined
+            ? 'docs/expressions.md lists the functions'
+            : `did you mean \`${signature}\`?`),
       );
       return undefined;
     }

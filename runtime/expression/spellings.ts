@@ -108,7 +108,30 @@ const FOREIGN_FUNCTIONS = new Map([
   ['referer_medium', 'referrer_medium'],
   ['timestamp', 'time'],
   ['date', 'time'],
+  ['word_count', 'words'],
+  ['euclidean_distance', 'norm'],
+  ['levenshtein', 'edit_distance'],
+  ['interpolate', 'piecewise'],
+  ['month_of_year', 'month'],
 ]);
+
+/** What a step computes, because it needs all candidates or two vectors. */
+const STEPS = new Map(
+  Object.entries({
+    rank_within: ['median', 'quantile', 'percentile', 'rank', 'zscore', 'z_score', 'min_max', 'diversity'],
+    share_within: ['share'],
+    similarity: ['cosine', 'cosine_similarity', 'dot', 'dot_product', 'euclidean'],
+    text_match: ['bm25', 'match', 'phrase', 'coverage', 'proximity'],
+    one_hot: ['onehot', 'one_hot'],
+    interaction: ['interacted_with'],
+  }).flatMap(([step, names]) => names.map((name) => [name, step] as const)),
+);
+
+/** The help for a function that is a step here; undefined for any other name. */
+export function helpForStep(name: string): string | undefined {
+  const step = STEPS.get(name.toLowerCase());
+  return step && `a step computes it: \`use: ${step}\``;
+}
 
 export function ownFunctionName(name: string): string | undefined {
   return FOREIGN_FUNCTIONS.get(name.toLowerCase());

@@ -34,6 +34,18 @@ export const USER_AGENTS: readonly KnownUserAgent[] = [
     os: 'Windows',
     device: 'Other',
   },
+  {
+    text: `Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${WEBKIT} Chrome/126.0.0.0 Safari/537.36`,
+    browser: 'Chrome',
+    os: 'Chrome OS',
+    device: 'Other',
+  },
+  {
+    text: 'Mozilla/5.0 (X11; FreeBSD amd64; rv:127.0) Gecko/20100101 Firefox/127.0',
+    browser: 'Firefox',
+    os: 'FreeBSD',
+    device: 'Other',
+  },
   { text: `${MAC} ${SAFARI} Version/17.5 Safari/605.1.15`, browser: 'Safari', os: 'Mac OS X', device: 'Mac' },
   {
     text: `${MAC} ${WEBKIT} Chrome/126.0.0.0 Safari/537.36`,

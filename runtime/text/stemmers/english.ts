@@ -77,7 +77,8 @@ export function stemEnglish(word: string): string {
   if (exception !== undefined) return exception;
   if (word.length < 3) return word;
   let stem = word.replace(/^'/u, '').replace(/^y/u, 'Y');
-  stem = stem.replaceAll(/(?<=[aeiouy])y/gu, 'Y');
+  // A y after a consonant y is a vowel.
+  stem = stem.replaceAll(/([aeiouy])y/gu, '$1Y');
   const r1 = R1_AFTER.exec(stem)?.[0].length ?? regionAfter(stem, 0);
   const r2 = regionAfter(stem, r1);
   stem = step1b(step1a(stem), r1);

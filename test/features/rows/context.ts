@@ -69,6 +69,7 @@ const SYSTEMS = [
   ['ios', 'iOS'],
   ['android', 'Android'],
   ['linux', 'Linux'],
+  ['chrome os', 'Chrome OS'],
 ] as const;
 
 export const CONTEXT: readonly FeatureRow[] = [

@@ -90,6 +90,8 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     'lenght(product.title)',
     'avg(product.prices)',
     'days_since(product.added)',
+    'median(product.price)',
+    'word_count(product.title)',
     'frobnicate(1)',
     'constructor(1)',
     'log()',

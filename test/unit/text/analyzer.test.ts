@@ -135,6 +135,7 @@ describe('the analyzer', () => {
       "the runner's running shoes",
       ['the', 'runner', 'run', 'shoe'],
     ],
+    [{ language: 'english', stemming: 'language' }, 'joyyder duyydoable', ['joyyd', 'duyydo']],
     [
       { language: 'english', stemming: 'language', stopWords: 'drop' },
       'the shoes of a runner',

@@ -1,94 +1,105 @@
-/** Features of Metarank that count events, which are counters here. */
-import { parseDuration } from '../../../api/duration.js';
+/** Features of Metarank that count events: they become live counters. */
 import { isJsonObject, own } from '../../../core/value-fit.js';
 import { textIn, textsIn, type MetarankFeature } from './config.js';
-import { counterOf, type CountedFeature, type CountedType, type Draft } from './draft.js';
-import { carried, kindOf, type Column, type MappedFeature, type Mapper } from './mapper.js';
+import type { Draft } from './draft.js';
+import { carried, kindOf, type MappedFeature, type Mapper } from './mapper.js';
 
-const TYPES: Readonly<Record<string, CountedType>> = { item: 'product', user: 'user' };
-
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-/** The longest window of a counter. Metarank counts without an end. */
-const LONGEST = 366 * DAY;
-
-const interactionCount: Mapper = ({ name, options }, draft) => {
-  const event = kindOf(textIn(options, 'interaction') ?? 'click');
-  return counted(draft, options, [{ name, definition: { event, window: windowText(LONGEST) } }], [event]);
+/** The counter of a scope of Metarank, and its key. */
+const SCOPES: Readonly<Record<string, { readonly counter: string; readonly of: readonly string[] }>> = {
+  item: { counter: 'item_counters', of: ['product'] },
+  user: { counter: 'user_counters', of: ['user'] },
+  'ranking.query': { counter: 'query_counters', of: ['query', 'product'] },
 };
 
-const windowCount: Mapper = ({ name, options }, draft) => {
-  const event = kindOf(textIn(options, 'interaction') ?? 'click');
-  return inPeriods(draft, name, options, 'windows', { event }, [event]);
-};
+const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const LONGEST = 366 * UNITS.d;
 
-const rate: Mapper = ({ name, options }, draft) => {
-  const [top, bottom] = [textIn(options, 'top'), textIn(options, 'bottom')];
-  if (top === undefined || bottom === undefined) return 'it has no top or no bottom';
-  const [event, over] = [kindOf(top), kindOf(bottom)];
-  const normalize = own(options, 'normalize');
-  const weight = isJsonObject(normalize) ? Number(textIn(normalize, 'weight') ?? NaN) : NaN;
-  const prior = weight > 0 ? { prior: { weight } } : {};
-  return inPeriods(draft, name, options, 'periods', { event, over, ...prior }, [event, over]);
-};
-
-/** One feature for each number of buckets. @param list the option that has these numbers */
-function inPeriods(
-  draft: Draft,
-  name: string,
-  options: MetarankFeature['options'],
-  list: 'windows' | 'periods',
-  definition: CountedFeature,
-  kinds: readonly string[],
-): MappedFeature | string {
-  const bucket = parseDuration(textIn(options, 'bucket') ?? '1d');
-  if (bucket === undefined) return `its bucket ${textIn(options, 'bucket') ?? ''} is no time here`;
-  const numbers = textsIn(options, list);
-  if (numbers.length === 0) return `it has no ${list}`;
-  const windows = numbers.map((number) => Number(number) * bucket);
-  if (!windows.every((window) => window >= 60_000 && window <= LONGEST))
-    return 'a window of a counter has 1 minute to 366 days';
-  const features = numbers.map((number, i) => ({
-    name: `${name}_${number}`,
-    definition: { ...definition, window: windowText(windows[i] ?? DAY) },
-  }));
-  return counted(draft, options, features, kinds);
+/** `24h`, `24 hours`, `1d` in milliseconds; undefined for any other text. */
+function durationOf(text: string): number | undefined {
+  const [, number = '', unit = ''] = /^(\d+)\s*([smhd])(?:[a-z]*)$/.exec(text) ?? [];
+  return Object.hasOwn(UNITS, unit) ? Number(number) * UNITS[unit as keyof typeof UNITS] : undefined;
 }
 
-/** @param features by the names of their columns */
+/** A duration as a counter takes it, in the largest unit that divides it. */
+function windowText(ms: number): string {
+  const unit = (['d', 'h', 'm'] as const).find((one) => ms % UNITS[one] === 0) ?? 's';
+  return `${ms / UNITS[unit]}${unit}`;
+}
+
+/** One feature of a counter for each period. @param feature what it counts, without its window */
 function counted(
+  { name, options }: MetarankFeature,
   draft: Draft,
-  options: MetarankFeature['options'],
-  features: readonly { readonly name: string; readonly definition: CountedFeature }[],
-  kinds: readonly string[],
+  periods: readonly { readonly column: string; readonly window: string }[],
+  feature: Readonly<Record<string, unknown>>,
+  difference: string,
 ): MappedFeature | string {
   const scope = textIn(options, 'scope') ?? 'item';
-  const type = Object.hasOwn(TYPES, scope) ? TYPES[scope] : undefined;
-  if (type === undefined)
-    return `declare a counter of an entity type for ${scope} (docs/counters.md); its type and its ids are not in this configuration`;
-  for (const kind of kinds) draft.kinds.add(kind);
-  const columns = features.map(({ name, definition }): Column => ({
-    name,
-    value: draft.counter(type, name, definition),
-  }));
-  const has = (test: (definition: CountedFeature) => boolean): boolean =>
-    features.some(({ definition }) => test(definition));
-  const differences = [
-    'counts the feedback that arrives from now on',
-    ...(has(({ window }) => window === windowText(LONGEST)) ? ['of at most 366 days'] : []),
-    ...(has(({ prior }) => prior !== undefined) ? ['`prior` counts impressions, not clicks'] : []),
-    ...(has(({ over, prior }) => over !== undefined && prior === undefined)
-      ? ['without events of `over` it is missing, not 0']
-      : []),
-  ];
-  const detail = `counter \`${counterOf(type)}\`: ${differences.join('; ')}`;
-  return carried(columns, detail, [], 'changed');
+  const found = Object.hasOwn(SCOPES, scope) ? SCOPES[scope] : undefined;
+  if (found === undefined)
+    return `counters by ${scope} need an entity type of their own: declare it, and a counter of it (docs/counters.md)`;
+  if (periods.length === 0) return 'it has no periods';
+  const { counter, of } = found;
+  const columns = periods.map(({ column, window }) => {
+    const key = draft.count(counter, of, column, { ...feature, window });
+    return { name: column, value: `${counter}:${key}` };
+  });
+  return carried(
+    columns,
+    `counter \`${counter}\`, with ${name} of events from now on; \`millrace counters rebuild ${counter}\` counts imported ones. ${difference}`,
+    [],
+    'changed',
+  );
 }
 
-function windowText(window: number): string {
-  if (window % DAY === 0) return `${window / DAY}d`;
-  return window % HOUR === 0 ? `${window / HOUR}h` : `${Math.round(window / 60_000)}m`;
+/** The windows of a feature with buckets and periods; a text is why they cannot be counted. */
+function periodsOf({ name, options }: MetarankFeature): { column: string; window: string }[] | string {
+  const bucket = durationOf(textIn(options, 'bucket') ?? textIn(options, 'bucket_size') ?? '1d');
+  if (bucket === undefined) return 'its bucket is no duration';
+  const given = [...textsIn(options, 'periods'), ...textsIn(options, 'windows')];
+  const windows = given.map((period) => Number(period) * bucket);
+  if (windows.some((ms) => !(ms >= UNITS.m && ms <= LONGEST)))
+    return 'windows of counters have 1 minute to 366 days';
+  return windows.map((ms, i) => ({ column: `${name}_${given[i] ?? ''}`, window: windowText(ms) }));
 }
+
+const interactionCount: Mapper = (feature, draft) => {
+  const event = kindOf(textIn(feature.options, 'interaction') ?? 'click');
+  draft.kinds.add(event);
+  const periods = [{ column: feature.name, window: windowText(LONGEST) }];
+  return counted(feature, draft, periods, { event }, 'It has a window, of 366 days');
+};
+
+const windowCount: Mapper = (feature, draft) => {
+  const periods = periodsOf(feature);
+  if (typeof periods === 'string') return periods;
+  const event = kindOf(textIn(feature.options, 'interaction') ?? 'click');
+  draft.kinds.add(event);
+  return counted(feature, draft, periods, { event }, 'Windows end now, and have 24 buckets');
+};
+
+const rate: Mapper = (feature, draft) => {
+  const periods = periodsOf(feature);
+  if (typeof periods === 'string') return periods;
+  const { options } = feature;
+  const [event, over] = [textIn(options, 'top') ?? 'click', textIn(options, 'bottom') ?? 'impression'].map(
+    kindOf,
+  );
+  for (const kind of [event, over]) if (kind !== undefined) draft.kinds.add(kind);
+  const normalize = own(options, 'normalize');
+  const weight = isJsonObject(normalize) ? Number(textIn(normalize, 'weight') ?? 10) : NaN;
+  const difference =
+    weight > 0
+      ? 'The weight of the prior counts bottom events, not top events'
+      : 'Windows end now, and have 24 buckets';
+  return counted(
+    feature,
+    draft,
+    periods,
+    { event, over, ...(weight > 0 ? { prior: { weight } } : {}) },
+    difference,
+  );
+};
 
 export const COUNTER_MAPPERS: Readonly<Record<string, Mapper>> = {
   interaction_count: interactionCount,

@@ -18,15 +18,11 @@ export interface Step {
   readonly with: Readonly<Record<string, unknown>>;
 }
 
-/** Entity types whose events Metarank counts, and that every project has. */
-export type CountedType = 'product' | 'user';
-
-/** The counter of an entity type. */
-export const counterOf = (type: CountedType): string =>
-  type === 'product' ? 'item_counters' : 'user_counters';
-
-/** A feature of a counter, as YAML. */
-export type CountedFeature = Readonly<Record<string, unknown>>;
+/** A live counter, as YAML. */
+export interface DraftCounter {
+  readonly of: readonly string[];
+  readonly features: Map<string, Readonly<Record<string, unknown>>>;
+}
 
 /** The parts of a project that grow while the features are mapped. */
 export class Draft {
@@ -37,19 +33,12 @@ export class Draft {
   readonly users: Map<string, string>;
   readonly carried: Map<string, string>;
   readonly sent: Map<string, string>;
-  /** The features of the counter of each entity type, by name. */
-  readonly counters = new Map<CountedType, Map<string, CountedFeature>>();
+  readonly counters = new Map<string, DraftCounter>();
   readonly kinds: Set<string>;
   /** Names that steps cannot have. */
   readonly #taken = new Set([
-    'product',
-    'user',
-    'query',
-    'request',
-    'item_counters',
-    'user_counters',
-    'ltr',
-    'score',
+    ...['product', 'user', 'query', 'request', 'ltr', 'score'],
+    ...['item_counters', 'user_counters', 'query_counters'],
   ]);
 
   constructor(events: MetarankEvents | undefined) {
@@ -71,13 +60,19 @@ export class Draft {
     return name;
   }
 
-  /** Declares a feature of a counter. @returns its path in expressions */
-  counter(type: CountedType, text: string, definition: CountedFeature): string {
-    const features = this.counters.get(type) ?? new Map<string, CountedFeature>();
+  /** Declares a feature of a counter. @returns its name, which is free in the counter */
+  count(
+    counter: string,
+    of: readonly string[],
+    text: string,
+    feature: Readonly<Record<string, unknown>>,
+  ): string {
+    const declared = this.counters.get(counter) ?? { of, features: new Map() };
     let name = nameOf(text);
-    while (features.has(name)) name += '_too';
-    this.counters.set(type, features.set(name, definition));
-    return `${counterOf(type)}:${name}`;
+    while (declared.features.has(name)) name += '_too';
+    declared.features.set(name, feature);
+    this.counters.set(counter, declared);
+    return name;
   }
 
   /**

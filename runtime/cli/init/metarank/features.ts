@@ -1,4 +1,5 @@
 import { isJsonObject, own } from '../../../core/value-fit.js';
+import { languageOf, stopWordsOf } from '../../../text/index.js';
 import { textIn, textsIn, type MetarankFeature } from './config.js';
 import { CONTEXT_MAPPERS } from './context-features.js';
 import { COUNTER_MAPPERS } from './counter-features.js';
@@ -86,7 +87,8 @@ const itemAge: Mapper = ({ name, options }, draft) => {
 const interactedWith: Mapper = ({ name, options }, draft) => {
   const fields = textsIn(options, 'field');
   const event = kindOf(textIn(options, 'interaction') ?? 'click');
-  const window = textIn(options, 'duration') ?? textIn(options, 'ttl') ?? '90d';
+  // `ttl` only says how long Metarank keeps the list.
+  const window = textIn(options, 'duration') ?? '24h';
   const columns: Column[] = [];
   const steps: Step[] = [];
   for (const source of fields) {
@@ -113,54 +115,60 @@ const interactedWith: Mapper = ({ name, options }, draft) => {
   return carried(columns, detail, steps, 'changed');
 };
 
+const WORDS = 'words are runs of letters and digits';
+
 const wordCount: Mapper = ({ name, options }, draft) => {
   const field = draft.field(sourceOf(options), ['string'], isOfItem(options));
   if ('problem' in field) return field.problem;
   const value = `words(${field.path})`;
-  return carried([{ name, value }], `\`${value}\`: absent for an absent text, not 0`, [], 'changed');
-};
-
-/** The functions that compare the words of two texts, by method. */
-const OVERLAPS: Readonly<Record<string, (texts: string, n: number) => string>> = {
-  term: (texts) => `term_overlap(${texts})`,
-  ngram: (texts, n) => `ngram_overlap(${texts}, ${n})`,
+  return carried(
+    [{ name, value }],
+    `\`${value}\`: ${WORDS}, not what stands between white space`,
+    [],
+    'changed',
+  );
 };
 
 const fieldMatch: Mapper = ({ name, options }, draft) => {
-  const given = own(options, 'method');
-  const method = isJsonObject(given) ? given : {};
-  const type = textIn(method, 'type') ?? 'none';
-  const overlap = Object.hasOwn(OVERLAPS, type) ? OVERLAPS[type] : undefined;
-  if (type !== 'bm25' && overlap === undefined)
-    return `the method ${type} has no equal; for embeddings, use the similarity step`;
-  const fits = overlap === undefined ? ['string', 'list(string)'] : ['string'];
-  const item = draft.field(textIn(options, 'itemField') ?? '', fits, true);
+  const method = own(options, 'method');
+  const type = isJsonObject(method) ? textIn(method, 'type') : undefined;
+  if (!isJsonObject(method) || (type !== 'bm25' && type !== 'term' && type !== 'ngram'))
+    return `the method ${type ?? 'none'} has no equal; for embeddings, use the similarity step`;
+  const types = type === 'bm25' ? ['string', 'list(string)'] : ['string'];
+  const item = draft.field(textIn(options, 'itemField') ?? '', types, true);
   const query = draft.field(textIn(options, 'rankingField') ?? '', ['string'], false);
   if ('problem' in item) return item.problem;
   if ('problem' in query) return query.problem;
-  if (overlap !== undefined) {
-    const value = overlap(`${query.path}, ${item.path}`, Math.floor(Number(textIn(method, 'n') ?? 3)) || 3);
-    const detail = `\`${value}\`: add a language for stems; absent if a text is absent, not 0`;
-    return carried([{ name, value }], detail, [], 'changed');
+  const language = languageOf(textIn(method, 'language') ?? '');
+  if (type === 'bm25') {
+    const as = draft.step(name);
+    const analyzer = {
+      ...(language === undefined ? { stemming: 'none' } : { language }),
+      ...(language !== undefined && stopWordsOf(language) !== undefined ? { stop_words: 'drop' } : {}),
+    };
+    const step = { use: 'text_match', as, with: { query: query.path, field: item.path, ...analyzer } };
+    const detail =
+      'step `text_match`: statistics over the candidates; `millrace text-stats` makes them of the catalogue';
+    return carried([{ name, value: `${as}:bm25` }], detail, [step], 'changed');
   }
-  const as = draft.step(name);
-  const detail =
-    'step `text_match`: statistics over the candidates; `millrace text-stats` makes them of the catalogue';
-  const step = { use: 'text_match', as, with: { query: query.path, field: item.path } };
-  return carried([{ name, value: `${as}:bm25` }], detail, [step], 'changed');
+  const last = type === 'ngram' ? (textIn(method, 'n') ?? '3') : language && `"${language}"`;
+  const words = [query.path, item.path, ...(last === undefined ? [] : [last])].join(', ');
+  const value = `${type}_overlap(${words})`;
+  return carried([{ name, value }], `\`${value}\`: ${WORDS}, and stop words count`, [], 'changed');
 };
 
 const relativeNumber: Mapper = ({ name, options }, draft) => {
-  const given = own(options, 'method');
-  const method = isJsonObject(given) ? given : {};
-  const type = textIn(method, 'type') ?? textIn(options, 'method');
-  if (type !== 'minmax')
-    return `the method ${type ?? 'none'} has no equal; rank_within has minmax within the list`;
+  const method = own(options, 'method');
+  const type = isJsonObject(method) ? textIn(method, 'type') : textIn(options, 'method');
+  if (type !== 'minmax' && type !== 'estimate_minmax')
+    return `the method ${type ?? 'none'} has no equal; rank_within has minmax and percentiles within the list`;
   const field = draft.field(sourceOf(options), ['float', 'int'], isOfItem(options));
   if ('problem' in field) return field.problem;
-  const [min, max] = [Number(textIn(method, 'min') ?? NaN), Number(textIn(method, 'max') ?? NaN)];
-  if (min < max) {
-    const value = `(${field.path} ${min < 0 ? '+' : '-'} ${Math.abs(min)}) / ${max - min}`;
+  const [least, most] = ['min', 'max'].map((limit) =>
+    Number(isJsonObject(method) ? textIn(method, limit) : NaN),
+  );
+  if (type === 'minmax' && least !== undefined && most !== undefined && most > least) {
+    const value = `(${field.path} - ${least}) / (${most} - ${least})`;
     return carried([{ name, value }], `\`${value}\``);
   }
   const as = draft.step(name);
@@ -179,8 +187,8 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
   word_count: wordCount,
   field_match: fieldMatch,
   relative_number: relativeNumber,
-  ...CONTEXT_MAPPERS,
   ...COUNTER_MAPPERS,
+  ...CONTEXT_MAPPERS,
 };
 
 /** Names of categories are unique and in the grammar of names. */

@@ -15,14 +15,24 @@ export interface MigratedPipeline {
   readonly labels: string | undefined;
 }
 
-/** The text of MIGRATION.md: what to run, what became of each part, and what is left to do. */
-export function migrationText(notes: readonly Note[], pipelines: readonly MigratedPipeline[]): string {
+/**
+ * The text of MIGRATION.md: what to run, what became of each part, and what is left to do.
+ * @param counters their names
+ */
+export function migrationText(
+  notes: readonly Note[],
+  pipelines: readonly MigratedPipeline[],
+  counters: readonly string[],
+): string {
   const [first] = pipelines;
   const commands = [
     'millrace validate',
     ...(first === undefined
       ? []
-      : [`millrace ledger import events.jsonl --map metarank --pipeline ${first.name}`]),
+      : [
+          `millrace ledger import events.jsonl --map metarank --pipeline ${first.name}`,
+          ...counters.map((name) => `millrace counters rebuild ${name}`),
+        ]),
     ...pipelines.flatMap(({ name, labels }) => [
       `millrace dataset build ${name}${labels === undefined ? '' : ` --label ${labels}`} --out data/${name}`,
       `millrace train ${name}:ltr --data data/${name} --out models/${name}.txt`,

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { isJsonObject } from '../../../core/value-fit.js';
 import { emptyModel } from '../../ledger-import/empty-model.js';
 import { textIn, type MetarankConfig, type MetarankModel } from './config.js';
-import { counterOf, Draft, nameOf, type Note } from './draft.js';
+import { Draft, nameOf, type Note } from './draft.js';
 import type { MetarankEvents } from './events.js';
 import { mapFeature } from './features.js';
 import { kindOf, type Column, type MappedFeature } from './mapper.js';
@@ -50,7 +50,7 @@ export function projectFromMetarank(
       'millrace.yaml': projectText(config, draft, project),
       ...entityFiles(draft),
       ...files,
-      'MIGRATION.md': migrationText(draft.notes, pipelines),
+      'MIGRATION.md': migrationText(draft.notes, pipelines, [...draft.counters.keys()]),
     },
     notes: draft.notes,
   };
@@ -130,7 +130,6 @@ function pipelineText(name: string, own: readonly MappedFeature[], draft: Draft)
   const steps = own.flatMap((one) => one.steps);
   const text = JSON.stringify([columns, steps]);
   const reads = (word: string): boolean => text.includes(word);
-  const counters = [...draft.counters.keys()].map(counterOf).filter((counter) => reads(`${counter}:`));
   const optional = (fields: ReadonlyMap<string, string>, prefix: string): [string, string][] =>
     [...fields]
       .filter(([field]) => reads(`${prefix}.${field}`))
@@ -141,6 +140,7 @@ function pipelineText(name: string, own: readonly MappedFeature[], draft: Draft)
     user: 'optional(user)',
     ...Object.fromEntries(optional(draft.sent, 'request')),
   };
+  const counters = [...draft.counters.keys()].filter((counter) => reads(`${counter}:`));
   const pipeline = {
     pipeline: name,
     rank: 'product',
@@ -179,12 +179,9 @@ function entityFiles(draft: Draft): Record<string, string> {
       : {}),
     ...(draft.users.size > 0 ? { 'schemas/entities/user.yaml': entity('user', draft.users) } : {}),
     ...Object.fromEntries(
-      Array.from(draft.counters, ([type, features]) => [
-        `schemas/counters/${counterOf(type)}.yaml`,
-        stringify(
-          { counter: counterOf(type), of: [type], features: Object.fromEntries(features) },
-          { aliasDuplicateObjects: false },
-        ),
+      [...draft.counters].map(([counter, { of, features }]) => [
+        `schemas/counters/${counter}.yaml`,
+        stringify({ counter, of, features: Object.fromEntries(features) }, { aliasDuplicateObjects: false }),
       ]),
     ),
   };
@@ -229,8 +226,10 @@ function noteSections({ sections }: MetarankConfig, { notes }: Draft): void {
         type === 'file'
           ? '`millrace ledger import --map metarank` reads the file'
           : type === 'kafka'
-            ? 'declare it in sources/: `use: kafka`, `map: metarank`, `into: feedback`, and another one with `into: entities` (docs/sources.md)'
-            : `there is no source for ${type ?? 'it'}: write a plugin (docs/sources.md), or send events to POST /api/v1/feedback and uploads to POST /api/v1/entities/upload`,
+            ? 'declare it in `sources/`, with `map: metarank` (docs/sources.md)'
+            : type === 'kafka'
+              ? 'declare it in sources/: `use: kafka`, `map: metarank`, `into: feedback`, and another one with `into: entities` (docs/sources.md)'
+              : `there is no source for ${type ?? 'it'}: write a plugin (docs/sources.md), or send events to POST /api/v1/feedback and uploads to POST /api/v1/entities/upload`,
       );
     else if (name === 'train')
       note(name, 'left out', 'training reads data sets of the ledger: `millrace dataset build`');

@@ -1,7 +1,8 @@
-/** `init --metarank` of the features that are functions and statistics here. */
+/** `init --metarank` of the features that are functions, statistics and counters here. */
 import { expect } from 'chai';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { millrace } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
 
@@ -60,6 +61,76 @@ describe('millrace init --metarank with features of the context', () => {
     const checked = await millrace(['validate', '--project', shop]);
     expect(checked.code, checked.stderr).to.equal(0);
     expect(checked.stderr).to.not.contain('error');
+  });
+
+  it('writes the expressions and the counters that docs/features.md names', async () => {
+    root = await writeProject({});
+    const config = `models:
+  shop: { type: lambdamart, features: [words, price, log, terms, grams, bm25, liked, sold, seen, ctr, asked, visits] }
+features:
+  - { name: words, type: word_count, source: item.title, scope: item }
+  - { name: price, type: relative_number, field: item.price, method: { type: minmax, min: -5, max: 100 } }
+  - { name: log, type: relative_number, field: item.price, method: { type: log_minmax, min: 1, max: 100 } }
+  - { name: terms, type: field_match, rankingField: ranking.query, itemField: item.title, method: { type: term, language: de } }
+  - { name: grams, type: field_match, rankingField: ranking.query, itemField: item.title, method: { type: ngram, n: 4 } }
+  - { name: bm25, type: field_match, rankingField: ranking.query, itemField: item.title, method: { type: bm25, language: english } }
+  - { name: liked, type: interacted_with, interaction: click, field: item.title, scope: user, ttl: 60d }
+  - { name: sold, type: interaction_count, interaction: purchase, scope: item }
+  - { name: seen, type: window_count, interaction: impression, scope: user, bucket: 90m, periods: [2, 16] }
+  - { name: ctr, type: rate, top: click, bottom: impression, scope: item, bucket: 24 hours, periods: [7], normalize: { weight: 5 } }
+  - { name: asked, type: rate, top: click, bottom: impression, scope: ranking.query, bucket: 1d, periods: [30] }
+  - { name: visits, type: window_count, interaction: click, scope: session, bucket: 1d, periods: [1] }
+`;
+    await writeFile(join(root, 'config.yml'), config);
+    const shop = join(root, 'shop');
+    const made = await millrace(['init', shop, '--metarank', join(root, 'config.yml')]);
+    expect(made.code, made.stderr).to.equal(0);
+    const pipeline = await readFile(join(shop, 'pipelines/shop.yaml'), 'utf8');
+    for (const line of [
+      'words: words(product.title)',
+      'price: (product.price - -5) / (100 - -5)',
+      'terms: term_overlap(query.query, product.title, "german")',
+      'grams: ngram_overlap(query.query, product.title, 4)',
+      'sold: item_counters:sold',
+      'seen_16: user_counters:seen_16',
+      'asked_30: query_counters:asked_30',
+      'language: english',
+      'window: 24h',
+    ])
+      expect(pipeline).to.match(new RegExp(`^ +${line.replaceAll(/[-()]/g, '\\$&')}$`, 'm'));
+    const counters = await Promise.all(
+      ['item', 'user', 'query'].map((name) =>
+        readFile(join(shop, `schemas/counters/${name}_counters.yaml`), 'utf8'),
+      ),
+    );
+    expect(counters.map((text): unknown => parse(text))).to.deep.equal([
+      {
+        counter: 'item_counters',
+        of: ['product'],
+        features: {
+          sold: { event: 'order', window: '366d' },
+          ctr_7: { event: 'click', over: 'impression', prior: { weight: 5 }, window: '7d' },
+        },
+      },
+      {
+        counter: 'user_counters',
+        of: ['user'],
+        features: {
+          seen_2: { event: 'impression', window: '3h' },
+          seen_16: { event: 'impression', window: '1d' },
+        },
+      },
+      {
+        counter: 'query_counters',
+        of: ['query', 'product'],
+        features: { asked_30: { event: 'click', over: 'impression', window: '30d' } },
+      },
+    ]);
+    const text = await readFile(join(shop, 'MIGRATION.md'), 'utf8');
+    for (const reason of ['the method log_minmax has no equal', 'counters by session need an entity type'])
+      expect(text).to.contain(reason);
+    const checked = await millrace(['validate', '--project', shop]);
+    expect(checked.code, checked.stderr).to.equal(0);
   });
 
   it('says which reducer and which part it does not know', async () => {
