@@ -5,6 +5,7 @@ import { describe } from '../core/value-fit.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import { curationKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
+import { unconfirmed } from '../store/unconfirmed.js';
 import type { CurationLists, ListState } from './curation-lists.js';
 import type { CurationWatch } from './curation-watch.js';
 import { warningsOf, type RuleWarning } from './list-warnings.js';
@@ -44,7 +45,7 @@ export class CurationService {
 
   /**
    * Replaces the rules of a list that came over the API. Either all of them are replaced, or none.
-   * @throws MillraceError invalid_body, unknown_curation, curation_changed; StoreWriteError
+   * @throws MillraceError invalid_body, unknown_curation, curation_changed, or a code of STORE_WRITE_FAILURES
    */
   async put(body: unknown): Promise<CurationAnswer> {
     const { list, sent } = this.#readPut(body);
@@ -79,7 +80,7 @@ export class CurationService {
     } catch (error) {
       // What is not stored must not be in service.
       await this.parts.lists.replace(list.name, 'api', list.rules.api);
-      throw error;
+      throw unconfirmed(`The list ${list.name}`, error);
     }
   }
 

@@ -2,7 +2,7 @@ import { MillraceError } from '../api/errors.js';
 import type { JsonObject } from '../api/types.js';
 import type { ExperimentDefinition } from '../config/model/experiments.js';
 import { nearest } from '../core/nearest.js';
-import { StoreWriteError } from '../store/store.js';
+import { unconfirmed } from '../store/unconfirmed.js';
 import type { Stops } from './stops.js';
 
 export interface ExperimentState {
@@ -78,9 +78,7 @@ async function confirmed(what: string, write: Promise<void>): Promise<void> {
   try {
     await write;
   } catch (error) {
-    if (!(error instanceof StoreWriteError)) throw error;
-    const detail = `${what} is not confirmed; it is safe to send it again. ${error.message}`;
-    throw new MillraceError(error.code, detail, { cause: error });
+    throw unconfirmed(what, error);
   }
 }
 

@@ -6,7 +6,8 @@ import { soon } from '../core/pieces.js';
 import type { EventKind } from '../config/model/events.js';
 import type { EventCodes } from '../store/event-codes.js';
 import { eventCodesKey, historyKey } from '../store/keys.js';
-import { StoreWriteError, type Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
+import { unconfirmed } from '../store/unconfirmed.js';
 import { tracedStore } from '../store/traced-store.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
 import type { StoreParts } from '../index/store-parts.js';
@@ -159,7 +160,7 @@ export class Feedback {
     try {
       return await counts.count(feedback, idOf, now, store);
     } catch (error) {
-      throw error instanceof StoreWriteError ? unconfirmed(error) : error;
+      throw unconfirmed('The feedback', error, ', because no event is counted twice');
     }
   }
 
@@ -198,7 +199,7 @@ export class Feedback {
         return { outcomes: feedback.events.map((event) => byEvent.get(event)), evicted };
       });
     } catch (error) {
-      throw error instanceof StoreWriteError ? unconfirmed(error) : error;
+      throw unconfirmed('The feedback', error, ', because no event is counted twice');
     } finally {
       deadline.end();
     }
@@ -227,11 +228,6 @@ export class Feedback {
     }
     return found;
   }
-}
-
-function unconfirmed(error: StoreWriteError): MillraceError {
-  const detail = `The feedback is not confirmed; it is safe to send it again, because no event is counted twice. ${error.message}`;
-  return new MillraceError(error.code, detail, { cause: error });
 }
 
 interface ValuesAt {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Redis } from 'ioredis';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -219,6 +220,22 @@ for (const store of ['embedded', 'redis'] as const)
       await until(async () => (await metric()) === '0');
       expect(await first().order()).to.equal('bacd');
     });
+
+    if (store === 'redis')
+      it('says that rules are not confirmed while Redis refuses writes, and keeps the old ones', async () => {
+        const client = new Redis(redis?.url ?? '');
+        try {
+          await client.config('SET', 'maxmemory', '1');
+          const { status, json } = await post(first().url + PUT, { list: 'campaigns', rules: [] });
+          expect(status).to.equal(503);
+          expect(json).to.include({ code: 'store_out_of_memory' });
+          expect(json).to.have.property('detail').that.contains('The list campaigns is not confirmed');
+          expect(await first().order()).to.equal('bacd');
+        } finally {
+          await client.config('SET', 'maxmemory', '0');
+          client.disconnect();
+        }
+      });
 
     if (store === 'redis')
       it('applies the rules of another instance', async () => {
