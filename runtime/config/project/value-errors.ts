@@ -40,9 +40,7 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
   const param = paramHelp(place, expected);
   if (param !== undefined) return param;
   if (typeof error.data === 'number' || typeof error.data === 'boolean')
-    return /\b(text|id)\b/.test(expected)
-      ? `quote it: "${textOf(place.node) ?? ''}"`
-      : undefined;
+    return /text|\bid\b/.test(expected) ? `quote it: "${textOf(place.node) ?? ''}"` : undefined;
   if (isScalar(place.node) || place.node === undefined) {
     const glued = /^([a-z_][a-z0-9_]*:)(\S.*)$/.exec(textOf(place.node) ?? '');
     if (glued !== null && expected.includes('mapping'))
