@@ -19,7 +19,7 @@ export interface Step {
 }
 
 /** A live counter, as YAML. */
-export interface DraftCounter {
+interface DraftCounter {
   readonly of: readonly string[];
   readonly features: Map<string, Readonly<Record<string, unknown>>>;
 }
