@@ -28,8 +28,8 @@ import { tracesBench } from './traces.js';
  * of pairs. `npm run bench -- text --against DIR` compares the step text_match alone. `npm run bench -- dataset --rankings N`
  * sets the size of the ledger, `npm run bench -- ledger --candidates N` that of the requests.
  * `npm run bench -- counters --only events` measures only how events are counted, `npm run bench -- experiments --only "last
- * step" --candidates 100` only the cases with that in their names, with so many candidates. `npm run bench -- sizing --write` puts its
- * figures into docs/sizing.md.
+ * step" --candidates 100` only the cases with that in their names, and so many candidates. `npm run bench -- sizing --write`
+ * puts its figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
