@@ -171,7 +171,8 @@ export async function runPipeline(
         : unranked(plan, frame, request.ids),
     );
     const { release }: Partial<InterleavedCandidates> = ranked;
-    const { teams, ...mixed } = mixedRun(choice, ranked);
+    const mixed = mixedRun(choice, ranked);
+    const { teams } = mixed;
     ({ taken } = mixed);
     const { page, answer } = await stages.run('page', () =>
       answerPage(plan, frame, request, ranked.ranking, trace, loss.code, services.hasher ?? PLAIN_IDS, check),
@@ -194,9 +195,21 @@ export async function runPipeline(
       experiments: taken,
       ...(teams === undefined ? {} : { interleaved: pageTeams(teams, page) }),
     };
-    const told = { report, answer, teams };
-    const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, ...told };
-    const explained = trace?.isRehearsal === true ? { ...finished, trace } : undefined;
+    const explained =
+      trace?.isRehearsal === true
+        ? {
+            ...ranked,
+            plan,
+            request,
+            frame,
+            page,
+            statuses: statuses.features,
+            report,
+            answer,
+            teams,
+            trace,
+          }
+        : undefined;
     if (explained !== undefined) services.observe?.(explained);
     const explanation =
       explained === undefined || services.observe !== undefined

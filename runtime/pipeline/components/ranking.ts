@@ -196,31 +196,24 @@ export class Ranking {
     return {
       scores: scores.slice(0, count),
       tiers: tiers.slice(0, count),
-      pins: { curation: [...this.#pins.curation], pipeline: [...this.#pins.pipeline] },
+      pins: { curation: listed(this.#pins.curation), pipeline: listed(this.#pins.pipeline) },
       rules: this.#rules.slice(),
       exploring: this.#exploring,
     };
   }
 
   /** Undoes a step. The arrays of the snapshot replace the old ones, to which the failed step may still write. */
-  restore({ scores, tiers, ...rest }: RankingSnapshot): void {
-    this.#frame.scores = this.#scores = scores;
-    this.#frame.tiers = tiers;
-    this.#take(rest);
+  restore(snapshot: RankingSnapshot): void {
+    this.#frame.scores = this.#scores = snapshot.scores;
+    this.#frame.tiers = snapshot.tiers;
+    this.#take(snapshot);
   }
 
-  #take({
-    pins,
-    rules,
-    exploring,
-  }: {
-    readonly pins: Readonly<Record<PinSource, Iterable<readonly [number, number]>>>;
-    readonly rules: readonly OrderRule[];
-    readonly exploring: ExploringStep | undefined;
-  }): void {
+  #take({ pins, rules, exploring }: RankingSnapshot): void {
     for (const source of ['curation', 'pipeline'] as const) {
-      this.#pins[source].clear();
-      for (const [row, position] of pins[source]) this.#pins[source].set(row, position);
+      const own = this.#pins[source];
+      if (own.size > 0) own.clear();
+      for (const [row, position] of pins[source]) own.set(row, position);
     }
     this.#rules = rules.slice();
     this.#exploring = exploring;
@@ -229,15 +222,15 @@ export class Ranking {
 
   /** A copy of the whole state, to run the same steps several times, or other ones on a ranking of the same rows. */
   keep(): KeptRanking {
-    return { ...this.snapshot(), rows: this.#rows };
+    return { snapshot: this.snapshot(), rows: this.#rows };
   }
 
   /** Returns to a kept state, which can be used again. It may be that of another ranking of the same rows. */
-  reset({ scores, tiers, rows, ...rest }: KeptRanking): void {
-    this.#frame.scores.set(scores);
-    this.#frame.tiers.set(tiers);
+  reset({ snapshot, rows }: KeptRanking): void {
+    this.#frame.scores.set(snapshot.scores);
+    this.#frame.tiers.set(snapshot.tiers);
     this.#scores = this.#frame.scores.subarray(0, this.#frame.count);
-    this.#take(rest);
+    this.#take(snapshot);
     this.#rows = rows;
     this.#kept = undefined;
   }
@@ -455,12 +448,20 @@ export interface RankingSnapshot {
   readonly exploring: ExploringStep | undefined;
 }
 
+const NONE: readonly (readonly [number, number])[] = [];
+
+/** Without pins, which is common, nothing is iterated. */
+function listed(pins: ReadonlyMap<number, number>): readonly (readonly [number, number])[] {
+  return pins.size === 0 ? NONE : [...pins];
+}
+
 /** The pins of a snapshot that hold, from row to position. */
 export function pinsOf({ pins }: RankingSnapshot): ReadonlyMap<number, number> {
   return winningPins({ curation: new Map(pins.curation), pipeline: new Map(pins.pipeline) });
 }
 
 /** The whole state of a ranking, with the candidates that filters left. */
-export interface KeptRanking extends RankingSnapshot {
+export interface KeptRanking {
+  readonly snapshot: RankingSnapshot;
   readonly rows: Int32Array;
 }

@@ -17,9 +17,9 @@ export function shareColumns(
   isEmpty: boolean,
 ): () => void {
   const own = frame.columns.slice();
-  for (const [slot, from] of columns) {
-    const column = control.columns[from];
-    if (column !== undefined) frame.columns[slot] = column;
+  for (const pair of columns) {
+    const column = control.columns[pair[1]];
+    if (column !== undefined) frame.columns[pair[0]] = column;
   }
   if (isEmpty) {
     for (const [index, from] of histories) frame.histories[index] = control.histories[from];

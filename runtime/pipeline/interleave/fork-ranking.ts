@@ -40,7 +40,7 @@ export class ForkRanking implements StepObserver {
     const { step, before } = report;
     // The copy that the step made of the ranking serves the arm as well. A step that did not run changed nothing.
     if (step === this.#first && this.#rows !== undefined)
-      this.kept = before === undefined ? ranking.keep() : { ...before, rows: this.#rows };
+      this.kept = before === undefined ? ranking.keep() : { snapshot: before, rows: this.#rows };
     if (step === this.#last) this.kept = ranking.keep();
     this.#observer?.after(report, ranking);
   }

@@ -76,10 +76,15 @@ export class InterleavedOrder implements MixedRows {
 }
 
 function union(one: Int32Array, other: Int32Array, count: number): Int32Array {
-  if (one.length === count) return one;
-  if (one.length === other.length && one.every((row, at) => row === other[at])) return one;
+  if (one.length === count || one === other || isSame(one, other)) return one;
   const isIn = new Uint8Array(count);
   for (const row of one) isIn[row] = 1;
   for (const row of other) isIn[row] = 1;
   return Int32Array.from(isIn.keys()).filter((row) => isIn[row] === 1);
+}
+
+function isSame(one: Int32Array, other: Int32Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }

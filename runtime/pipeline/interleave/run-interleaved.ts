@@ -2,7 +2,7 @@ import type { Plan } from '../../compile/plan.js';
 import { Deadline } from '../../core/deadline.js';
 import type { SharedRun } from '../../experiments/shared-run.js';
 import type { Frame } from '../../frame/frame.js';
-import { Ranking, type KeptRanking } from '../components/ranking.js';
+import { Ranking, type RankingSnapshot } from '../components/ranking.js';
 import {
   firstPage,
   runComponents,
@@ -16,6 +16,9 @@ import type { TraceSpan } from '../../tracing/trace-span.js';
 import { shareColumns } from './arm-frame.js';
 import { ForkRanking } from './fork-ranking.js';
 import { InterleavedOrder } from './interleaved-order.js';
+
+/** So many candidates are ordered at once if a record has all of them. For more, the answer would wait for the record. */
+const FEW = 200;
 
 /** The arm that is interleaved with control. */
 export interface SecondArm {
@@ -70,7 +73,7 @@ export async function runInterleaved(
           : await own.within(reads.frame);
       const release = shareColumns(plan, shared, frame, armFrame, shared.hasReads);
       const ranking = new Ranking(armFrame, plan.candidateType.name, ids, page, undefined, forked.kept);
-      await runArm(arm, armFrame, ranking, own, services.span, forked.kept);
+      await runArm(arm, armFrame, ranking, own, services.span, forked.kept?.snapshot);
       return { ranking, release };
     }).catch((error: unknown) => {
       deadline.check(); // the time of the whole request may be over
@@ -79,7 +82,7 @@ export async function runInterleaved(
     });
     if (typeof done === 'string') return alone(ranked, done);
     const order = new InterleavedOrder(ranked.ranking.side(), done.ranking.side(), ids.length, arm.coin);
-    if (services.ordersAll === true) order.first(ids.length);
+    if (services.ordersAll === true && ids.length <= FEW) order.first(ids.length);
     const steps = withReturned(ranked, order.rows);
     ranked.ranking.interleave(order);
     return { ...ranked, steps, interleaved: order, problem: undefined, release: done.release };
@@ -143,9 +146,9 @@ async function runArm(
   ranking: Ranking,
   deadline: Deadline,
   parent: TraceSpan | undefined,
-  kept: KeptRanking | undefined,
+  snapshot: RankingSnapshot | undefined,
 ): Promise<void> {
-  let copied = kept;
+  let copied = snapshot;
   for (const [index, step] of plan.steps.entries()) {
     if (shared.runs[index] !== true && step.kind !== 'effect') continue;
     deadline.check();
