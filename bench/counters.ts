@@ -118,7 +118,7 @@ async function countedEvents(
       traffic.store === 'redis'
         ? { REDIS_URL: redisUrl, MILLRACE_PREFIX: `events${rows.length}` }
         : { MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: await newFolder() };
-    const rates = await eventsPerSecond(folder, place, traffic, short ? 20_000 : 100_000);
+    const rates = await eventsPerSecond(folder, place, traffic, short ? 20_000 : 60_000);
     const { store, size, keys, clients } = traffic;
     rows.push([store, ...[size, keys, clients, ...rates].map((one) => one.toFixed(0))]);
   }
@@ -253,7 +253,7 @@ async function eventsPerSecond(
       };
       await Promise.all(Array.from({ length: clients }, client));
     };
-    await run(Math.max(10_000, keys * 40), 100);
+    await run(Math.max(2_000, keys * 40), 100);
     await run(events / 10, size);
     const cpu = process.cpuUsage();
     const began = performance.now();
