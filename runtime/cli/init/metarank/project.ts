@@ -226,10 +226,8 @@ function noteSections({ sections }: MetarankConfig, { notes }: Draft): void {
         type === 'file'
           ? '`millrace ledger import --map metarank` reads the file'
           : type === 'kafka'
-            ? 'declare it in `sources/`, with `map: metarank` (docs/sources.md)'
-            : type === 'kafka'
-              ? 'declare it in sources/: `use: kafka`, `map: metarank`, `into: feedback`, and another one with `into: entities` (docs/sources.md)'
-              : `there is no source for ${type ?? 'it'}: write a plugin (docs/sources.md), or send events to POST /api/v1/feedback and uploads to POST /api/v1/entities/upload`,
+            ? 'declare it in `sources/`: `use: kafka`, `map: metarank`, `into: feedback`, and another one with `into: entities` (docs/sources.md)'
+            : `there is no source for ${type ?? 'it'}: write a plugin (docs/sources.md), or send events to POST /api/v1/feedback and uploads to POST /api/v1/entities/upload`,
       );
     else if (name === 'train')
       note(name, 'left out', 'training reads data sets of the ledger: `millrace dataset build`');
