@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { MillraceError } from '../api/errors.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { Deadline } from '../core/deadline.js';
 import { soon } from '../core/pieces.js';
