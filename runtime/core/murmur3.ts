@@ -1,11 +1,12 @@
 /**
- * Computes MurmurHash3 x86 32-bit with seed 0, as an unsigned number. Source: Austin Appleby's MurmurHash3,
+ * Computes MurmurHash3 x86 32-bit, as an unsigned number. Source: Austin Appleby's MurmurHash3,
  * https://github.com/aappleby/smhasher (public domain).
+ * @param seed a whole number of 32 bits
  */
-export function murmur3(bytes: Uint8Array): number {
+export function murmur3(bytes: Uint8Array, seed = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const blocks = bytes.length - (bytes.length % 4);
-  let hash = 0;
+  let hash = seed;
   for (let at = 0; at < blocks; at += 4) {
     hash ^= scramble(view.getUint32(at, true));
     hash = Math.imul(rotate(hash, 13), 5) + 0xe6546b64;
@@ -16,10 +17,10 @@ export function murmur3(bytes: Uint8Array): number {
 }
 
 /** The same for the UTF-8 bytes of a text. A text in ASCII is hashed without a copy of its bytes. */
-export function murmur3OfText(text: string): number {
+export function murmur3OfText(text: string, seed = 0): number {
   const { length } = text;
   const blocks = length - (length % 4);
-  let hash = 0;
+  let hash = seed;
   let seen = 0;
   for (let at = 0; at < blocks; at += 4) {
     const a = text.charCodeAt(at);
@@ -36,7 +37,7 @@ export function murmur3OfText(text: string): number {
     seen |= unit;
     tail = (tail << 8) | unit;
   }
-  return seen > 127 ? murmur3(Buffer.from(text)) : finished(hash ^ scramble(tail) ^ length);
+  return seen > 127 ? murmur3(Buffer.from(text), seed) : finished(hash ^ scramble(tail) ^ length);
 }
 
 function finished(sum: number): number {

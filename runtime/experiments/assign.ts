@@ -1,4 +1,4 @@
-import { unitPoint } from './unit-point.js';
+import { seedOf, unitPoint } from './unit-point.js';
 
 /** What the choice of an arm depends on. */
 export interface Assignment {
@@ -12,37 +12,41 @@ export interface Assignment {
 }
 
 /**
- * Whether a unit takes part: whether its place in the layer is in the share.
- * @param placeOf the place of the unit in the layer; called only if it decides
+ * Gives the units of an experiment their arms. The place in the layer decides who takes part, and a point of its own decides the
+ * arm. So a larger share only adds units, and no unit changes its arm.
  */
-export function takesPart(
-  { layer, share, offset }: Assignment,
-  unit: string,
-  placeOf: (layer: string, unit: string) => number = placeIn,
-): boolean {
-  if (offset === 0 && share === 1) return true; // all places are below 1
-  const place = placeOf(layer, unit);
-  return place >= offset && place < offset + share;
-}
+export class Assigner {
+  readonly #assignment: Assignment;
+  readonly #layerSeed: number;
+  readonly #armSeed: number;
+  readonly #weights: number;
 
-/** The place of a unit in a layer, in [0, 1). */
-export function placeIn(layer: string, unit: string): number {
-  return unitPoint('layer', layer, unit);
-}
+  constructor(assignment: Assignment) {
+    this.#assignment = assignment;
+    this.#layerSeed = seedOf('layer', assignment.layer);
+    this.#armSeed = seedOf('arm', assignment.name);
+    this.#weights = assignment.arms.reduce((sum, { weight }) => sum + weight, 0);
+  }
 
-/** The index of the arm of a unit that takes part. */
-export function drawnArm({ name, arms }: Assignment, unit: string): number {
-  const total = arms.reduce((sum, { weight }) => sum + weight, 0);
-  const point = unitPoint('arm', name, unit) * total;
-  let end = 0;
-  const found = arms.findIndex(({ weight }) => point < (end += weight));
-  return found === -1 ? arms.length - 1 : found;
-}
+  /** Whether a unit takes part: whether its place in the layer is in the share. */
+  takesPart(unit: string): boolean {
+    const { share, offset } = this.#assignment;
+    if (offset === 0 && share === 1) return true; // all places are below 1
+    const place = unitPoint(this.#layerSeed, unit);
+    return place >= offset && place < offset + share;
+  }
 
-/**
- * The index of a unit's arm; undefined if the unit does not take part. The place in the layer decides who takes part, and
- * a point of its own decides the arm. So a larger share only adds units, and no unit changes its arm.
- */
-export function armOf(assignment: Assignment, unit: string): number | undefined {
-  return takesPart(assignment, unit) ? drawnArm(assignment, unit) : undefined;
+  /** The index of the arm of a unit that takes part. */
+  drawnArm(unit: string): number {
+    const { arms } = this.#assignment;
+    const point = unitPoint(this.#armSeed, unit) * this.#weights;
+    let end = 0;
+    const found = arms.findIndex(({ weight }) => point < (end += weight));
+    return found === -1 ? arms.length - 1 : found;
+  }
+
+  /** The index of a unit's arm; undefined if the unit does not take part. */
+  armOf(unit: string): number | undefined {
+    return this.takesPart(unit) ? this.drawnArm(unit) : undefined;
+  }
 }

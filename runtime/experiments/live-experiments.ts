@@ -8,7 +8,7 @@ import { withParams } from '../config/project/param-values.js';
 import { INTERLEAVED, type Exclusion } from '../ledger/experiment-columns.js';
 import type { JsonObject } from '../ledger/record-schema.js';
 import { ArmComponents } from './arm-components.js';
-import { drawnArm, placeIn, takesPart, type Assignment } from './assign.js';
+import { Assigner } from './assign.js';
 import { sharedByParams, type SharedRun } from './shared-run.js';
 
 /** An experiment that a request takes part in. */
@@ -62,7 +62,7 @@ export type ArmOverrides = ReadonlyMap<string, string>;
 
 interface LiveExperiment {
   readonly definition: ExperimentDefinition;
-  readonly assignment: Assignment;
+  readonly assigner: Assigner;
   readonly arms: readonly ArmDefinition[];
   readonly unitType: string;
   /** Of an interleaving of params: what the second arm shares with control. */
@@ -90,7 +90,7 @@ export class LiveExperiments {
       return {
         definition,
         arms: [...arms.values()],
-        assignment: { name, layer: layer.value, share, offset, arms: [...arms.values()] },
+        assigner: new Assigner({ name, layer: layer.value, share, offset, arms: [...arms.values()] }),
         unitType: field?.kind === 'entity' ? field.entity : unit.value,
         shared: mode === 'interleave' ? sharedByParams(plan, changedParams([definition])) : undefined,
       };
@@ -140,17 +140,9 @@ export class LiveExperiments {
     const asked = forcedLayers === undefined ? undefined : 'override';
     let taken: TakenArm[] | undefined;
     let changes: ArmDefinition[] | undefined;
-    let places: Map<string, number> | undefined;
-    // Experiments of one layer share the place of a unit, which is a hash.
-    const placeOf = (layer: string, unit: string): number => {
-      places ??= new Map();
-      const place = places.get(layer) ?? placeIn(layer, unit);
-      places.set(layer, place);
-      return place;
-    };
     let second: LiveExperiment | undefined;
     for (const live of this.#experiments) {
-      const { definition, assignment, arms, unitType } = live;
+      const { definition, assigner, arms, unitType } = live;
       const { name, from, until } = definition;
       if ((from !== undefined && now < from) || (until !== undefined && now >= until) || isStopped(name))
         continue;
@@ -160,13 +152,13 @@ export class LiveExperiments {
       let index = 0;
       if (forced !== undefined) index = arms.findIndex((arm) => arm.name === forced);
       else if (unit !== undefined) {
-        if (!takesPart(assignment, unit, placeOf)) continue;
+        if (!assigner.takesPart(unit)) continue;
         if (definition.mode === 'interleave') {
           second = live;
           (taken ??= []).push({ experiment: name, arm: INTERLEAVED, unitType, unit, excluded: asked });
           continue;
         }
-        index = drawnArm(assignment, unit);
+        index = assigner.drawnArm(unit);
       }
       const arm = arms[index];
       if (arm === undefined) continue;
@@ -266,7 +258,7 @@ export class LiveExperiments {
           `Millrace-Experiment: ${what} ${asked.slice(0, 100)}; ${guess === undefined ? `it has ${known.join(', ')}` : `did you mean ${guess}?`}`,
         );
       }
-      const layer = live?.assignment.layer ?? '';
+      const layer = live?.definition.layer.value ?? '';
       if (layers.has(layer))
         throw new MillraceError(
           'invalid_header',

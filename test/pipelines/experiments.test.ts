@@ -9,7 +9,7 @@ import { eventsOfRecord } from '../../runtime/ledger/events.js';
 import { SETTINGS } from '../../runtime/settings/settings.js';
 import { until } from '../support/until.js';
 import type { RequestContext } from '../../runtime/pipeline/types.js';
-import { armOf } from '../../runtime/experiments/assign.js';
+import { Assigner } from '../../runtime/experiments/assign.js';
 import { idsOf, rankedIn, startProject, type TestProject } from '../support/project.js';
 import { cellsOf, memoryLedger, type MemoryLedger } from '../support/memory-ledger.js';
 
@@ -106,8 +106,9 @@ describe('experiments on requests', () => {
 
   it('chooses by the hash alone', async () => {
     const arms = ['control', 'popular', 'model', 'replaced'].map((name) => ({ name, weight: 1 }));
+    const assigner = new Assigner({ name: 'popularity', layer: 'page', share: 0.5, offset: 0, arms });
     for (let i = 0; i < 40; i++) {
-      const arm = armOf({ name: 'popularity', layer: 'page', share: 0.5, offset: 0, arms }, `u${i}`);
+      const arm = assigner.armOf(`u${i}`);
       const { taken } = await rank(`u${i}`);
       expect(taken.startsWith('popularity='), taken).to.equal(arm !== undefined);
       if (arm !== undefined) expect(taken).to.equal(`popularity=${arms[arm]?.name ?? ''}`);

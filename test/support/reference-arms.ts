@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { referenceMurmur3 } from './reference-murmur3.js';
 
 /** An experiment, as docs/experiments.md describes it. */
 export interface ReferenceExperiment {
@@ -11,10 +11,10 @@ export interface ReferenceExperiment {
   readonly arms: Readonly<Record<string, number>>;
 }
 
-/** A point as docs/experiments.md defines it: the first 53 bits of the SHA-256 of the texts, divided by 2^53. */
-function point(...texts: readonly string[]): number {
-  const digest = createHash('sha256').update(texts.join('\u0000'), 'utf8').digest();
-  return Number(digest.readBigUInt64BE(0) >> 11n) / 2 ** 53;
+/** A point as docs/experiments.md defines it. */
+function point(purpose: string, name: string, unit: string): number {
+  const seed = referenceMurmur3(Buffer.from(`${purpose}\u0000${name}`));
+  return referenceMurmur3(Buffer.from(unit), seed) / 2 ** 32;
 }
 
 /** The arm of a unit, computed from the documentation alone; undefined if the unit does not take part. */

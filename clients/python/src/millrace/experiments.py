@@ -1,16 +1,32 @@
 """The arms that Millrace gives to the units of an experiment, computed from its definition alone."""
 
-import hashlib
 from collections.abc import Mapping
 
 
+def _murmur3(data: bytes, seed: int = 0) -> int:
+    """MurmurHash3 (x86, 32 bits), the public-domain hash of Austin Appleby."""
+
+    def scramble(block: int) -> int:
+        block = block * 0xCC9E2D51 & 0xFFFFFFFF
+        return (block << 15 | block >> 17) * 0x1B873593 & 0xFFFFFFFF
+
+    value = seed
+    blocks = len(data) - len(data) % 4
+    for at in range(0, blocks, 4):
+        value ^= scramble(int.from_bytes(data[at : at + 4], "little"))
+        value = ((value << 13 | value >> 19) & 0xFFFFFFFF) * 5 + 0xE6546B64 & 0xFFFFFFFF
+    value ^= scramble(int.from_bytes(data[blocks:], "little")) ^ len(data)
+    value = (value ^ value >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    value = (value ^ value >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    return value ^ value >> 16
+
+
 def unit_point(purpose: str, name: str, unit: str) -> float:
-    """The point of a unit in [0, 1): the first 53 bits of a SHA-256, divided by 2**53.
+    """The point of a unit in [0, 1): its MurmurHash3, divided by 2**32. The seed is that of the purpose and the name.
 
     ``purpose`` is ``"layer"`` with the name of a layer, or ``"arm"`` with the name of an experiment.
     """
-    digest = hashlib.sha256(f"{purpose}\0{name}\0{unit}".encode()).digest()
-    return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
+    return _murmur3(unit.encode(), _murmur3(f"{purpose}\0{name}".encode())) / 2**32
 
 
 def assign_arm(
