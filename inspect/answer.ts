@@ -94,6 +94,7 @@ function changeList(changes: readonly ExplainedChange[]): HTMLElement {
 
 function changeText(change: ExplainedChange): string {
   if ('pinned_to' in change) return `pinned to place ${change.pinned_to}`;
+  if ('pin_lost' in change) return `pinned to place ${change.pin_lost}, but another pin wins`;
   if ('before' in change) return `${scoreText(change.before)} → ${scoreText(change.after)}`;
   return Object.entries(change)
     .filter(([name]) => name !== 'step' && name !== 'as')

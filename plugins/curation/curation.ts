@@ -32,6 +32,7 @@ export class Curation implements RuleComponent {
       return row !== undefined && isWorkedOn[row] === 1 ? row : undefined;
     });
     for (const rule of rules) run.apply(rule);
+    run.end();
     return { applied: run.changed.size, skipped: run.skipped.size };
   }
 }
@@ -40,6 +41,8 @@ export class Curation implements RuleComponent {
 class Run {
   readonly changed = new Set<number>();
   readonly skipped = new Set<number>();
+  /** By row: the rule of the latest pin, which is the one that holds. */
+  readonly #pinnedBy = new Map<number, CuratedRule>();
 
   constructor(
     private readonly input: StepInput,
@@ -62,7 +65,8 @@ class Run {
       const row = this.rowOf(id);
       if (row === undefined) continue;
       ranking.pin(row, position, 'curation');
-      this.#note(row, rule, 'place');
+      this.changed.add(row);
+      this.#pinnedBy.set(row, rule);
       pinned[id] = position;
     }
     let boosted = 0;
@@ -89,6 +93,11 @@ class Run {
       ...(buried === 0 ? {} : { buried }),
     };
     if (Object.keys(data).length > 1) this.input.emit({ data });
+  }
+
+  /** Names the rules of the pins. */
+  end(): void {
+    for (const [row, rule] of this.#pinnedBy) this.#note(row, rule, 'place');
   }
 
   /** Changes the candidates that meet a condition. @returns their number */

@@ -48,6 +48,11 @@ export const plugin = definePlugin<Options>({
       warn(['positions', position], Number(position));
       pins.set(id, Number(position));
     }
-    return new Pin(() => pins);
+    const places = Array.from(pins, ([id, position]) => ({
+      position,
+      id,
+      option: ['positions', String(position)],
+    }));
+    return new Pin(() => pins, places);
   },
 });

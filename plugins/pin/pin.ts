@@ -1,4 +1,5 @@
 import {
+  type FixedPlace,
   type Input,
   isKnown,
   type RankingEdit,
@@ -13,11 +14,16 @@ export type Pins = Map<string, number>;
 /** Pins candidates to positions. An id that is not a candidate, or is outside the rows of the step, is ignored. */
 export class Pin implements RuleComponent {
   readonly scoring = 'keeps';
+  readonly places: readonly FixedPlace[];
   readonly #pinsOf: (input: StepInput) => ReadonlyMap<string, number>;
 
-  /** @param pinsOf the pins of a request */
-  constructor(pinsOf: (input: StepInput) => ReadonlyMap<string, number>) {
+  /**
+   * @param pinsOf the pins of a request
+   * @param places the pins of every request
+   */
+  constructor(pinsOf: (input: StepInput) => ReadonlyMap<string, number>, places: readonly FixedPlace[] = []) {
     this.#pinsOf = pinsOf;
+    this.places = places;
   }
 
   /** Pins the ids of a list of the request: the first to position 1, and so on. An id that is repeated counts once. */

@@ -1,4 +1,5 @@
 import {
+  type FixedPlace,
   type Input,
   isKnown,
   type RankingEdit,
@@ -10,11 +11,13 @@ import {
 /** Reserves positions for the candidates that meet a condition. */
 export class ReservedPositions implements RuleComponent {
   readonly scoring = 'keeps';
+  readonly places: readonly FixedPlace[];
   readonly #positions: readonly number[];
   readonly #where: Input<'number'>;
   readonly #least: number;
 
   constructor(positions: readonly number[], where: Input<'number'>, least = -Infinity) {
+    this.places = positions.map((position, index) => ({ position, option: ['positions', index] }));
     this.#positions = positions;
     this.#where = where;
     this.#least = least;

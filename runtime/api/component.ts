@@ -111,7 +111,19 @@ export interface RuleComponent extends ComponentLife {
    * places after it and can undo that, so a project with both gets a warning.
    */
   readonly arranges?: 'page' | 'places';
+  /** For warnings: the places that it asks for in every request, so that two steps that ask for one are reported. */
+  readonly places?: readonly FixedPlace[];
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
+}
+
+/** A place in the ranking that the options of a rule name. */
+export interface FixedPlace {
+  /** Counted from 1, over the whole ranking. */
+  readonly position: number;
+  /** The candidate that is pinned; undefined for a position that is reserved for candidates of a kind. */
+  readonly id?: string;
+  /** The option that names it, as in OptionError. */
+  readonly option: readonly (string | number)[];
 }
 
 export interface RuleReport {

@@ -118,12 +118,16 @@ function changeText(change: ExplainedChange): string {
     const from = change.moved_from === undefined ? '' : `, from ${change.moved_from}`;
     return `${who} pinned it to position ${change.pinned_to}${from}`;
   }
+  if ('pin_lost' in change) return `${who} pinned it to position ${change.pin_lost}, but another pin wins`;
   if ('put_below' in change) {
     const places =
       change.moved_to === undefined ? '' : `, from place ${change.moved_from} to ${change.moved_to}`;
     return `${who} moved it below other candidates${places}`;
   }
-  if ('moved_to' in change) return `${who} moved it from place ${change.moved_from} to ${change.moved_to}`;
+  if ('moved_to' in change)
+    return change.moved_from === undefined
+      ? `${who} moved it to place ${change.moved_to}; a weaker rule would remove it`
+      : `${who} moved it from place ${change.moved_from} to ${change.moved_to}`;
   return `${who} changed its score from ${changedText(change.before)} to ${changedText(change.after)}`;
 }
 

@@ -38,6 +38,8 @@ export async function compileStep(
   if (created === undefined) return undefined;
 
   pipeline.written.set(index, bound.written);
+  const { checked } = bound.options;
+  pipeline.places.set(index, { locate: (path) => checked.locate(path), rules: created.rules });
   const { names } = pipeline;
   const { component, needs } = created;
   const outputs = declareOutputs(step, component, pipeline);

@@ -5,6 +5,7 @@ import type { Component } from '../api/component.js';
 import type { Plugin } from '../api/plugin.js';
 import type { CheckedOptions, OptionPath } from '../config/project/check-options.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import type { CurationRule } from '../config/model/curation.js';
 import type { StepDefinition } from '../config/model/pipelines.js';
 import type { Kernel } from '../expression/environment.js';
 import { treeEngine } from '../trees/tree-engine.js';
@@ -27,6 +28,8 @@ export interface CreatedComponent {
   readonly inputs: readonly Kernel[];
   /** By the name that it needs. */
   readonly needs: ReadonlyMap<string, NeededFeature>;
+  /** The rules in the files of the lists that it applies. */
+  readonly rules: readonly CurationRule[];
 }
 
 /**
@@ -106,7 +109,9 @@ export async function createComponent(
     // What is wrong with a component is the fault of the plugin, not of the step.
     const at = plugins.place(plugin.name) ?? step.use.at;
     for (const { message, help } of faults) diagnostics.error('plugin_failed', at, message, help);
-    return faults.length === 0 ? { component: created as Component, inputs, needs } : undefined;
+    if (faults.length > 0) return undefined;
+    const rules = bindings.flatMap(({ list }) => curation?.get(list)?.rules.file ?? []);
+    return { component: created as Component, inputs, needs, rules };
   } catch (error) {
     // A step that waits is compiled again, so its errors are reported then.
     if (use.waitsFor === undefined)

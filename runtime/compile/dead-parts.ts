@@ -3,6 +3,7 @@ import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';
 import { keyBefore } from '../config/yaml/source.js';
 import { warnOfMeaning } from './meaning/warn-of-meaning.js';
+import { warnOfPlaces } from './meaning/warn-of-places.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { PlannedStep } from './plan.js';
 
@@ -34,6 +35,7 @@ export function warnOfDeadParts(
       'use an output in a later step, or remove the step; only events and explanations show them',
     );
   }
+  warnOfPlaces(pipeline, steps);
   if (definition.task === 'rank' && !steps.some(givesScore)) warnOfNoScore(definition, steps, diagnostics);
   else warnOfMeaning(pipeline, steps);
 }

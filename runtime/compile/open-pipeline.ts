@@ -3,6 +3,7 @@ import { eventNumbers } from '../config/project/load-events.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';
 import type { ProjectConfig } from '../config/model/project.js';
 import { FUNCTIONS } from '../expression/functions/registry.js';
+import type { StepPlaces } from './meaning/warn-of-places.js';
 import type { StepExpression } from './meaning/written.js';
 import { PipelineNames } from './pipeline-names.js';
 import { openReads, type PipelineReads } from './pipeline-reads.js';
@@ -18,6 +19,8 @@ export interface OpenPipeline {
   readonly names: PipelineNames;
   /** The expressions of the steps that are compiled, by the index of the step. */
   readonly written: Map<number, readonly StepExpression[]>;
+  /** What the places of a step come from, by the index of the step. */
+  readonly places: Map<number, StepPlaces>;
   /** See `BuildContext.eventKinds`. */
   readonly eventKinds: ReadonlyMap<string, number>;
   /** The problems of this pipeline. */
@@ -51,6 +54,7 @@ export function openPipeline(
     reads,
     names,
     written: new Map(),
+    places: new Map(),
     eventKinds: eventNumbers(config.events),
     diagnostics,
   };

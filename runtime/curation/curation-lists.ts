@@ -3,7 +3,7 @@ import { checkConflicts } from '../config/curation/check-conflicts.js';
 import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
 import { soon } from '../core/pieces.js';
 import { warnOfOverlaps } from './check-overlaps.js';
-import type { CurationBinding } from './curation-binding.js';
+import type { CurationBinding, CurationSnapshot } from './curation-binding.js';
 
 /** Where rules of a list come from: its file, or the API. */
 export type RuleSource = 'file' | 'api';
@@ -63,17 +63,23 @@ export class CurationLists {
   /** Compiles the rules of all lists for the steps that were bound. Errors go to `diagnostics`. */
   async compile(diagnostics: Diagnostics): Promise<void> {
     for (const { name, rules } of this.states()) {
-      await this.#use(name, rules, diagnostics);
+      (await this.#compile(name, rules, diagnostics))?.();
       await soon(warnOfOverlaps(rules.file, diagnostics));
     }
   }
 
   /**
    * Replaces the rules of a list that come from one source, unless they have errors.
+   * @param store stores the rules, once they are known to be sound; if it rejects, the old rules stay in service
    * @returns the errors; then the old rules stay in service
    */
-  replace(list: string, source: RuleSource, rules: readonly CurationRule[]): Promise<readonly Diagnostic[]> {
-    const change = this.#changing.then(() => this.#replace(list, source, rules));
+  replace(
+    list: string,
+    source: RuleSource,
+    rules: readonly CurationRule[],
+    store?: () => Promise<void>,
+  ): Promise<readonly Diagnostic[]> {
+    const change = this.#changing.then(() => this.#replace(list, source, rules, store));
     this.#changing = change.catch(() => undefined);
     return change;
   }
@@ -89,6 +95,7 @@ export class CurationLists {
     list: string,
     source: RuleSource,
     rules: readonly CurationRule[],
+    store?: () => Promise<void>,
   ): Promise<readonly Diagnostic[]> {
     const state = this.#states.get(list);
     if (state === undefined) throw new RangeError(`there is no list ${list}`);
@@ -96,21 +103,31 @@ export class CurationLists {
     const diagnostics = new Diagnostics();
     if (all.file.length > 0 && all.api.length > 0)
       checkConflicts({ rules: [...all.file, ...all.api] }, diagnostics);
-    if (!diagnostics.hasErrors) await this.#use(list, all, diagnostics);
-    if (diagnostics.hasErrors) return diagnostics.all;
+    const use = diagnostics.hasErrors ? undefined : await this.#compile(list, all, diagnostics);
+    if (use === undefined) return diagnostics.all;
+    await store?.();
+    use();
     const refused = Object.fromEntries(Object.entries(state.refused).filter(([of]) => of !== source));
     this.#states.set(list, { ...state, rules: all, refused });
     return [];
   }
 
-  async #use(list: string, { file, api }: ListState['rules'], diagnostics: Diagnostics): Promise<void> {
+  /** Compiles rules for all steps of a list. @returns what puts them in service; undefined if they have errors */
+  async #compile(
+    list: string,
+    { file, api }: ListState['rules'],
+    diagnostics: Diagnostics,
+  ): Promise<(() => void) | undefined> {
     const rules = [...file, ...api];
     const bound = this.#bindings.filter((one) => one.list === list);
     const found = new Diagnostics();
-    const compiled = [];
+    const compiled: { readonly binding: CurationBinding; readonly snapshot: CurationSnapshot }[] = [];
     for (const binding of bound) compiled.push({ binding, snapshot: await binding.compile(rules, found) });
     diagnostics.addAll(found.all);
-    // All steps change within one turn of the event loop.
-    if (!found.hasErrors) for (const { binding, snapshot } of compiled) binding.use(snapshot);
+    if (found.hasErrors) return undefined;
+    return () => {
+      // All steps change within one turn of the event loop.
+      for (const { binding, snapshot } of compiled) binding.use(snapshot);
+    };
   }
 }

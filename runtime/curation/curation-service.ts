@@ -1,6 +1,10 @@
 import { MillraceError } from '../api/errors.js';
 import type { JsonValue } from '../api/types.js';
+import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
+import type { CurationRule } from '../config/model/curation.js';
+import { isBodyList, JsonList } from '../core/json-list.js';
 import { nearest } from '../core/nearest.js';
+import { inTurns } from '../core/pieces.js';
 import { describe } from '../core/value-fit.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import { curationKey } from '../store/keys.js';
@@ -48,40 +52,37 @@ export class CurationService {
    * @throws MillraceError invalid_body, unknown_curation, curation_changed, or a code of STORE_WRITE_FAILURES
    */
   async put(body: unknown): Promise<CurationAnswer> {
-    const { list, sent } = this.#readPut(body);
-    const { rules, errors } = readSentRules(list.name, sent);
-    const found = errors.length > 0 ? errors : await this.parts.lists.replace(list.name, 'api', rules);
-    if (found.length > 0) {
-      const violations = new Violations();
-      for (const one of found) {
-        const rule = ruleOf(one, rules);
-        const help = one.help === undefined ? '' : `; ${one.help}`;
-        const pointer = rule === undefined ? '/rules' : pointerTo('/rules', rule);
-        violations.add(pointer, one.code, `${one.message}${help}`);
-      }
-      violations.throwIfAny('the list');
-    }
+    const { list, sent, version } = await this.#readPut(body);
+    return this.parts.watch.alone(() => this.#replace(list, sent, version));
+  }
+
+  async #replace(
+    list: ListState,
+    sent: readonly JsonValue[],
+    version: string | undefined,
+  ): Promise<CurationAnswer> {
+    const { lists, watch } = this.parts;
+    const { rules, errors } = await readSentRules(list.name, sent);
+    const done: { unknown: readonly string[]; record: Buffer | null } = { unknown: [], record: null };
+    const store = async (): Promise<void> => {
+      done.unknown = await this.parts.unknownIds(list.name, namedIds(rules));
+      done.record = await this.#store(list.name, sent, version);
+      watch.written(list.name, done.record);
+    };
     try {
-      const record = await this.#store(list.name, sent);
-      this.parts.watch.written(list.name, record);
-      const ids = rules.flatMap(({ pins, hides }) => [
-        ...pins.map(({ id }) => id.value),
-        ...hides.map(({ value }) => value),
-      ]);
-      const unknown = await this.parts.unknownIds(list.name, [...new Set(ids)]);
-      return {
-        list: list.name,
-        rules: rules.length,
-        file_rules: list.rules.file.length,
-        version: rulesVersion(record),
-        not_in_index: unknown.slice(0, MOST_UNKNOWN),
-        warnings: await warningsOf(this.parts.lists.get(list.name) ?? list),
-      };
+      refuse(errors.length > 0 ? errors : await lists.replace(list.name, 'api', rules, store), rules);
     } catch (error) {
-      // What is not stored must not be in service.
-      await this.parts.lists.replace(list.name, 'api', list.rules.api);
       throw unconfirmed(`The list ${list.name}`, error);
     }
+    const now = lists.get(list.name) ?? list;
+    return {
+      list: list.name,
+      rules: rules.length,
+      file_rules: now.rules.file.length,
+      version: rulesVersion(done.record),
+      not_in_index: done.unknown.slice(0, MOST_UNKNOWN),
+      warnings: await warningsOf(now),
+    };
   }
 
   /** Reads the rules of a list as they were sent. @throws MillraceError invalid_body, unknown_curation */
@@ -107,11 +108,19 @@ export class CurationService {
     return curationKey(this.parts.prefix, list);
   }
 
-  async #store(list: string, rules: readonly JsonValue[]): Promise<Buffer> {
+  /** @param version that the stored rules must have; undefined: any */
+  async #store(list: string, rules: readonly JsonValue[], version: string | undefined): Promise<Buffer> {
     const key = this.#key(list);
     const after = encodeRules(rules);
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const [before = null] = await this.parts.store.read([key]);
+      if (version !== undefined && version !== rulesVersion(before))
+        throw new MillraceError(
+          'curation_changed',
+          version === ''
+            ? `others stored rules of the list ${list}, which had none`
+            : `others replaced the rules of the list ${list}: they no longer have the version ${shownName(version)}`,
+        );
       const [outcome] = await this.parts.store.swap([{ key, before, after }]);
       if (outcome === 'stored') return after;
     }
@@ -121,16 +130,27 @@ export class CurationService {
     );
   }
 
-  #readPut(body: unknown): { readonly list: ListState; readonly sent: readonly JsonValue[] } {
-    const list = this.#list(body, ['list', 'rules']);
-    const { rules } = body as { readonly rules?: unknown };
+  async #readPut(body: unknown): Promise<{
+    readonly list: ListState;
+    readonly sent: readonly JsonValue[];
+    readonly version: string | undefined;
+  }> {
+    const list = this.#list(body, ['list', 'rules', 'version']);
+    const { rules, version } = body as { readonly rules?: unknown; readonly version?: unknown };
     const violations = new Violations();
-    if (!Array.isArray(rules))
+    if (!isBodyList(rules))
       violations.add('/rules', 'wrong_type', `rules: expected a list of rules, found ${describe(rules)}`);
     else if (rules.length > MOST_RULES)
       violations.add('/rules', 'too_many', `rules: at most ${MOST_RULES}, found ${rules.length}`);
+    if (version !== undefined && typeof version !== 'string')
+      violations.add('/version', 'wrong_type', `version: expected a text, found ${describe(version)}`);
     violations.throwIfAny('the body');
-    return { list, sent: rules as JsonValue[] };
+    const sent = rules instanceof JsonList ? await inTurns(rules.whole()) : (rules as JsonValue[]);
+    for (const [at, rule] of sent.entries())
+      if (typeof rule !== 'object' || rule === null || Array.isArray(rule))
+        violations.add(pointerTo('/rules', at), 'wrong_type', `expected a rule, found ${describe(rule)}`);
+    violations.throwIfAny('the body');
+    return { list, sent, version: version as string | undefined };
   }
 
   #list(body: unknown, fields: readonly string[]): ListState {
@@ -139,7 +159,7 @@ export class CurationService {
     if (sent === undefined) violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
     for (const name of Object.keys(sent ?? {}))
       if (!fields.includes(name))
-        violations.add(pointerTo('', name), 'unknown_field', `the fields are ${fields.join(' and ')}`);
+        violations.add(pointerTo('', name), 'unknown_field', `the fields are ${fields.join(', ')}`);
     const { list } = (sent ?? {}) as { readonly list?: unknown };
     if (sent !== undefined && typeof list !== 'string')
       violations.add('/list', 'wrong_type', `list: expected the name of a list, found ${describe(list)}`);
@@ -159,4 +179,25 @@ export class CurationService {
           : `did you mean ${guess}?`),
     );
   }
+}
+
+/** The ids that rules pin or hide, each once. */
+function namedIds(rules: readonly CurationRule[]): readonly string[] {
+  const ids = rules.flatMap(({ pins, hides }) => [
+    ...pins.map(({ id }) => id.value),
+    ...hides.map(({ value }) => value),
+  ]);
+  return [...new Set(ids)];
+}
+
+/** @throws MillraceError invalid_body if there are errors */
+function refuse(errors: readonly Diagnostic[], rules: readonly CurationRule[]): void {
+  const violations = new Violations();
+  for (const one of errors) {
+    const rule = ruleOf(one, rules);
+    const help = one.help === undefined ? '' : `; ${one.help}`;
+    const pointer = rule === undefined ? '/rules' : pointerTo('/rules', rule);
+    violations.add(pointer, one.code, `${one.message}${help}`);
+  }
+  violations.throwIfAny('the list');
 }

@@ -33,6 +33,7 @@ export class CurationWatch {
   readonly #versions = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
+  /** Ends with the last poll or write. */
   #looking: Promise<void> = Promise.resolve();
 
   constructor(private readonly parts: CurationWatchParts) {}
@@ -53,12 +54,25 @@ export class CurationWatch {
     clearTimeout(this.#timer);
   }
 
-  /** Polls once, after a poll that still runs. Never rejects. */
+  /** Polls once, after a poll or a write that still runs. Never rejects. */
   look(): Promise<void> {
-    return (this.#looking = this.#looking.then(async () => {
+    return this.alone(async () => {
       for (const state of this.parts.lists.states()) await this.#lookAtFile(state);
       await this.#lookAtStore();
-    }));
+    });
+  }
+
+  /**
+   * Does work while no poll and no other write of this process runs. Otherwise the rules in service could be those of one
+   * write and the stored rules those of another, or a poll could bring back the rules that it read before a write.
+   */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#looking.then(work);
+    this.#looking = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
   }
 
   #next(): void {
@@ -116,7 +130,7 @@ export class CurationWatch {
       this.#refuse(list, 'api', diagnostics.all);
       return;
     }
-    const { rules, errors } = readSentRules(list, sent);
+    const { rules, errors } = await readSentRules(list, sent);
     if (errors.length > 0) this.#refuse(list, 'api', errors);
     else await this.#replace(list, 'api', rules);
   }

@@ -1,6 +1,9 @@
-import { SourceFile } from '../config/yaml/source.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { checkConflicts } from '../config/curation/check-conflicts.js';
+import { readCurationYaml } from '../config/curation/read-yaml.js';
 import type { CurationRule } from '../config/model/curation.js';
-import { readCuration } from '../config/curation/load-curation.js';
+import { SourceFile } from '../config/yaml/source.js';
+import { parseFile } from '../config/yaml/yaml-file.js';
 import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
 import type { JsonValue } from '../api/types.js';
 import { newVersioned, VERSIONED_HEAD, versionOf } from '../store/codec/versioned-record.js';
@@ -42,12 +45,23 @@ export interface SentRules {
   readonly errors: readonly Diagnostic[];
 }
 
+/** Rules that are read before other work on the event loop may run. */
+const PORTION = 20;
+
 /** Checks rules that came as JSON, as those of a file are checked: JSON is YAML. */
-export function readSentRules(list: string, sent: readonly JsonValue[]): SentRules {
+export async function readSentRules(list: string, sent: readonly JsonValue[]): Promise<SentRules> {
   const diagnostics = new Diagnostics();
-  const text = JSON.stringify({ curation: list, rules: sent }, null, 1);
-  const read = readCuration(new SourceFile(`curation/${list}.yaml`, text), diagnostics, 'api');
-  return { rules: read?.rules ?? [], errors: diagnostics.hasErrors ? diagnostics.all : [] };
+  const rules: CurationRule[] = [];
+  const names = new Set<string>();
+  for (let before = 0; before < sent.length; before += PORTION) {
+    if (before > 0) await nextTurn();
+    const text = JSON.stringify({ curation: list, rules: sent.slice(before, before + PORTION) }, null, 1);
+    const file = new SourceFile(`curation/${list}.yaml`, text);
+    const parsed = parseFile(file, 'curation', {}, diagnostics);
+    if (parsed !== undefined) rules.push(...readCurationYaml(parsed, diagnostics, { before, names }).rules);
+  }
+  checkConflicts({ rules }, diagnostics);
+  return { rules, errors: diagnostics.hasErrors ? diagnostics.all : [] };
 }
 
 /** The number of the rule that an error is about, from 0. */

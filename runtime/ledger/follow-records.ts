@@ -23,7 +23,11 @@ export async function* followRecords(
   const tails = new Map<string, SegmentTail>();
   while (!signal.aborted) {
     let found = false;
-    const paths = (await Promise.all(sources.map((source) => segmentPaths(source)))).flat();
+    const paths = await pathsOf(sources);
+    if (paths === undefined) {
+      await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+      continue;
+    }
     const present = new Set(paths);
     for (const path of tails.keys()) if (!present.has(path)) tails.delete(path);
     for (const path of paths) {
@@ -36,6 +40,16 @@ export async function* followRecords(
       }
     }
     if (!found) await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Undefined if a folder was removed meanwhile: a writer deletes old days, and makes the folder again when it needs it. */
+async function pathsOf(sources: readonly string[]): Promise<string[] | undefined> {
+  try {
+    return (await Promise.all(sources.map((source) => segmentPaths(source)))).flat();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

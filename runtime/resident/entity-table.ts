@@ -84,12 +84,14 @@ export class EntityTable {
   }
 
   /**
-   * False if the table holds a row that is valid for longer. The rows of counters are not invalidated by other processes, so
-   * a slow read must not replace what a later read found.
+   * Copies the row of an id to a row of scratch columns of numbers, if the table holds one that is valid.
+   * @param now epoch milliseconds
    */
-  isNewer(part: TablePart, id: string, validUntil: number): boolean {
+  copyValid(part: TablePart, id: string, now: number, to: readonly Column[], toRow: number): boolean {
     const row = this.#rowOf.get(id);
-    return row === undefined || !((part.validUntil[row] as number) > validUntil);
+    if (row === undefined || !((part.validUntil[row] as number) >= now)) return false;
+    part.columns.copyNumbers(row, to, toRow);
+    return true;
   }
 
   /** Stores a record that was decoded into scratch columns. */

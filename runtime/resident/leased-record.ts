@@ -19,12 +19,10 @@ export class LeasedRecord {
     return now <= this.#validUntil ? this.#record : undefined;
   }
 
-  /** Keeps a copy of what a request read, unless a later request has read it. @param now of the request */
+  /** Keeps a copy of what a request read. Call it if `at` returns undefined. @param now of the request */
   keep(record: Buffer | null, now: number): void {
-    const validUntil = now + this.#lease;
-    if (validUntil < this.#validUntil) return;
     this.#record = record === null ? null : Buffer.from(record);
-    this.#validUntil = validUntil;
+    this.#validUntil = now + this.#lease;
   }
 
   /** Call it after this process wrote the record. */

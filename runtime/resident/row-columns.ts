@@ -145,6 +145,17 @@ export class RowColumns {
     return bytes;
   }
 
+  /** Copies a row of numbers to a row of scratch columns. Columns of other kinds are left as they are. */
+  copyNumbers(row: number, to: readonly Column[], toRow: number): void {
+    for (let i = 0; i < this.#places.length; i++) {
+      const column = to[i] as Column;
+      if (column.kind !== 'number') continue;
+      const { at } = this.#places[i] as Place;
+      column.values[toRow] = this.#numbers[row * this.#numberCount + at] as number;
+      column.status[toRow] = this.#status[row * this.shapes.length + i] as number;
+    }
+  }
+
   #putVector(to: number, vector: Float32Array | Float64Array): void {
     if (
       vector instanceof Float64Array &&

@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { startService, type RunningService } from '../../runtime/app/serve.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
+import { Arm } from '../../runtime/cli/shadow/arm.js';
 import type { ShadowReport } from '../../runtime/cli/shadow/shadow-text.js';
 import { isInShare } from '../../runtime/cli/shadow/run-arms.js';
 import { millrace, type CommandResult } from '../support/command-line.js';
@@ -46,6 +47,10 @@ const FILES: Readonly<Record<string, string>> = {
   ...rule('nan', 'ranking.scores.fill(NaN);'),
   ...arm('eats', 'eat'),
   ...rule('eat', 'const all = []; for (;;) all.push(new Array(100000).fill(Math.random()));'),
+  ...arm('hoards', 'hoard'),
+  ...rule('hoard', 'const all = []; while (all.length < 600) all.push(Buffer.alloc(1 << 20, 1)); for (;;);'),
+  ...arm('quits', 'quit'),
+  ...rule('quit', 'process.exit(1);'),
 };
 const REQUESTS = 12;
 
@@ -207,6 +212,52 @@ describe('shadow arms', function () {
     const died = (eats?.failed.crashed ?? 0) + (eats?.failed.timeout ?? 0);
     expect(died).to.equal(2);
     for (let i = 0; i < REQUESTS; i++) expect(await rank(`r${i}`)).to.equal(answers[i]);
+  });
+
+  it('that eat memory outside the heap are killed', async () => {
+    const { stdout } = await run(
+      '--against',
+      'hoards',
+      '--memory',
+      '64MB',
+      '--timeout',
+      '60s',
+      '--last',
+      '1',
+      '--json',
+    );
+    expect((JSON.parse(stdout) as ShadowReport).arms[0]?.failed).to.deep.equal({ crashed: 1 });
+  });
+
+  it('that cannot be started again fail the requests until they can', async () => {
+    const warnings: string[] = [];
+    const open = {
+      type: 'open',
+      pipeline: 'search',
+      against: 'quits',
+      params: {},
+      flags: { project: root },
+    } as const;
+    const one = new Arm(open, { timeoutMs: 60_000, memoryMb: 512 }, { REDIS_URL: redis.url }, (problem) =>
+      warnings.push(problem),
+    );
+    const { signal } = new AbortController();
+    const outcome = (): Promise<unknown> => one.run('r', { candidates: [{ product_id: 'p1' }] }, signal);
+    const file = join(root, 'pipelines/quits.yaml');
+    const text = readFileSync(file, 'utf8');
+    try {
+      await one.start();
+      expect(await outcome()).to.deep.equal({ is: 'failed', code: 'crashed' });
+      writeFileSync(file, text.replace('quit\n', 'quitt\n'));
+      expect(await outcome()).to.deep.equal({ is: 'failed', code: 'not_loaded' });
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.include('quitt');
+      writeFileSync(file, text);
+      expect(await outcome()).to.deep.equal({ is: 'failed', code: 'crashed' });
+    } finally {
+      await one.close();
+      writeFileSync(file, text);
+    }
   });
 
   it('say what is wrong', async () => {

@@ -196,6 +196,83 @@ for (const store of ['embedded', 'redis'] as const)
       expect((await post(first().url + PUT, { list: 'campaigns' })).status).to.equal(422);
     });
 
+    it('serves the rules that are stored, whichever of several writes at once came last', async () => {
+      for (let round = 0; round < 3; round++) {
+        const writes = ['b', 'c', 'd', 'a'].map((id) =>
+          post(first().url + PUT, { list: 'campaigns', rules: [{ query: 'radio', pin: { 1: id } }] }),
+        );
+        for (const { status } of await Promise.all(writes)) expect(status).to.equal(200);
+        const { json } = await post(first().url + GET, { list: 'campaigns' });
+        const [rule] = (json as { rules: { pin: Record<string, string> }[] }).rules;
+        expect((await first().order('radio'))[0]).to.equal(rule?.pin['1']);
+      }
+    });
+
+    it('replaces only the rules of the version that a request names', async () => {
+      const put = async (id: string, version?: string): Promise<[number, Record<string, unknown>]> => {
+        const rules = [{ query: 'radio', pin: { 1: id } }];
+        const { status, json } = await post(first().url + PUT, {
+          list: 'campaigns',
+          rules,
+          ...(version === undefined ? {} : { version }),
+        });
+        return [status, json as Record<string, unknown>];
+      };
+      const [created, { version }] = await put('b', '');
+      expect(created).to.equal(200);
+      const [status, problem] = await put('c', 'other');
+      expect([status, problem['code']]).to.deep.equal([409, 'curation_changed']);
+      expect(problem['detail']).to.equal(
+        'others replaced the rules of the list campaigns: they no longer have the version other',
+      );
+      const [, late] = await put('c', '');
+      expect(late['detail']).to.equal('others stored rules of the list campaigns, which had none');
+      expect(await first().order('radio')).to.equal('bacd');
+      expect((await put('d', String(version)))[0]).to.equal(200);
+      expect(await first().order('radio')).to.equal('dabc');
+      const wrong = await post(first().url + PUT, { list: 'campaigns', rules: [], version: 1 });
+      expect(JSON.stringify(wrong.json)).to.contain('version: expected a text, found the number 1');
+    });
+
+    it('changes nothing if an id is longer than ids can be', async () => {
+      const rules = [{ query: 'radio', pin: { 1: 'b', 2: 'x'.repeat(1025) } }];
+      const { status, json } = await post(first().url + PUT, { list: 'campaigns', rules });
+      expect(status).to.equal(422);
+      expect(JSON.stringify(json)).to.contain('"/rules/0"').and.to.contain('at most 1024 characters');
+      expect(await first().order('radio')).to.equal('abcd');
+      const read = await post(first().url + GET, { list: 'campaigns' });
+      expect(read.json).to.deep.include({ rules: [], version: '' });
+    });
+
+    it('takes long lists, and says how long one may be', async () => {
+      // Together they have more names than a body may have outside its list.
+      const rules = Array.from({ length: 900 }, (_, index) => ({
+        name: `r${index}`,
+        query: `radio ${index}`,
+        match: 'prefix',
+        until: '2030-01-01',
+        pin: { 1: 'd' },
+        note: 'season',
+        from: '2020-01-01',
+        hide: ['a'],
+      }));
+      const { status, json } = await post(first().url + PUT, { list: 'campaigns', rules });
+      expect(status, JSON.stringify(json).slice(0, 400)).to.equal(200);
+      expect(await first().order('radio 899')).to.equal('dbc');
+      const last = { list: 'campaigns', rules: [...rules, { hide: ['b'] }, { name: 'r0', hide: ['b'] }] };
+      expect(JSON.stringify((await post(first().url + PUT, last)).json))
+        .to.contain('"/rules/901"')
+        .and.to.contain('another rule of the list has the name `r0`');
+      const more = { list: 'campaigns', rules: Array.from({ length: 10_001 }, () => ({ hide: ['a'] })) };
+      expect(JSON.stringify((await post(first().url + PUT, more)).json)).to.contain(
+        'rules: at most 10000, found 10001',
+      );
+      const odd = { list: 'campaigns', rules: [rules[0], null] };
+      expect(JSON.stringify((await post(first().url + PUT, odd)).json)).to.contain(
+        '{"pointer":"/rules/1","code":"wrong_type","detail":"expected a rule, found null"}',
+      );
+    });
+
     it('takes up a changed file, and keeps the old rules while a file is wrong', async () => {
       const path = join(root, 'curation/campaigns.csv');
       const metric = async (): Promise<string> => {

@@ -14,6 +14,22 @@ components:
     with: { positions: { 1: h } }
   - { use: curation, with: { list: campaigns } }
 `;
+const PLACES = `pipeline: places
+rank: product
+request: { candidates: { found: float, family: string, is_new: bool }, query: optional(query) }
+components:
+  - use: score
+    with: { value: product.found }
+  - { use: pin, as: early, with: { positions: { 1: g, 2: h } } }
+  - { use: pin, as: late, with: { positions: { 1: f } } }
+  - { use: curation, with: { list: launches } }
+  - use: filter
+    with: { keep: product.product_id != "f" }
+  - use: group
+    with: { by: product.family }
+  - use: slot
+    with: { positions: [4], where: product.is_new }
+`;
 const LIST = `curation: campaigns
 rules:
   - query: tv
@@ -42,6 +58,9 @@ describe('a pipeline with a list of rules', () => {
       'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes: {}\n',
       'pipelines/search.yaml': PIPELINE,
       'curation/campaigns.yaml': LIST,
+      'pipelines/places.yaml': PLACES,
+      'curation/launches.yaml':
+        'curation: launches\nrules:\n  - { pin: { 3: c } }\n  - { query: tv, pin: { 1: c, 3: a } }\n',
     });
   });
   after(() => served.close());
@@ -132,5 +151,32 @@ describe('a pipeline with a list of rules', () => {
     const hidden = await served.post('/api/v1/search/explain', body('tv', [1, 2, 3, 4, 5, 6, 7, 8]));
     const steps = hidden.json.steps as { as: string; hidden?: unknown }[];
     expect(steps.find(({ as }) => as === 'curation')?.hidden).to.deep.equal({ 'campaigns:1': ['b'] });
+  });
+
+  it('says which pin lost, which pin holds instead, and what a slot brings back', async () => {
+    const changesFor = async (query: string): Promise<(id: string) => Record<string, unknown>[]> => {
+      const candidates = IDS.map((id, row) => ({
+        ...{ product_id: id, found: 8 - row, is_new: id === 'e' },
+        family: id === 'e' ? 'd' : id,
+      }));
+      const { status, json } = await served.post('/api/v1/places/explain', { candidates, query: { query } });
+      expect(status, JSON.stringify(json)).to.equal(200);
+      const page = json.page as { candidate_id: string; changes: Record<string, unknown>[] }[];
+      return (id) =>
+        page.find(({ candidate_id }) => candidate_id === id)?.changes.filter(({ as }) => as !== 'score') ??
+        [];
+    };
+    const tv = await changesFor('tv');
+    expect(tv('c')).to.deep.equal([
+      { step: 4, as: 'curation', pinned_to: 1, moved_from: 3, rules: ['launches:2'] },
+    ]);
+    expect(tv('g')).to.deep.equal([{ step: 2, as: 'early', pin_lost: 1 }]);
+    expect(tv('h')).to.deep.equal([{ step: 2, as: 'early', pinned_to: 2, moved_from: 6 }]);
+    // The group removes the variant `e`, and the slot is stronger.
+    expect(tv('e')).to.deep.equal([{ step: 7, as: 'slot', moved_to: 4 }]);
+    const other = await changesFor('other');
+    expect(other('g')).to.deep.equal([{ step: 2, as: 'early', pinned_to: 1, moved_from: 5 }]);
+    expect(other('c')[0]).to.deep.include({ pinned_to: 3, rules: ['launches:1'] });
+    expect(other('f')).to.deep.equal([]);
   });
 });

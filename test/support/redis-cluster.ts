@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { MasterAddress } from '../../runtime/settings/redis-address.js';
 import { startRedisServer, type PrivateRedis } from './redis-server.js';
@@ -16,6 +17,10 @@ export interface PrivateCluster {
   client(server: number): Redis;
   /**
    * Moves the slot to another master, including its keys, in the same steps as redis-cli. `between` runs half way.
+   *
+   * A step that fails is tried again, since a server may be killed at any time. The steps may be repeated: the source has a
+   * key until the target has confirmed it, and answers for it that long. A copy that a killed source did not know to be
+   * confirmed is replaced.
    */
   migrate(slot: number, from: number, to: number, between?: () => Promise<void>): Promise<void>;
   remove(): Promise<void>;
@@ -27,6 +32,8 @@ export interface ClusterShape {
   readonly replicas: boolean;
   /** A node counts as down after this silence, in milliseconds. */
   readonly nodeTimeout: number;
+  /** More arguments of redis-server. */
+  readonly args?: readonly string[];
   readonly secure?: SecureServers;
 }
 
@@ -42,10 +49,11 @@ export async function startRedisCluster({
   masters,
   replicas,
   nodeTimeout,
+  args = [],
   secure,
 }: ClusterShape): Promise<PrivateCluster> {
-  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeout)];
-  const tuned = [...args, '--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
+  const enabled = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeout)];
+  const tuned = [...enabled, ...args, '--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
   const count = replicas ? masters * 2 : masters;
   const servers: PrivateRedis[] = [];
   const ports: number[] = [];
@@ -118,21 +126,40 @@ export async function startRedisCluster({
     addresses: servers.map((_, i) => ({ host: '127.0.0.1', port: portOf(i) })),
     client,
     async migrate(slot, from, to, between) {
-      const [source, target] = [await idOf(from), await idOf(to)];
-      await client(to).cluster('SETSLOT', slot, 'IMPORTING', source);
-      await client(from).cluster('SETSLOT', slot, 'MIGRATING', target);
-      const keys = await client(from).cluster('GETKEYSINSLOT', slot, 100_000);
+      const [source, target] = [await step(() => idOf(from)), await step(() => idOf(to))];
+      await step(() => client(to).cluster('SETSLOT', slot, 'IMPORTING', source));
+      await step(() => client(from).cluster('SETSLOT', slot, 'MIGRATING', target));
+      const keys = await step(() => client(from).cluster('GETKEYSINSLOT', slot, 100_000));
       const half = Math.ceil(keys.length / 2);
       for (const [i, key] of keys.entries()) {
         if (i === half) await between?.();
-        await client(from).call('MIGRATE', '127.0.0.1', servers[to]?.port ?? 0, key, 0, 5000);
+        await step(() =>
+          client(from).call('MIGRATE', '127.0.0.1', servers[to]?.port ?? 0, key, 0, 5000, 'REPLACE'),
+        );
       }
       if (keys.length <= half) await between?.();
       // The new owner comes first, so that the redirects of the old owner lead to a node that knows the slot.
-      for (const server of [to, from]) await client(server).cluster('SETSLOT', slot, 'NODE', target);
+      for (const server of [to, from])
+        await step(() => client(server).cluster('SETSLOT', slot, 'NODE', target));
     },
     remove,
   };
+}
+
+/** How long a step of a migration may fail, in milliseconds. A master that comes back takes no writes for two seconds. */
+const STEP_MS = 30_000;
+
+/** Tries a step again until it succeeds, or throws its last error. */
+async function step<T>(attempt: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() - began > STEP_MS) throw error;
+      await pause(50);
+    }
+  }
 }
 
 export function secureArguments({ tls, password }: SecureServers, port: number): string[] {

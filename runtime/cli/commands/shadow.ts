@@ -39,6 +39,8 @@ interface Flags extends SettingFlags {
   readonly json?: boolean;
 }
 
+const LONGEST_MS = 3_600_000;
+
 export function shadowCommand(context: CliContext): Command {
   const command = new Command('shadow')
     .description(
@@ -113,7 +115,9 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
     const own = JSON.parse(JSON.stringify({ project, store, dataDir })) as SettingFlags;
     const open = { type: 'open', pipeline, against, params, flags: own } as const;
     const limits: ArmLimits = { timeoutMs: flags.timeout, memoryMb: flags.memory };
-    return { arm: new Arm(open, limits, context.env), tally: new ArmTally(label, flags.depth) };
+    const warn = (problem: string): void =>
+      void context.stderr.write(`warning: the arm ${label} cannot be started again\n${problem}`);
+    return { arm: new Arm(open, limits, context.env, warn), tally: new ArmTally(label, flags.depth) };
   });
   const lines = flags.export === undefined ? undefined : await openExport(flags.export);
   try {
@@ -195,8 +199,8 @@ function share(text: string): number {
 
 function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms >= 1) return ms;
-  throw new InvalidArgumentError('Expected a time such as 500ms or 5s.');
+  if (ms !== undefined && ms >= 1 && ms <= LONGEST_MS) return ms;
+  throw new InvalidArgumentError('Expected a time up to 1h, such as 500ms or 5s.');
 }
 
 function megabytes(text: string): number {

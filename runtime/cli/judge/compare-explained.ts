@@ -97,8 +97,15 @@ function effectsOf({ changes }: ExplainedCandidate): Effects {
   for (const change of changes) {
     if ('pinned_to' in change) placed.set(change.as, `pinned it to ${change.pinned_to}`);
     else if ('put_below' in change) placed.set(change.as, 'put it below others');
+    else if ('pin_lost' in change)
+      placed.set(change.as, `pinned it to ${change.pin_lost}, which another pin took`);
     else if ('moved_to' in change)
-      placed.set(change.as, `moved it from ${change.moved_from} to ${change.moved_to}`);
+      placed.set(
+        change.as,
+        change.moved_from === undefined
+          ? `moved it to ${change.moved_to}`
+          : `moved it from ${change.moved_from} to ${change.moved_to}`,
+      );
     else {
       const { before, after } = change;
       scores.set(change.as, (scores.get(change.as) ?? 0) + (after ?? 0) - (before ?? 0));

@@ -117,7 +117,9 @@ function stepsOf({ changes }: ExplainedCandidate): ReadonlyMap<string, number | 
   for (const change of changes) {
     if ('pinned_to' in change) steps.set(change.as, `pinned ${change.pinned_to}`);
     else if ('put_below' in change) steps.set(change.as, 'last');
-    else if ('moved_to' in change) steps.set(change.as, `${change.moved_from} → ${change.moved_to}`);
+    else if ('pin_lost' in change) steps.set(change.as, 'lost');
+    else if ('moved_to' in change)
+      steps.set(change.as, `${change.moved_from ?? ''} → ${change.moved_to}`.trim());
     else {
       const before = steps.get(change.as);
       const added = (change.after ?? 0) - (change.before ?? 0);

@@ -1,4 +1,4 @@
-/** The process of an arm: opens a pipeline, and ranks the requests that its parent sends. */
+/** The process of an arm: opens a pipeline, and ranks the requests that its parent sends. Argument: its heap in MB. */
 import { Writable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { MillraceError } from '../../api/errors.js';
@@ -34,7 +34,8 @@ const context: CliContext = {
   stopSignal: () => new AbortController().signal,
 };
 
-new Worker(new URL('./orphan-watch.js', import.meta.url)).unref();
+const workerData = { memoryMb: Number(process.argv[2]) };
+new Worker(new URL('./arm-watch.js', import.meta.url), { workerData }).unref();
 
 let contestants: Contestants | undefined;
 

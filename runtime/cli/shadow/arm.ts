@@ -9,7 +9,7 @@ const OPEN_MS = 120_000;
 export interface ArmLimits {
   /** The longest time for one request, in milliseconds. Then the process is killed, and a new one is started. */
   readonly timeoutMs: number;
-  /** The largest heap of the process, in MB. */
+  /** The largest heap of the process, in MB. `arm-watch` bounds what it takes in all. */
   readonly memoryMb: number;
 }
 
@@ -48,13 +48,24 @@ export class Arm {
   /** The newest process, also while it loads. */
   #process: ChildProcess | undefined;
   #ids = 0;
+  #isClosed = false;
+  readonly #warn: (problem: string) => void;
+  /** Why it could not be started again the last time. */
+  #problem: string | undefined;
   /** Processes that were started after the first. */
   restarts = -1;
 
-  constructor(open: OpenArm, limits: ArmLimits, env: Readonly<Record<string, string | undefined>>) {
+  /** @param warn gets the reason why the arm cannot be started again, once for each reason */
+  constructor(
+    open: OpenArm,
+    limits: ArmLimits,
+    env: Readonly<Record<string, string | undefined>>,
+    warn: (problem: string) => void = () => undefined,
+  ) {
     this.#open = open;
     this.#limits = limits;
     this.#env = env;
+    this.#warn = warn;
   }
 
   /** Starts the process. @throws ArmRefusedError */
@@ -63,16 +74,17 @@ export class Arm {
   }
 
   /**
-   * Runs a request. Call it for one request after the other.
+   * Runs a request. Call it for one request after the other. If a new process cannot be started, because the project or the
+   * store changed meanwhile, the request fails with `not_loaded`, and the next one tries again.
    * @param signal if it aborts, the result is not waited for
-   * @throws ArmRefusedError if a new process cannot be started
    */
   async run(requestId: string, body: RunRequest['body'], signal: AbortSignal): Promise<ArmOutcome> {
     return await unlessStopped(this.#run(requestId, body), signal);
   }
 
   async #run(requestId: string, body: RunRequest['body']): Promise<ArmOutcome> {
-    const child = await (this.#child ??= this.#launch());
+    const child = await this.#started();
+    if (child === undefined) return { is: 'failed', code: 'not_loaded' };
     const id = ++this.#ids;
     const answer = await answerOf(
       child,
@@ -90,7 +102,21 @@ export class Arm {
     return { is: 'failed', code: answer === 'late' ? 'timeout' : 'crashed' };
   }
 
+  async #started(): Promise<ChildProcess | undefined> {
+    try {
+      const child = await (this.#child ??= this.#launch());
+      this.#problem = undefined;
+      return child;
+    } catch (error) {
+      if (!(error instanceof ArmRefusedError)) throw error;
+      if (!this.#isClosed && error.message !== this.#problem) this.#warn(error.message);
+      this.#problem = error.message;
+      return undefined;
+    }
+  }
+
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#process?.kill('SIGKILL');
     await this.#child?.catch(() => undefined);
     this.#child = undefined;
@@ -98,13 +124,15 @@ export class Arm {
 
   async #launch(): Promise<ChildProcess> {
     this.restarts += 1;
-    const child = fork(PROCESS, [], {
+    const child = fork(PROCESS, [String(this.#limits.memoryMb)], {
       env: { ...this.#env },
       execArgv: [`--max-old-space-size=${this.#limits.memoryMb}`],
       // What a process prints when it runs out of memory is of no use here.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#process = child;
+    // A message to a process that has just ended fails after its end was noticed.
+    child.on('error', () => undefined);
     const answer = await answerOf(
       child,
       ({ type }) => type === 'ready' || type === 'refused',

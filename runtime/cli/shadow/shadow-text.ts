@@ -54,7 +54,11 @@ function troublesOf(one: ShadowReport['arms'][number]): string[] {
   return parts.length === 0 ? [] : [`${one.arm}: ${parts.join(', ')}\n`];
 }
 
-const WORDS: Readonly<Record<string, string>> = { timeout: 'timed out', error: 'failed' };
+const WORDS: Readonly<Record<string, string>> = {
+  timeout: 'timed out',
+  error: 'failed',
+  not_loaded: 'not started',
+};
 
 function shown(value: number | null, digits: number): string {
   return value === null ? '-' : value.toFixed(digits);

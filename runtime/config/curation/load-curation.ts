@@ -42,14 +42,10 @@ function read(file: SourceFile, diagnostics: Diagnostics): CurationList {
 }
 
 /** Reads a list. Variables of the environment are not replaced: a list is data, and requests can bring one. */
-export function readCuration(
-  file: SourceFile,
-  diagnostics: Diagnostics,
-  origin?: 'api',
-): CurationList | undefined {
+export function readCuration(file: SourceFile, diagnostics: Diagnostics): CurationList | undefined {
   if (file.path.endsWith('.csv')) return checked(readCurationCsv(file, diagnostics), diagnostics);
   const parsed = parseFile(file, 'curation', {}, diagnostics);
-  return parsed && checked(readCurationYaml(parsed, diagnostics, origin), diagnostics);
+  return parsed && checked(readCurationYaml(parsed, diagnostics), diagnostics);
 }
 
 function checked(list: CurationList, diagnostics: Diagnostics): CurationList {

@@ -1,4 +1,4 @@
-import type { Node } from 'yaml';
+import { isMap, type Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, SourceFile } from '../yaml/source.js';
 import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
@@ -6,17 +6,25 @@ import type { ParsedFile } from '../yaml/yaml-file.js';
 import { checkActs, readActivity } from './read-rule.js';
 import type { CuratedBoost, CurationList, CurationRule, QueryMatch } from '../model/curation.js';
 
+/** Rules that came over the API. They are read in portions, each as a file of its own. */
+export interface SentPortion {
+  /** The number of rules before it. */
+  readonly before: number;
+  /** The names of the rules before it; those of the portion are added. */
+  readonly names: Set<string>;
+}
+
 /**
  * Reads the rules of a YAML file whose shape is checked. Errors go to `diagnostics`.
- * @param origin whether the rules came over the API; their names say so
+ * @param sent if the rules came over the API; their names say so
  */
 export function readCurationYaml(
   { file, root, name }: ParsedFile,
   diagnostics: Diagnostics,
-  origin?: 'api',
+  sent?: SentPortion,
 ): CurationList {
-  const list = origin === undefined ? name.value : `${name.value}:${origin}`;
-  const names = new Set<string>();
+  const list = sent === undefined ? name.value : `${name.value}:api`;
+  const { before, names } = sent ?? { before: 0, names: new Set<string>() };
   const rules = itemsOf(memberOf(file, root, 'rules')).map((node, index) => {
     const own = locatedText(file, memberOf(file, node, 'name'));
     if (own !== undefined && names.has(own.value))
@@ -27,15 +35,13 @@ export function readCurationYaml(
         'give this rule another name',
       );
     names.add(own?.value ?? '');
-    return readRule(file, node, `${list}:${own?.value ?? index + 1}`, diagnostics);
+    return readRule(file, node, `${list}:${own?.value ?? before + index + 1}`, diagnostics);
   });
   return { name: name.value, file, at: name.at, rules };
 }
 
-const RULE_KEYS: readonly string[] = [
-  ...['name', 'note', 'query', 'match', 'when', 'from', 'until'],
-  ...['pin', 'hide', 'boost', 'bury'],
-];
+/** The keys that change nothing. */
+const PASSIVE_KEYS: readonly string[] = ['name', 'note', 'query', 'match', 'when', 'from', 'until'];
 
 function readRule(file: SourceFile, node: Node, name: string, diagnostics: Diagnostics): CurationRule {
   const text = (key: string): Located<string> | undefined => locatedText(file, memberOf(file, node, key));
@@ -66,9 +72,9 @@ function readRule(file: SourceFile, node: Node, name: string, diagnostics: Diagn
       (where) => where ?? [],
     ),
   };
-  // A misspelt action and a wrong boost are reported already.
+  // A misspelt action, and an action with a wrong value, are reported already.
   const keys = entriesOf(file, node).map(({ key }) => key);
-  if (!keys.includes('boost') && keys.every((key) => RULE_KEYS.includes(key))) checkActs(rule, diagnostics);
+  if (isMap(node) && keys.every((key) => PASSIVE_KEYS.includes(key))) checkActs(rule, diagnostics);
   return rule;
 }
 

@@ -74,7 +74,8 @@ const change: Schema = {
   anyOf: [
     record({ step: count, as: text, before: score, after: score }, { rules }),
     record({ step: count, as: text, pinned_to: count }, { moved_from: count, rules }),
-    record({ step: count, as: text, moved_from: count, moved_to: count }, { rules }),
+    record({ step: count, as: text, pin_lost: count }, { rules }),
+    record({ step: count, as: text, moved_to: count }, { moved_from: count, rules }),
     record(
       { step: count, as: text, put_below: { type: 'boolean', const: true } },
       { moved_from: count, moved_to: count, rules },

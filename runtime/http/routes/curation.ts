@@ -55,6 +55,11 @@ export const putCuration: PostRoute = {
       properties: {
         list: listOf(api),
         rules: { type: 'array', maxItems: MOST_RULES, items: schemaRef('curation_rule') },
+        version: {
+          type: 'string',
+          description:
+            'The version of the rules that were read. If others replaced them since, nothing changes. Without it, the last write wins.',
+        },
       },
       additionalProperties: false,
     }),
@@ -66,14 +71,14 @@ export const putCuration: PostRoute = {
             none: { summary: 'no rules', value: { list, rules: [] } },
           },
   },
-  handler: ({ curation }) => answerWrite((body) => curation.put(body)),
+  handler: ({ curation }) => answerWrite((body) => curation.put(body), 'rules'),
   operation: () => ({
     operationId: 'put_curation',
     tags: ['Curation'],
     summary: 'Replace the rules of a list',
     description:
       'Replaces the rules that the list has over the API; an empty list removes them. The rules of its file stay, and are ' +
-      'applied before. If a rule has an error, nothing changes. All instances use the rules within two seconds.',
+      'applied before. If a rule has an error, or the rules no longer have the `version` that is sent, nothing changes. All instances use the rules within two seconds.',
     responses: {
       200: jsonAnswer(
         'The rules are stored, and this instance uses them.',

@@ -7,8 +7,8 @@ export interface OrderMove {
   readonly row: number;
   /** Number of the step; undefined for a pin. */
   readonly step: number | undefined;
-  /** Its place by all weaker rules. */
-  readonly from: number;
+  /** Its place by all weaker rules; undefined if one of them removes it. */
+  readonly from: number | undefined;
   /** Its place with this rule. */
   readonly to: number;
 }
@@ -43,7 +43,7 @@ export function movesOf(state: RankingState): OrderMove[] {
     for (const row of base) {
       const from = before[row] ?? 0;
       const to = after[row] ?? 0;
-      if (to !== 0 && from !== 0 && from !== to && isMeant(row)) moves.push({ row, step, from, to });
+      if (to !== 0 && from !== to && isMeant(row)) moves.push({ row, step, from: from || undefined, to });
     }
     before = after;
   };
@@ -78,8 +78,11 @@ function meantBy(rule: OrderRule, before: Int32Array, after: Int32Array): (row: 
     case 'slot': {
       const rows = new Set(rule.slot.rows);
       const positions = new Set(rule.slot.positions);
+      // A slot can bring back a variant that a group removes.
       return (row) =>
-        rows.has(row) && positions.has(after[row] ?? 0) && (after[row] ?? 0) < (before[row] ?? 0);
+        rows.has(row) &&
+        positions.has(after[row] ?? 0) &&
+        ((before[row] ?? 0) === 0 || (after[row] ?? 0) < (before[row] ?? 0));
     }
     case 'group': {
       const best = new Map<number, number>();
@@ -89,7 +92,8 @@ function meantBy(rule: OrderRule, before: Int32Array, after: Int32Array): (row: 
         if (group >= 0 && place > 0) best.set(group, Math.min(place, best.get(group) ?? place));
       }
       // Only a variant that replaces a better one has moved; the others move up because candidates are gone.
-      return (row) => (groups[row] ?? -1) >= 0 && before[row] !== best.get(groups[row] ?? -1);
+      return (row) =>
+        (groups[row] ?? -1) >= 0 && before[row] !== 0 && before[row] !== best.get(groups[row] ?? -1);
     }
     case 'reorder':
     case 'limit':

@@ -340,6 +340,11 @@ export class Ranking {
     return winningPins(this.#pins);
   }
 
+  /** Whose pin of a row counts. */
+  sourceOf(row: number): PinSource {
+    return this.#pins.curation.has(row) ? 'curation' : 'pipeline';
+  }
+
   /** Calls `visit` for each rank of the final order before `end`. */
   #walk(end: number, visit: (rank: number, row: number, score: number) => void): void {
     this.settle();

@@ -3,7 +3,7 @@ import type { PinSource } from '../../api/ranking-edit.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { Causes } from './causes.js';
 import { bestRows } from './best-rows.js';
-import { pinsOf, type Ranking, type RankingSnapshot } from './ranking.js';
+import type { Ranking, RankingSnapshot } from './ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
 
 /** A score that a rule set. */
@@ -21,7 +21,9 @@ export type Move = { readonly step: PlannedStep; readonly row: number } & (
       readonly source: PinSource;
       /** From 1. */
       readonly position: number;
-      /** The place without pins; undefined if it is the same, or another pin wins. */
+      /** Whether no other pin of the position or the candidate wins. */
+      readonly holds: boolean;
+      /** The place without pins; undefined if it is the same, if there is none, or if another pin wins. */
       readonly from: number | undefined;
     }
   /**
@@ -29,8 +31,8 @@ export type Move = { readonly step: PlannedStep; readonly row: number } & (
    * undefined if they are the same, or the candidate is removed.
    */
   | { readonly kind: 'below'; readonly from: number | undefined; readonly to: number | undefined }
-  /** From its place by weaker rules to its place with this rule, from 1. */
-  | { readonly kind: 'place'; readonly from: number; readonly to: number }
+  /** From its place by weaker rules to its place with this rule, from 1. `from` is undefined if a weaker rule removes it. */
+  | { readonly kind: 'place'; readonly from: number | undefined; readonly to: number }
 );
 
 /** Records the changes of the steps to the ranking. It exists only for requests with events or an explanation. */
@@ -67,23 +69,28 @@ export class Trace implements StepObserver {
     if (outcome === 'not_asked_for' || before === undefined) return;
     this.runs.push({ step, rows: this.#rows });
     const now = ranking.snapshot();
-    const pinnedBefore = pinsOf(before);
-    const pinned = pinsOf(now);
-    const curated = new Map(now.pins.curation);
+    this.#addPins(step, before, now, ranking.rows);
     for (const row of ranking.rows) {
       const from = before.scores[row] ?? 0;
       const to = now.scores[row] ?? 0;
       if (from !== to && !(Number.isNaN(from) && Number.isNaN(to)))
         this.changes.push({ step, row, before: from, after: to });
-      const position = pinned.get(row);
-      if (position !== undefined && position !== pinnedBefore.get(row)) {
-        const source = curated.has(row) ? 'curation' : 'pipeline';
-        this.#moves.push({ kind: 'pin', step, row, position, source, from: undefined });
-      }
       if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0)) {
         this.#moves.push({ kind: 'below', step, row, from: undefined, to: undefined });
         this.#tiers.set(step, { before: before.tiers, after: now.tiers });
       }
+    }
+  }
+
+  /** The pins that a step made, whether or not they hold. A pin of which a filter removed the winner is not made again. */
+  #addPins(step: PlannedStep, before: RankingSnapshot, now: RankingSnapshot, rows: Int32Array): void {
+    for (const source of ['curation', 'pipeline'] as const) {
+      if (now.pins[source].length === 0) continue;
+      const known = new Map(before.pins[source]);
+      const kept = new Set(rows);
+      for (const [row, position] of now.pins[source])
+        if (known.get(row) !== position && kept.has(row))
+          this.#moves.push({ kind: 'pin', step, row, position, source, holds: false, from: undefined });
     }
   }
 
@@ -92,7 +99,7 @@ export class Trace implements StepObserver {
     const steps = new Map(this.runs.map(({ step }) => [step.number, step]));
     const placed: Move[] = [];
     for (const { row, step: number, from, to } of ranking.moves()) {
-      if (number === undefined) pinned.set(row, from);
+      if (number === undefined && from !== undefined) pinned.set(row, from);
       const step = steps.get(number ?? 0);
       if (step !== undefined) placed.push({ kind: 'place', step, row, from, to });
     }
@@ -104,8 +111,10 @@ export class Trace implements StepObserver {
       ]),
     );
     const moves = this.#moves.map((move): Move => {
-      if (move.kind === 'pin' && pins.get(move.row) === move.position)
-        return { ...move, from: pinned.get(move.row) };
+      if (move.kind === 'pin') {
+        const holds = pins.get(move.row) === move.position && ranking.sourceOf(move.row) === move.source;
+        return holds ? { ...move, holds, from: pinned.get(move.row) } : move;
+      }
       if (move.kind !== 'below') return move;
       const places = below.get(move.step);
       const [from, to] = [places?.before.get(move.row), places?.after.get(move.row)];

@@ -282,13 +282,18 @@ function explainMove(move: Move): ExplainedChange {
           : { moved_from: move.from, moved_to: move.to }),
       };
     case 'pin':
+      if (!move.holds) return { ...of, pin_lost: move.position };
       return {
         ...of,
         pinned_to: move.position,
         ...(move.from === undefined ? {} : { moved_from: move.from }),
       };
     case 'place':
-      return { ...of, moved_from: move.from, moved_to: move.to };
+      return {
+        ...of,
+        ...(move.from === undefined ? {} : { moved_from: move.from }),
+        moved_to: move.to,
+      };
   }
 }
 

@@ -130,7 +130,8 @@ export interface ExplainedDraw {
 
 /**
  * `step` is the number in the order of the file, because several rules may have the same name. `moved_from` is the place by
- * all weaker rules, `moved_to` the place with this rule, from 1.
+ * all weaker rules, `moved_to` the place with this rule, from 1. Without `moved_from` a weaker rule would remove the candidate.
+ * `pin_lost` is the position of a pin over which another pin wins.
  */
 export type ExplainedChange = {
   readonly step: number;
@@ -140,7 +141,8 @@ export type ExplainedChange = {
 } & (
   | { readonly before: number | null; readonly after: number | null }
   | { readonly pinned_to: number; readonly moved_from?: number }
-  | { readonly moved_from: number; readonly moved_to: number }
+  | { readonly pin_lost: number }
+  | { readonly moved_from?: number; readonly moved_to: number }
   | { readonly put_below: true; readonly moved_from?: number; readonly moved_to?: number }
 );
 

@@ -32,6 +32,13 @@ export class AllCounters {
   arrive(): void {
     const number = this.#number;
     if (number < 0) return;
+    // What another request kept meanwhile may be older. The next request sees that, and counts must not decrease.
+    const held = this.#session?.allCounters(this.#now);
+    if (held !== undefined) {
+      this.memory = held;
+      this.end = held?.length ?? 0;
+      return;
+    }
     const { records } = this.#batch;
     this.memory = records.memory[number] ?? null;
     this.start = records.starts[number] ?? 0;

@@ -2,6 +2,7 @@ import type { Column } from '../../api/columns.js';
 import { Status } from '../../api/status.js';
 import { copyCell, writeList } from '../../frame/cells.js';
 import { NO_ID, NOT_HERE, type EntityTable } from '../../resident/entity-table.js';
+import { LeasedCounters } from '../../resident/leased-counters.js';
 import type { PartBinding } from '../../resident/resident-tables.js';
 import type { HeldList } from '../../resident/sizes.js';
 import type { BatchRead } from './batch-read.js';
@@ -173,20 +174,20 @@ export class ResidentRead implements CellRead {
     const misses = this.#missing.length;
     if (misses === 0) return;
     const { table, part, columns: partColumns } = this.#binding;
+    const isLeased = part.decoder instanceof LeasedCounters;
     const scratch = part.scratch(misses);
     this.#scratch = scratch;
     const { memory, starts, ends } = this.#batch.records;
     for (let miss = 0; miss < misses; miss++) {
+      const id = this.#missing[miss] as string;
+      // Counters that other requests kept meanwhile may be older than what this one read. The next request sees what is kept,
+      // and counts must not decrease, so this one sees the same.
+      if (isLeased && table.copyValid(part, id, this.#now, scratch, miss)) continue;
       const number = this.#numbers[miss] as number;
       const record = memory[number] as Buffer | null;
       const [start, end] = [starts[number] as number, ends[number] as number];
       const validUntil = part.decoder.decode(record, start, end, scratch, miss, this.#now);
-      const id = this.#missing[miss] as string;
-      if (
-        validUntil !== -Infinity &&
-        this.#session.mayKeep(part.keyPrefix, id) &&
-        table.isNewer(part, id, validUntil)
-      )
+      if (validUntil !== -Infinity && this.#session.mayKeep(part.keyPrefix, id))
         table.put(part, id, scratch, miss, validUntil);
     }
     for (let c = 0; c < this.#columns.length; c++)

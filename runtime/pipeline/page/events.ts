@@ -182,7 +182,7 @@ class RequestEvents {
     for (const [i, move] of moves.entries()) {
       const { step, row } = move;
       const rules = causes.get(step)?.of(row, 'place');
-      if (rules === undefined) continue;
+      if (rules === undefined || (move.kind === 'pin' && !move.holds)) continue;
       const of = `"business_logic_pipeline_order":${step.number},"business_logic_name":${JSON.stringify(step.as)}`;
       const moved = `"old_score":null,"new_score":null${placesText(move)}${rulesText(rules)}`;
       this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${moved}`);

@@ -26,7 +26,7 @@ export function editText(edit: Edit): string {
 function effectText(edit: Edit): string {
   if (edit.kind === 'pin') return `to ${edit.position}`;
   if (edit.kind === 'below') return 'below';
-  if (edit.kind === 'place') return `${edit.from} → ${edit.to}`;
+  if (edit.kind === 'place') return `${edit.from ?? 'removed'} → ${edit.to}`;
   if (Number.isNaN(edit.before)) return `= ${shortText(edit.after)}`;
   const change = edit.after - edit.before;
   return `${change < 0 ? '-' : '+'}${shortText(Math.abs(change))}`;

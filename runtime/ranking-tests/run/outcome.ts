@@ -14,7 +14,7 @@ export type Edit = { readonly step: StepRef; readonly sets: boolean } & (
   | { readonly kind: 'score'; readonly before: number; readonly after: number }
   | { readonly kind: 'pin'; readonly position: number; readonly source: PinSource }
   | { readonly kind: 'below' }
-  | { readonly kind: 'place'; readonly from: number; readonly to: number }
+  | { readonly kind: 'place'; readonly from: number | undefined; readonly to: number }
 );
 
 /** What happened to one candidate. */

@@ -57,6 +57,15 @@ export const CURATION: Surface = {
       what: 'A pin of a query that a wider query hides',
       files: yaml('  - { query: tv, match: prefix, hide: [p9] }\n  - { query: tv stand, pin: { 2: p9 } }\n'),
     },
+    {
+      what: 'A pin of the pipeline, where a rule for every request pins and hides',
+      edit: [
+        'pipelines/search.yaml',
+        'page: { size: 24',
+        '  - { use: pin, with: { positions: { 1: p1, 2: p9 } } }\n  - { use: curation, with: { list: campaigns } }\npage: { size: 24',
+      ],
+      files: yaml('  - { pin: { 1: p2 } }\n  - { hide: [p9] }\n'),
+    },
     { what: 'A boost without an amount', files: yaml('  - boost: { where: product.price > 1 }\n') },
     {
       what: 'A condition on an unknown attribute',

@@ -28,6 +28,20 @@ export const RULES: Surface = {
     rule('A slot by a misspelt feature', 'slot', '{ positions: [3], where: product_stats:ctr > 0.1 }'),
     rule('A pin of an id twice', 'pin', '{ positions: { 1: p1, 2: p1 } }'),
     rule('A group that shows a text', 'group', '{ by: product.brand, show: product.title }'),
+    rule('Two steps that pin to one position', 'pin', '{ positions: { 1: p1 } }', {
+      edit: [
+        FILE,
+        LAST,
+        `${LAST}  - { use: pin, as: stars, with: { positions: { 1: p1, 2: p2 } } }\n  - { use: pin, as: partners, with: { positions: { 1: p7, 3: p2 } } }\n`,
+      ],
+    }),
+    rule('A slot at the position of a pin', 'slot', '', {
+      edit: [
+        FILE,
+        LAST,
+        `${LAST}  - { use: pin, as: stars, with: { positions: { 3: p1 } } }\n  - { use: slot, with: { positions: [2, 3], where: product.rating > 4 } }\n`,
+      ],
+    }),
     rule('A slot at position 0', 'slot', '{ positions: [0], where: product.rating > 4 }'),
     rule('A slot that is on no first page', 'slot', '{ positions: [120], where: product.rating > 4 }'),
     rule('A slot whose condition is a number', 'slot', '{ positions: [3], where: product.rating }'),

@@ -53,7 +53,7 @@ export async function torture(place: Place, forMs: number): Promise<Figures> {
   const root = await writeProject(FILES);
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-counters-'));
   const redis = place === 'redis' ? await startRedisServer(DURABLE) : undefined;
-  const shape = { masters: 3, replicas: false, nodeTimeout: 2000 };
+  const shape = { masters: 3, replicas: false, nodeTimeout: 2000, args: DURABLE };
   const cluster = place === 'cluster' ? await startRedisCluster(shape) : undefined;
   const env: Record<string, string> = {
     ...{ LOG_LEVEL: 'info', MILLRACE_LAME_DUCK_MS: '0', MILLRACE_DATA_DIR: dataDir },
@@ -86,13 +86,16 @@ class Run {
   /** Bodies that were acknowledged before the last service or server was killed. */
   #acknowledgedAtKill = 0;
   readonly #end = new AbortController();
+  /** The masters of the store. A killed one starts again with its files. */
+  readonly #servers: readonly PrivateRedis[];
 
   constructor(
     place: Place,
     readonly start: () => Promise<ServiceProcess>,
-    readonly redis: PrivateRedis | undefined,
+    redis: PrivateRedis | undefined,
     readonly cluster: PrivateCluster | undefined,
   ) {
+    this.#servers = redis === undefined ? (cluster?.servers ?? []) : [redis];
     this.figures = {
       ...{ place, events: 0, cut: 0, refused: 0, unreachable: 0, killedServices: 0, killedServers: 0 },
       ...{ movedSlots: 0, rankings: 0, lost: 0, twice: 0, backwards: 0 },
@@ -129,7 +132,7 @@ class Run {
       cut > 0 &&
       refused + unreachable > 0 &&
       killedServices > 1 &&
-      (this.redis === undefined || (killedServers > 1 && refused > 0)) &&
+      (this.#servers.length === 0 || (killedServers > 1 && refused > 0)) &&
       (this.cluster === undefined || movedSlots > 0) &&
       this.#acknowledged > this.#acknowledgedAtKill
     );
@@ -194,7 +197,7 @@ class Run {
     }
   }
 
-  /** Kills the server and the services in turn. The next one is killed when feedback was acknowledged again. */
+  /** Kills a server and a service in turn. The next one is killed when feedback was acknowledged again. */
   async #kill(forMs: number): Promise<void> {
     for (let n = 0; !this.#isOver(); n++) {
       const enough = this.#acknowledged + 4 * WRITERS;
@@ -202,10 +205,11 @@ class Run {
       while (!this.#isOver() && (this.#acknowledged < enough || Date.now() < next)) await pause(20);
       if (this.#isOver()) return;
       this.#acknowledgedAtKill = this.#acknowledged;
-      if (this.redis !== undefined && n % 2 === 0) {
-        await this.redis.stop();
+      const server = this.#servers[(n / 2) % this.#servers.length];
+      if (server !== undefined) {
+        await server.stop();
         await pause(AWAY);
-        await this.redis.start();
+        await server.start();
         this.figures.killedServers++;
         continue;
       }
@@ -218,7 +222,10 @@ class Run {
     }
   }
 
-  /** Moves the slots of all counters from server to server, with their keys, again and again. */
+  /**
+   * Moves the slots of all counters from server to server, with their keys, again and again. Servers are killed meanwhile,
+   * also those between which a slot moves.
+   */
   async #move(): Promise<void> {
     if (this.cluster === undefined) return;
     const keys = [

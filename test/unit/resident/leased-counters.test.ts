@@ -101,9 +101,25 @@ describe('counters in resident tables', () => {
     await counts.count(feedback, () => [events, 1], now, by);
   }
 
-  async function read(id: string, of = plan): Promise<{ clicks: unknown; keysRead: number; heat: unknown }> {
+  /** A store that does not read before `go` is called. */
+  function delayed(): { slow: MemoryStore; go: () => void } {
+    let go: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (go = resolve));
+    const slow = Object.create(store) as MemoryStore;
+    slow.readInto = async (keys, batch, first) => {
+      await held;
+      await MemoryStore.prototype.readInto.call(store, keys, batch, first);
+    };
+    return { slow, go };
+  }
+
+  async function read(
+    id: string,
+    of = plan,
+    from = store,
+  ): Promise<{ clicks: unknown; keysRead: number; heat: unknown }> {
     const body = { candidates: [{ item_id: id }] };
-    const { cells, keysRead } = await fillFrame(of, store, body, { resident: tables, now });
+    const { cells, keysRead } = await fillFrame(of, from, body, { resident: tables, now });
     return { clicks: cells['live:clicks']?.[0]?.[1], heat: cells['live:heat']?.[0]?.[1], keysRead };
   }
 
@@ -160,6 +176,20 @@ describe('counters in resident tables', () => {
     go();
     await late;
     expect(await read('a')).to.include({ clicks: 2, keysRead: 0 });
+  });
+
+  it('do not decrease when an earlier request reads after a later one', async () => {
+    await click('a', store);
+    const { slow, go } = delayed();
+    const late = read('a', plan, slow);
+    now += 10;
+    expect(await read('a')).to.include({ clicks: 1 });
+    await click('a', store);
+    go();
+    const seen = (await late).clicks;
+    expect((await read('a')).clicks).to.equal(seen);
+    now += LEASE + 1;
+    expect(await read('a')).to.include({ clicks: 2 });
   });
 
   it('are served and kept by their lease while invalidations are late, so that counts do not decrease', async () => {
@@ -269,8 +299,19 @@ describe('counters in resident tables', () => {
       await click('a', store);
       expect(await readTotal()).to.include({ clicks: 1 });
       go();
-      expect(await late).to.include({ clicks: 0 });
+      await late;
       expect(await readTotal()).to.include({ clicks: 1, keysRead: 0 });
+    });
+
+    it('do not decrease when an earlier request reads after a later one', async () => {
+      const { slow, go } = delayed();
+      const late = readTotal(slow);
+      now += 10;
+      expect(await readTotal()).to.include({ clicks: 0 });
+      await click('a', store);
+      go();
+      const seen = (await late).clicks;
+      expect((await readTotal()).clicks).to.equal(seen);
     });
 
     it('are not kept without a lease', async () => {

@@ -296,9 +296,18 @@ class Millrace:
     # Curation and experiments
 
     @_endpoint("POST", "/api/v1/curation/put")
-    def put_curation(self, name: str, rules: Iterable[Mapping[str, Any]]) -> Json:
-        """Replaces the rules that a list has over the API. `warnings` names rules that contradict others."""
-        return self._post("/api/v1/curation/put", {"list": name, "rules": list(rules)})
+    def put_curation(
+        self, name: str, rules: Iterable[Mapping[str, Any]], *, version: str | None = None
+    ) -> Json:
+        """Replaces the rules that a list has over the API. `warnings` names rules that contradict others.
+
+        With the `version` of the rules that were read, the call fails with `curation_changed` if others
+        replaced them since.
+        """
+        body: dict[str, Any] = {"list": name, "rules": list(rules)}
+        if version is not None:
+            body["version"] = version
+        return self._post("/api/v1/curation/put", body)
 
     @_endpoint("POST", "/api/v1/curation/get")
     def get_curation(self, name: str) -> Json:
