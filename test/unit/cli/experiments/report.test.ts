@@ -89,6 +89,7 @@ describe('experiments report', () => {
       ['a ledger without experiments', of('popularity', '--ledger', join(work, 'other'))],
       ['no ledger', of('popularity', '--ledger', join(work, 'nowhere'))],
       ['an effect that is none', of('popularity', '--ledger', ledger, '--effect', '0')],
+      ['an effect without its sign', of('popularity', '--ledger', ledger, '--effect', '5')],
       [
         'a page that cannot be written',
         of('popularity', '--ledger', ledger, '--html', join(work, 'no/such/page.html')),
