@@ -92,8 +92,8 @@ export interface Options {
   /**
    * The source of word frequencies and mean lengths: { file: … }, a file from `millrace text-stats`; or
    * candidates (all candidates of the request, including filtered ones). By default the file
-   * statistics/<as>.json if it exists; otherwise, for a step with one field, the file that has its name,
-   * e.g. statistics/product.title.json, if it was made with the analyzer of the step; otherwise
+   * `statistics/<as>.json` if it exists; otherwise, for a step with one field, the file that has its
+   * name, e.g. statistics/product.title.json, if it was made with the analyzer of the step; otherwise
    * candidates.
    */
   readonly statistics?: Statistics;

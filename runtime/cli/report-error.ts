@@ -38,6 +38,18 @@ function fold(line: string, { stderr }: CliContext): string {
   return wrapAfter('', line, HANG, columns).join('\n');
 }
 
+/**
+ * What to do. A command writes no log, so where the remedy is to look for the cause there, the cause itself is
+ * printed, with the place in the code that threw it.
+ */
+function helpOf(error: MillraceError): readonly string[] {
+  const { cause } = error;
+  if (!(cause instanceof Error) || (error.code !== 'component_failed' && error.code !== 'internal'))
+    return [`help: ${ERROR_CODES[error.code].remedy}`];
+  const place = cause.stack?.split('\n').find((line) => line.startsWith('    at '));
+  return [`cause: ${printable(String(cause))}`, ...(place === undefined ? [] : [printable(place)])];
+}
+
 function linesOf(error: unknown, context: CliContext): readonly string[] {
   if (error instanceof DiagnosticsError || error instanceof DiagnosedUsageError)
     return [renderDiagnostics(error.diagnostics, styleOf(context, context.stderr))];
@@ -53,7 +65,7 @@ function linesOf(error: unknown, context: CliContext): readonly string[] {
       ...error.violations.map(
         ({ pointer, detail }) => `  ${printable(pointer || '(the body)')}: ${printable(detail)}`,
       ),
-      `help: ${ERROR_CODES[error.code].remedy}`,
+      ...helpOf(error),
     ];
   if (isFileProblem(error)) {
     const what = error.path === undefined ? (error.syscall ?? 'use a file') : `use ${error.path}`;

@@ -93,6 +93,15 @@ function makeProgram(context: CliContext, version: string): Command {
   return program;
 }
 
+/** Commander takes the next word as the value of an option, also if that word is another option: `--ledger --json`. */
+function refuseFlagsAsValues(command: Command): void {
+  for (const option of command.options.filter(({ required }) => required))
+    command.on(`option:${option.name()}`, (value: unknown) => {
+      if (command.options.some(({ long }) => long === value))
+        command.error(`error: option '${option.flags}' needs a value, found the option ${String(value)}`);
+    });
+}
+
 /** Redirects the output of Commander to the context's streams and turns its exits into errors, for all subcommands. */
 function speakThrough(command: Command, context: CliContext, name: string): void {
   command
@@ -106,5 +115,6 @@ function speakThrough(command: Command, context: CliContext, name: string): void
     getOutHelpWidth: () => styleOf(context, context.stdout).width,
     getErrHelpWidth: () => styleOf(context, context.stderr).width,
   });
+  refuseFlagsAsValues(command);
   for (const child of command.commands) speakThrough(child, context, `${name} ${child.name()}`);
 }

@@ -24,7 +24,9 @@ export function unknownAttribute(
     fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
   const where =
     fields === undefined
-      ? `declare it in schemas/entities/${entity.name}.yaml`
+      ? entity.name === 'request'
+        ? `declare it under \`request:\` of the pipeline, such as \`${name}: optional(string)\``
+        : `declare it in schemas/entities/${entity.name}.yaml`
       : `it has ${names.join(', ')}`;
   return {
     problem: 'unknown_attribute',

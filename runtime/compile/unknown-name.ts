@@ -29,14 +29,12 @@ export function unknownName(name: string, known: KnownNames): NameProblem {
       help: helpForProducer(name, known),
     };
   }
+  const guess = nearestValue(name, known) ?? nearestUnrequired(name, known) ?? nearestProducer(name, known);
   return {
     problem: 'unknown_name',
     message: `nothing here is called \`${name}\``,
-    help:
-      nearestValue(name, known) ??
-      nearestUnrequired(name, known) ??
-      nearestProducer(name, known) ??
-      all(known),
+    help: guess ?? all(known),
+    ...(guess === undefined ? { isPerhapsText: true } : {}),
   };
 }
 

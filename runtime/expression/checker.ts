@@ -84,7 +84,7 @@ export class Checker implements Checking {
   #reference(node: ReferenceNode): Operand | undefined {
     const found = this.#resolve(node);
     if ('problem' in found) {
-      const help = (node.kind === 'name' ? helpForName(node.name) : undefined) ?? found.help;
+      const help = (node.kind === 'name' ? helpForName(node.name) : undefined) ?? this.#helpOf(found, node);
       this.problem(found.problem, spanOf(node, found.segment), found.message, help);
       return undefined;
     }
@@ -100,6 +100,13 @@ export class Checker implements Checking {
     }
     const { type, scope, slot, root } = found;
     return { tag: 'source', node, type, scope, slot, meaning: root };
+  }
+
+  /** A name that is the whole expression is no text: nothing compares it. */
+  #helpOf({ help, isPerhapsText }: NameProblem, node: ReferenceNode): string | undefined {
+    const text = this.#textOf(node);
+    if (isPerhapsText !== true || text === this.#text.trim()) return help;
+    return `${help === undefined ? '' : `${help}; `}a text has quotes: "${text}"`;
   }
 
   #resolve(node: ReferenceNode): Source | NamedNumber | NameProblem {

@@ -28,6 +28,8 @@ export interface NameProblem {
   readonly help?: string;
   /** The index of the wrong segment of a path; undefined: the whole path. */
   readonly segment?: number;
+  /** No known name is near, so a text without its quotes is likely. */
+  readonly isPerhapsText?: boolean;
 }
 
 /** Resolves names at one place of a pipeline. The plan then reads what the name means. */

@@ -8,7 +8,7 @@ import type { EntityType } from '../config/model/entities.js';
 import type { EventKind, EventValueType } from '../config/model/events.js';
 import { EVENT_FIELDS } from '../config/project/reserved-names.js';
 import { nearest } from '../core/nearest.js';
-import { checkCarried, readId, UnknownFields } from '../pipeline/request/check-carried.js';
+import { checkCarried, readId, readKey, UnknownFields } from '../pipeline/request/check-carried.js';
 import { readEventTime, type EventTimes } from '../core/event-time.js';
 import { describe, isJsonObject, misfit, own } from '../core/value-fit.js';
 
@@ -236,7 +236,7 @@ function readEntity(
   }
   const place = { pointer, field: entity.name, violations, unknown: new UnknownFields() };
   checkCarried(value, entity, new Map(), entities, place);
-  const id = readId(own(value, entity.key), pointerTo(pointer, entity.key), violations);
+  const id = readKey(value, entity, pointerTo(pointer, entity.key), violations);
   return id === undefined ? undefined : storedId(entity, id);
 }
 

@@ -18,13 +18,28 @@ function sidebar() {
   return groups;
 }
 
-/** Files outside docs are not part of the site, so links to them become plain text. */
-function unlinkOtherFiles(markdown) {
-  markdown.core.ruler.push('unlink_other_files', ({ tokens, env }) => {
+/** The path of a Markdown file of the repository on the site; undefined for a file that the site does not have. */
+function sitePath(file) {
+  const [, plugin] = /^plugins\/(\w+)\/README\.md$/.exec(file) ?? [];
+  if (plugin !== undefined) return `plugins/${plugin}.md`;
+  const [, page] = /^docs\/(.+\.md)$/.exec(file) ?? [];
+  return page?.replace(/README\.md$/, 'index.md');
+}
+
+/** The opposite of `sitePath`. */
+function fileOf(page) {
+  const [, plugin] = /^plugins\/(\w+)\.md$/.exec(page) ?? [];
+  if (plugin !== undefined) return `plugins/${plugin}/README.md`;
+  return `docs/${page.replace(/^decisions\/index\.md$/, 'decisions/README.md')}`;
+}
+
+/** Links lead from file to file of the repository. On the site, those to other files become plain text. */
+function relink(markdown) {
+  markdown.core.ruler.push('relink', ({ tokens, env }) => {
     for (const { children } of tokens) {
       let isOther = false;
       for (const child of children ?? []) {
-        if (child.type === 'link_open') isOther = leavesDocs(env.relativePath, child.attrGet('href') ?? '');
+        if (child.type === 'link_open') isOther = !toSite(child, env.relativePath);
         if (!isOther || !child.type.startsWith('link_')) continue;
         child.tag = 'span';
         child.attrs = null;
@@ -33,19 +48,27 @@ function unlinkOtherFiles(markdown) {
   });
 }
 
-function leavesDocs(page, href) {
-  return !/^(\w+:|\/|#)/.test(href) && join(dirname(page), href).startsWith('..');
+/** @returns whether the link has a target on the site or outside the repository */
+function toSite(link, page) {
+  const href = link.attrGet('href') ?? '';
+  if (/^(\w+:|\/|#)/.test(href)) return true;
+  const [path, hash] = href.split('#');
+  const target = sitePath(join(dirname(fileOf(page)), path));
+  if (target !== undefined) link.attrSet('href', `/${target}${hash === undefined ? '' : `#${hash}`}`);
+  return target !== undefined;
 }
 
 export default defineConfig({
   title: 'Millrace',
   description: 'Ranking pipelines in YAML: hydrate, fetch features, score, return one page.',
-  srcDir: '../docs',
+  srcDir: '..',
+  // Only docs/ and the READMEs of plugins.
+  srcExclude: ['*.md', '!(docs|plugins)/**', 'plugins/*/!(README.md)'],
   outDir: '../.build/site',
   cacheDir: '../.build/site-cache',
-  rewrites: { 'decisions/README.md': 'decisions/index.md' },
+  rewrites: (file) => sitePath(file) ?? file,
   cleanUrls: true,
-  markdown: { config: unlinkOtherFiles, languageAlias: { expression: 'python' } },
+  markdown: { config: relink, languageAlias: { expression: 'python' } },
   // The pages lie outside this folder, so they would not find its packages.
   vite: { resolve: { alias: { vue: fileURLToPath(new URL('../node_modules/vue', import.meta.url)) } } },
   themeConfig: {

@@ -17,6 +17,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.json': 'application/json',
 };
+/** Screens whose width no page exceeds, in pixels. */
+const WIDTHS = [380, 1280];
 /** What a reader types, and the page that must be among the first three results. */
 const SEARCHES = [
   ['forget user', '/privacy'],
@@ -54,7 +56,16 @@ try {
     const answer = await page.goto(url + link);
     assert.equal(answer?.status(), 200, link);
     assert.notEqual(await page.locator('h1').first().innerText(), '', link);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      const content = await page.evaluate('document.documentElement.scrollWidth');
+      assert.equal(content, width, `${link} is wider than a screen of ${width} pixels`);
+    }
   }
+  await page.goto(`${url}/rules`);
+  await page.locator('.vp-doc a', { hasText: /^limit$/ }).click();
+  await page.waitForURL('**/plugins/limit');
+  assert.match(await page.locator('h1').first().innerText(), /^limit/);
   for (const [words, wanted] of SEARCHES) {
     await page.goto(url);
     await page.locator('.VPNavBarSearch button').first().click();

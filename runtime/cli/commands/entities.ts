@@ -19,7 +19,7 @@ export function entitiesCommand(context: CliContext): Command {
     .argument('<TYPE>', 'entity type, a file of schemas/entities')
     .argument(
       '<FILE>',
-      '.jsonl, .ndjson, .json or .csv, optionally with .gz; .parquet; or - for JSON lines from standard input',
+      '.jsonl, .ndjson, .json, .csv or .tsv, optionally with .gz; .parquet; or - for JSON lines from standard input',
     )
     .option('--key <FIELD>', 'field that holds the id, if it is not the key of the entity type')
     .action((type: string, file: string, flags: Flags) => loadEntities(context, type, file, flags));

@@ -72,7 +72,8 @@ async function report(context: CliContext, name: string, flags: Flags): Promise<
 function parseEffect(text: string): number {
   const [, number, sign] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
   const effect = Number(number) / (sign === '%' ? 100 : 1);
-  if (!(effect > 0 && effect <= 10))
+  // Without the sign, 5 is rather 5 % than 500 %.
+  if (!(effect > 0 && effect <= (sign === '%' ? 10 : 1)))
     throw new InvalidArgumentError('Expected a relative effect above 0, such as 5% or 0.05.');
   return effect;
 }

@@ -148,6 +148,7 @@ function inputOf(rows: readonly JsonObject[]): Input {
     totalBytes: undefined,
     bytesRead: () => 0,
     misspelt: () => [],
+    undeclared: () => [],
     chunks: () => Readable.from([{ rows: read, bad: [] }]) as AsyncIterable<RowChunk>,
     close: () => Promise.resolve(),
   };

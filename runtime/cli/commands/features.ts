@@ -19,7 +19,7 @@ export function featuresCommand(context: CliContext): Command {
     .argument('<VIEW>', 'feature view, a file of schemas/features')
     .argument(
       '<FILE>',
-      '.jsonl, .ndjson, .json or .csv, optionally with .gz; .parquet; or - for JSON lines from standard input',
+      '.jsonl, .ndjson, .json, .csv or .tsv, optionally with .gz; .parquet; or - for JSON lines from standard input',
     )
     .action((view: string, file: string, flags: LoadFlags) => loadFeatures(context, view, file, flags));
   addTargetFlags(addLoadFlags(load));

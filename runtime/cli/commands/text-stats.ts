@@ -57,7 +57,7 @@ export function textStatsCommand(context: CliContext): Command {
     )
     .option(
       '--from <FILE>',
-      'file of the entities: .jsonl, .ndjson, .json or .csv, optionally with .gz; or .parquet',
+      'file of the entities: .jsonl, .ndjson, .json, .csv or .tsv, optionally with .gz; or .parquet',
     )
     .option('--from-index', 'count a random sample of the entities that the store has')
     .option('--rows <NUMBER>', `the size of that sample [default: ${ROWS.toLocaleString('en')}]`, rowsOf)

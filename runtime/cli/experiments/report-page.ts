@@ -5,7 +5,7 @@ import { frame, INNER_HEIGHT, INNER_WIDTH, LEFT, niceAbove, round, TOP } from '.
 import {
   decision,
   failedText,
-  guardText,
+  guardValues,
   intervalText,
   leftOutTexts,
   metricText,
@@ -103,7 +103,9 @@ function effectSection(arms: readonly ArmReport[]): string[] {
 }
 
 function guardSection(arms: readonly ArmReport[]): string[] {
-  const rows = arms.flatMap(({ arm, guards }) => guards.map((guard) => [arm, guardText(guard), guard.state]));
+  const rows = arms.flatMap(({ arm, guards }) =>
+    guards.map((guard) => [arm, guardValues(guard), guard.state]),
+  );
   return rows.length === 0 ? [] : section('Guards', table(['Arm', 'Guard', 'State'], rows));
 }
 

@@ -96,15 +96,22 @@ export function daysText(moreDays: number, wanted: number): string {
 }
 
 /** What a guard found, e.g. `latency_p99 12.1 → 12.9 ms (-3.1 % to +9.0 %), bound +10 %: holds`. */
-export function guardText({ guard, control, arm, worse, bound, state }: GuardReport): string {
+export function guardText(guard: GuardReport): string {
+  return `${guardValues(guard)}: ${guard.state}`;
+}
+
+/** The same without the verdict. */
+export function guardValues({ guard, control, arm, worse, bound }: GuardReport): string {
   const isTime = guard.startsWith('latency');
   const values = isTime
     ? `${control.toFixed(1)} → ${arm.toFixed(1)} ms`
     : `${percent(control)} → ${percent(arm)} of requests`;
   const range = [worse.lower, worse.upper].every(Number.isFinite)
     ? ` (${signedPercent(worse.lower)} to ${signedPercent(worse.upper)})`
-    : '';
-  return `${guard} ${values}${range}, bound +${percent(bound)}: ${state}`;
+    : isTime
+      ? ' (too few requests for an interval)'
+      : '';
+  return `${guard} ${values}${range}, bound +${percent(bound)}`;
 }
 
 /** The requests that failed; undefined if none did. */

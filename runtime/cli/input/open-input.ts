@@ -34,6 +34,11 @@ export interface Input {
   /** Columns read so far that the project does not declare although it declares a similar name. */
   misspelt(): readonly MisspeltColumn[];
   /**
+   * The columns read so far that are not `misspelt`, if the file has nothing that the project declares but the key;
+   * otherwise none.
+   */
+  undeclared(): readonly string[];
+  /**
    * Yields the rows in order. It can be called once.
    * @param after rows up to this number are skipped
    * @throws InputError
@@ -91,6 +96,7 @@ export async function openInput(path: string, options: InputOptions): Promise<In
     totalBytes,
     bytesRead: () => read,
     misspelt: () => misspeltOf(columns, types),
+    undeclared: () => undeclaredOf(columns, types),
     chunks: (after = 0) =>
       later(
         format === 'csv'
@@ -134,6 +140,7 @@ async function openParquetFile(path: string, gzip: boolean, options: InputOption
     totalBytes: stat.size,
     bytesRead: () => Math.round(parquet.done() * stat.size),
     misspelt: () => misspeltOf(parquet.columns, types),
+    undeclared: () => undeclaredOf(parquet.columns, types),
     chunks: (after = 0) => parquet.chunks(after),
     close: () => handle.close(),
   };
@@ -145,6 +152,13 @@ function misspeltOf(columns: readonly string[], types: ColumnTypes): MisspeltCol
     const near = types.has(name) ? undefined : nearest(name, absent);
     return near === undefined ? [] : [{ name, near }];
   });
+}
+
+function undeclaredOf(columns: readonly string[], types: ColumnTypes): string[] {
+  const others = columns.filter((name) => !types.has(name));
+  if (types.size <= 1 || others.length < columns.length - 1) return [];
+  const misspelt = new Set(misspeltOf(columns, types).map(({ name }) => name));
+  return others.filter((name) => !misspelt.has(name));
 }
 
 async function* later(chunks: AsyncIterable<RowChunk>, after: number): AsyncGenerator<RowChunk> {

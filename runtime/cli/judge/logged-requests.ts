@@ -61,6 +61,10 @@ export function tellLacks(stderr: CliContext['stderr'], requests: readonly Logge
     const what = name === 'candidates' ? 'some candidates' : name;
     stderr.write(`note: the log of ${count} of ${requests.length} requests lacks ${what}\n`);
   }
+  if (lacks.size > 0)
+    stderr.write(
+      'help: `log: { candidates: all, features: all }` logs whole requests, apart from private fields\n',
+    );
 }
 
 /**

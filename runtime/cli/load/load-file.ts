@@ -31,6 +31,8 @@ export interface JobWords {
   readonly unfinished: string;
 }
 
+/** The most columns that a warning names. */
+const SHOWN_COLUMNS = 8;
 const LOADING: JobWords = {
   doing: 'loading',
   done: 'loaded',
@@ -160,6 +162,14 @@ function tell(
     context.stderr.write(
       `warning: the project does not declare ${printable(name)}, so no pipeline reads that column; did you mean ${near}?\n`,
     );
+  const undeclared = report.loaded > 0 ? input.undeclared() : [];
+  if (undeclared.length > 0) {
+    const shown = undeclared.slice(0, SHOWN_COLUMNS).map(printable).join(', ');
+    const more = undeclared.length > SHOWN_COLUMNS ? ' …' : '';
+    context.stderr.write(
+      `warning: the project declares nothing of this file but the id, and not ${shown}${more}; name the columns as the schema does\n`,
+    );
+  }
   for (const { line, problem } of report.bad)
     context.stderr.write(`${input.unit} ${String(line)}: ${printable(problem)}\n`);
   const hidden = report.refused - report.bad.length;

@@ -21,13 +21,17 @@ export function paramProblem(
     const guess = nearest(name, params.keys());
     return {
       message: `the pipeline \`${pipeline}\` has no param \`${name}\``,
-      ...(guess === undefined ? {} : { help: `did you mean \`${guess}\`?` }),
+      help: guess === undefined ? existing(params) : `did you mean \`${guess}\`?`,
     };
   }
   if (!Number.isFinite(value)) return { message: `\`${name}\`: must be a finite number, found ${value}` };
   const { range } = param;
   if (range === undefined || (value >= range.min && value <= range.max)) return undefined;
   return { message: `\`${name}\`: must be from ${range.min} to ${range.max}, found ${value}` };
+}
+
+function existing(params: PipelineDefinition['params']): string {
+  return params.size === 0 ? 'it has no params' : `it has ${[...params.keys()].join(', ')}`;
 }
 
 /**

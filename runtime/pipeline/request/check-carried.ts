@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue, ListElementType, ValueType } from '../../api/types.js';
-import { pointerTo, type Violations } from '../../core/violations.js';
+import { pointerTo, shownName, type Violations } from '../../core/violations.js';
 import type { AttributeDefinition, EntityType } from '../../config/model/entities.js';
 import { idProblem, idText } from '../../core/ids.js';
+import { nearest } from '../../core/nearest.js';
 import {
   conflict,
   describe,
@@ -164,6 +165,25 @@ export function readId(
   if (problem === undefined) return idText(value);
   if (value === undefined) violations.add(pointer, 'missing_id', 'expected an id, but it is missing');
   else violations.add(pointer, 'invalid_id', `${problem}, found ${show(value)}`);
+  return undefined;
+}
+
+/** Further fields of an object are not compared with its key. */
+const MOST_COMPARED = 20;
+
+/** The id of an entity in an object of a body. If it is missing, the violation names the field that was probably meant. */
+export function readKey(
+  sent: JsonObject,
+  { name: type, key }: Pick<EntityType, 'name' | 'key'>,
+  pointer: string,
+  violations: Violations,
+): string | undefined {
+  const value = own(sent, key);
+  if (value !== undefined) return readId(value, pointer, violations);
+  const names = Object.keys(sent).slice(0, MOST_COMPARED);
+  const meant = names.find((name) => name === 'id' || name === `${type}_id`) ?? nearest(key, names);
+  const found = meant === undefined ? '' : `; found ${shownName(meant)}, and the key of ${type} is ${key}`;
+  violations.add(pointer, 'missing_id', `expected an id, but it is missing${found}`);
   return undefined;
 }
 

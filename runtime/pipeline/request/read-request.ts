@@ -7,7 +7,7 @@ import type { AttributeDefinition, EntityType } from '../../config/model/entitie
 import type { RequestField } from '../../config/model/pipelines.js';
 import { BODY_FIELDS, RANKING_FIELDS } from '../../config/project/reserved-names.js';
 import { describe, isJsonObject, own } from '../../core/value-fit.js';
-import { checkCarried, readId, UnknownFields, type CarriedPlace } from './check-carried.js';
+import { checkCarried, readId, readKey, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
 import { pageStart, type Paging } from './paging.js';
 
@@ -126,7 +126,7 @@ function* readCandidates(
       );
       continue;
     }
-    const id = readId(own(candidate, key), `/candidates/${i}/${key}`, violations);
+    const id = readKey(candidate, plan.candidateType, `/candidates/${i}/${key}`, violations);
     if (id === undefined) ids.push('');
     else if (seen.has(id)) {
       if (request.duplicates === 'refuse')
@@ -225,7 +225,9 @@ function readEntity(
   const given = own(value, entity.key);
   // An empty query is valid and means browsing. It does not identify an entity of the index.
   const id =
-    given === '' && entity.key === 'query' ? '' : readId(given, `${pointer}/${entity.key}`, violations);
+    given === '' && entity.key === 'query'
+      ? ''
+      : readKey(value, entity, `${pointer}/${entity.key}`, violations);
   if (checkCarried(value, entity, declared, plan.entities, where)) carried.set(field, [value]);
   return id === undefined ? undefined : storedId(entity, id);
 }

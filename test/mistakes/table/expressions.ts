@@ -9,6 +9,7 @@ export const EXPRESSIONS: Surface = {
   title: 'Expressions',
   mistakes: [
     wrong('A misspelt attribute', 'product.number_in_stok <= 0'),
+    wrong('A field that the request does not declare', 'request.device == "phone"'),
     wrong('A misspelt entity', 'prodct.number_in_stock <= 0'),
     wrong('A feature with a dot', 'product_stats.orders_30d == 0'),
     wrong('An attribute with a colon', 'product:number_in_stock <= 0'),

@@ -8,6 +8,7 @@ export const REQUESTS: Surface = {
     search('A body that is not JSON', '{ "candidates": [ }'),
     search('No candidates', '{}'),
     search('A candidate without an id', '{ "candidates": [{ "title": "tv" }] }'),
+    search('An id under another name', '{ "candidates": [{ "id": "p1" }] }'),
     search('An id that is a list', '{ "candidates": [{ "product_id": ["p1"] }] }'),
     search('A number as a text', '{ "candidates": [{ "product_id": "p1", "price": "cheap" }] }'),
     search('A page that is not a number', '{ "candidates": [{ "product_id": "p1" }], "user_page": "two" }'),

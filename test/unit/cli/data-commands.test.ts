@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { readRecords } from '../../../runtime/ledger/record-reader.js';
 import { millrace } from '../../support/command-line.js';
-import { writeProject } from '../../support/project.js';
+import { pluginFiles, writeProject } from '../../support/project.js';
 
 const SCHEMAS = {
   'schemas/entities/product.yaml': `
@@ -38,6 +38,23 @@ const PRODUCTS = [
 describe('commands that work on data', () => {
   let root = '';
   afterEach(() => rm(root, { recursive: true, force: true }));
+
+  it('say why a step of a plugin failed, since there is no log to look into', async () => {
+    root = await writeProject({
+      'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\n',
+      'pipelines/turned.yaml': 'pipeline: turned\nrank: product\ncomponents:\n  - use: turn\n',
+      ...pluginFiles('turn', 'rule', 'return { apply(input, ranking) { ranking.reoder([]); } };'),
+    });
+    const { code, stderr } = await millrace(['rank', 'turned', '-', '--project', root], {
+      env: { MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: join(root, 'data') },
+      stdin: '{"candidates":[{"product_id":"a"}]}',
+    });
+    expect(code).to.equal(1);
+    expect(stderr)
+      .to.contain('error[component_failed]: step 1 (turn) failed\n')
+      .and.to.contain('cause: TypeError: ranking.reoder is not a function\n    at ')
+      .and.not.to.contain('log');
+  });
 
   it('record the rows of a view with a history in the ledger, and close it', async () => {
     root = await writeProject({

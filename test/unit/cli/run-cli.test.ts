@@ -261,6 +261,11 @@ describe('millrace', () => {
         expect(misspelt.stderr).to.equal(
           'warning: the project does not declare prise, so no pipeline reads that column; did you mean price?\n',
         );
+        const foreign = await load('product_id,Preis in EUR,Name des Artikels\na1,3,lamp\n');
+        expect(foreign.code).to.equal(0);
+        expect(foreign.stderr).to.equal(
+          'warning: the project declares nothing of this file but the id, and not Preis in EUR, Name des Artikels; name the columns as the schema does\n',
+        );
       });
 
       it('loads the rows before a quote that is never closed, and reports its line', async () => {
@@ -430,6 +435,9 @@ describe('millrace', () => {
     );
     expect(await told('entities', 'load', '--kee', 'id')).to.match(
       /\nhelp: millrace entities load --help\n$/,
+    );
+    expect(await told('evaluate', 'cheap', '--ledger', '--estimator', 'snips')).to.equal(
+      "error: option '--ledger <DIR>' needs a value, found the option --estimator\nhelp: millrace evaluate --help\n",
     );
   });
 

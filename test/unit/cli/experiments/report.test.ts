@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { guardText } from '../../../../runtime/cli/experiments/report-words.js';
 import { millrace } from '../../../support/command-line.js';
 import { experimentLedger } from '../../../support/experiment-shop.js';
 import { MadeExperiment } from '../../../support/made-experiment.js';
@@ -71,6 +72,14 @@ describe('experiments report', () => {
     const [decision = ''] = report.decision;
     expect(text.stdout.replace(/\s+/g, ' ')).to.contain(decision);
     expect(readFileSync(html, 'utf8')).to.contain(decision.replaceAll("'", '&#39;'));
+    expect(readFileSync(html, 'utf8')).to.contain('>holds<').and.not.to.contain(': holds');
+  });
+
+  it('says why the time of an arm has no interval', () => {
+    const worse = { lower: -1, upper: Infinity };
+    expect(
+      guardText({ guard: 'latency_p99', bound: 0.1, control: 61.6, arm: 51, worse, state: 'unclear' }),
+    ).to.equal('latency_p99 61.6 → 51.0 ms (too few requests for an interval), bound +10 %: unclear');
   });
 
   it('says what is wrong, and what to do', async () => {
@@ -89,6 +98,7 @@ describe('experiments report', () => {
       ['a ledger without experiments', of('popularity', '--ledger', join(work, 'other'))],
       ['no ledger', of('popularity', '--ledger', join(work, 'nowhere'))],
       ['an effect that is none', of('popularity', '--ledger', ledger, '--effect', '0')],
+      ['an effect without its sign', of('popularity', '--ledger', ledger, '--effect', '5')],
       [
         'a page that cannot be written',
         of('popularity', '--ledger', ledger, '--html', join(work, 'no/such/page.html')),

@@ -27,6 +27,7 @@ function inputOf(chunks: readonly RowChunk[], failure?: Error): Input {
     unit: 'line',
     totalBytes: undefined,
     misspelt: () => [],
+    undeclared: () => [],
     bytesRead: () => 0,
     close: () => Promise.resolve(),
     async *chunks() {
@@ -120,6 +121,7 @@ describe('loading rows', () => {
       unit: 'line',
       totalBytes: undefined,
       misspelt: () => [],
+      undeclared: () => [],
       bytesRead: () => 0,
       close: () => Promise.resolve(),
       async *chunks() {
