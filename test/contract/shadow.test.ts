@@ -269,6 +269,8 @@ describe('shadow arms', function () {
     expect(pipeline.stderr).to.include('did you mean');
     const param = await run('--params', 'v=1');
     expect(param.stderr).to.include('no param');
+    const last = await run('--against', 'turned', '--last', '0');
+    expect(last.stderr).to.include('Expected a whole number, 1 or more.');
     const range = await run('--params', 'w=9');
     expect(range.stderr).to.include('from -2 to 2');
   });

@@ -38,8 +38,8 @@ export function diffCommand(context: CliContext): Command {
     .argument('<B>', side)
     .option('--requests <FILE>', 'file with a request a line, as JSON; - for standard input')
     .option('--ledger <DIR>', 'take the requests to A from a ledger instead of a file')
-    .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', DEFAULT_LAST))
-    .addOption(wholeOption('--depth <K>', 'depth of overlap@k', 10))
+    .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', DEFAULT_LAST, 1))
+    .addOption(wholeOption('--depth <K>', 'depth of overlap@k', 10, 1))
     .addOption(
       new Option('--persistence <P>', 'p of rank-biased overlap: the probability to read on')
         .argParser(parseShare)

@@ -65,10 +65,10 @@ export function shadowCommand(context: CliContext): Command {
         'share of the requests, by their ids [default: that of the experiment, or 100%]',
       ).argParser(share),
     )
-    .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', 1000))
+    .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', 1000, 1))
     .option('--follow', 'run requests as a service logs them, until stopped')
-    .addOption(wholeOption('--queue <N>', 'with --follow: requests that may wait for an arm', 1000))
-    .addOption(wholeOption('--depth <K>', 'depth of overlap@k', 10))
+    .addOption(wholeOption('--queue <N>', 'with --follow: requests that may wait for an arm', 1000, 1))
+    .addOption(wholeOption('--depth <K>', 'depth of overlap@k', 10, 1))
     .addOption(
       new Option('--timeout <TIME>', 'the longest time for one request')
         .argParser(duration)

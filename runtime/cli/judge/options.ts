@@ -11,11 +11,12 @@ export function numberOption(flags: string, text: string, otherwise?: number): O
   return otherwise === undefined ? option : option.default(otherwise);
 }
 
-/** An option with a whole number, 0 or more. */
-export function wholeOption(flags: string, text: string, otherwise: number): Option {
+/** An option with a whole number, `least` or more. */
+export function wholeOption(flags: string, text: string, otherwise: number, least = 0): Option {
   return new Option(flags, text)
     .argParser((value: string) => {
-      if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError('Expected a whole number, 0 or more.');
+      if (!/^\d{1,9}$/.test(value) || Number(value) < least)
+        throw new InvalidArgumentError(`Expected a whole number, ${least} or more.`);
       return Number(value);
     })
     .default(otherwise);

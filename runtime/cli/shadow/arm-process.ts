@@ -5,6 +5,7 @@ import { MillraceError } from '../../api/errors.js';
 import { namedBy, openContestants, type Contestants } from '../judge/contestants.js';
 import { runWhole } from '../judge/run-whole.js';
 import type { CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
 import { reportError } from '../report-error.js';
 import { takeLowPriority } from './low-priority.js';
 import type { FromArm, OpenArm, RunRequest } from './messages.js';
@@ -47,9 +48,18 @@ async function open({ pipeline, against, params, flags }: OpenArm): Promise<void
     contestants = await openContestants(context, flags, named, values);
     tell({ type: 'ready' });
   } catch (error) {
-    const exitCode = reportError(error, context);
+    const exitCode = reportError(ownedStore(error), context);
     tell({ type: 'refused', problem: errors.text, exitCode });
   }
+}
+
+/** The message of the error names `--url`, which an arm does not have. */
+function ownedStore(error: unknown): unknown {
+  if (!(error instanceof MillraceError) || error.code !== 'data_folder_in_use') return error;
+  return new CommandFailure(
+    'another process, such as a running service, uses the embedded store of the project',
+    'stop it, and run its requests without --follow; with Redis, arms run beside the service',
+  );
 }
 
 async function run({ id, requestId, body }: RunRequest): Promise<void> {

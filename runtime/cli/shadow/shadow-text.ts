@@ -20,7 +20,7 @@ export function shadowText({ pipeline, experiment, share, requests, depth, arms 
   const head = `${subject}: ${requests.toLocaleString('en')} request${requests === 1 ? '' : 's'} (${percent}% of those logged)\n\n`;
   const table = renderTable(
     [
-      { title: 'arm', max: 24 },
+      { title: 'arm', max: 22 },
       { title: 'ranked', align: 'right' },
       { title: 'same', align: 'right' },
       { title: `overlap@${depth}`, align: 'right' },
