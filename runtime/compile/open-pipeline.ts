@@ -3,7 +3,7 @@ import { eventNumbers } from '../config/project/load-events.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';
 import type { ProjectConfig } from '../config/model/project.js';
 import { FUNCTIONS } from '../expression/functions/registry.js';
-import type { StepPlaces } from './meaning/warn-of-places.js';
+import type { StepPlaces } from './meaning/step-places.js';
 import type { StepExpression } from './meaning/written.js';
 import { PipelineNames } from './pipeline-names.js';
 import { openReads, type PipelineReads } from './pipeline-reads.js';

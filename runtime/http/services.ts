@@ -141,7 +141,7 @@ export interface CuratedRules {
 export interface BodyLimits {
   /** For a pipeline's route. */
   readonly rankingBytes: number;
-  /** For uploads of entities and pushes of features. */
+  /** For uploads of entities, pushes of features, and rules of curation. */
   readonly uploadBytes: number;
   /** For every other route. */
   readonly otherBytes: number;

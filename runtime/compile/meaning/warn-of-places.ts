@@ -1,16 +1,10 @@
 import type { FixedPlace, RuleComponent } from '../../api/component.js';
-import type { OptionPath } from '../../config/project/check-options.js';
 import type { CurationRule } from '../../config/model/curation.js';
 import type { Located, Span } from '../../config/yaml/source.js';
 import { put } from '../../curation/rule-index.js';
 import type { OpenPipeline } from '../open-pipeline.js';
 import type { PlannedStep } from '../plan.js';
-
-/** Where the options of a step are written, and the rules of the lists that it applies. */
-export interface StepPlaces {
-  readonly locate: (path: OptionPath) => Span;
-  readonly rules: readonly CurationRule[];
-}
+import type { StepPlaces } from './step-places.js';
 
 /** What a step asks for one position or one candidate, wherever the step runs. */
 interface Ask {

@@ -47,7 +47,7 @@ export const putCuration: PostRoute = {
   class: 'upload',
   writes: true,
   body: {
-    limit: 'otherBytes',
+    limit: 'uploadBytes',
     entityTypes: undefined,
     schema: (api) => ({
       type: 'object',
