@@ -36,7 +36,9 @@ describe('comparisons of texts', () => {
     });
 
   it('count the edits of a whole table, for texts that are alike and for others', () => {
-    const text = fc.array(fc.constantFrom('a', 'b', '😀', '\u0301'), { maxLength: 24 });
+    const text: fc.Arbitrary<string[]> = fc.array(fc.constantFrom('a', 'b', '😀', '\u0301'), {
+      maxLength: 24,
+    });
     const changed = fc.tuple(text, fc.array(fc.nat(24), { maxLength: 5 })).map(([letters, places]) => {
       const other = [...letters];
       for (const place of places) other.splice(place, place % 2, ...(place % 3 === 0 ? ['b'] : []));
