@@ -5,10 +5,18 @@ import type { Analyzer } from './analyzer.js';
 const REMEMBERED = 16_384;
 const LONGEST_REMEMBERED = 1024;
 
-/** Remembers a pure function of a text for texts that are not long. */
+/**
+ * Remembers a pure function of a text: of texts that are not long, and of the last long one, since a text of the request meets
+ * every candidate.
+ */
 export function remembering<T>(compute: (text: string) => T): (text: string) => T {
   const known = cached(compute, REMEMBERED);
-  return (text) => (text.length > LONGEST_REMEMBERED ? compute(text) : known(text));
+  let last: { readonly text: string; readonly value: T } | undefined;
+  return (text) => {
+    if (text.length <= LONGEST_REMEMBERED) return known(text);
+    if (last?.text !== text) last = { text, value: compute(text) };
+    return last.value;
+  };
 }
 
 /** The distinct tokens of a text. */
