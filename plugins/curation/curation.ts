@@ -12,6 +12,8 @@ import {
 
 /** The most ids that an event of a rule lists. */
 const MOST_IDS = 20;
+/** The most rules of a request that have an event. A request has 1,000 events of all its components. */
+const MOST_EVENTS = 200;
 
 /** Applies the rules of a list that are active for the request. */
 export class Curation implements RuleComponent {
@@ -40,6 +42,7 @@ export class Curation implements RuleComponent {
 class Run {
   readonly changed = new Set<number>();
   readonly skipped = new Set<number>();
+  #events = 0;
 
   constructor(
     private readonly input: StepInput,
@@ -88,7 +91,7 @@ class Run {
       ...(boosted === 0 ? {} : { boosted }),
       ...(buried === 0 ? {} : { buried }),
     };
-    if (Object.keys(data).length > 1) this.input.emit({ data });
+    if (Object.keys(data).length > 1 && this.#events++ < MOST_EVENTS) this.input.emit({ data });
   }
 
   /** Changes the candidates that meet a condition. @returns their number */
