@@ -40,6 +40,12 @@ const CASES: readonly RuleCase[] = [
       { by: 'brand', most: 1, within: 2 },
     ],
   },
+  {
+    name: 'two limits that cannot hold',
+    plugin: limit,
+    options: { by: 'shop', most: 1, within: 2 },
+    more: [{ by: 'shop', most: 1, within: 3 }],
+  },
   { name: 'dedupe', plugin: dedupe, options: { by: 'title' } },
   { name: 'group', plugin: group, options: { by: 'title', show: 'price' } },
   { name: 'slot', plugin: slot, options: { positions: [3, 8], where: 'is_new' } },
@@ -85,6 +91,7 @@ async function timeOf(
   const list = <T>(make: (row: number) => T): T[] => Array.from({ length: count }, (_, row) => make(row));
   const columns = {
     brand: step.text(list(() => `b${Math.floor(20 * random() ** 2)}`)),
+    shop: step.text(list(() => 'one')),
     shelf: step.text(list(() => `s${Math.floor(12 * random())}`)),
     title: step.text(list((row) => `t${row >> 1}`)),
     price: step.number(list(() => random())),

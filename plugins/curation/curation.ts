@@ -12,6 +12,8 @@ import {
 
 /** The most ids that an event of a rule lists. */
 const MOST_IDS = 20;
+/** The most rules of a request that have an event. A request has 1,000 events of all its components. */
+const MOST_EVENTS = 200;
 
 /** Applies the rules of a list that are active for the request. */
 export class Curation implements RuleComponent {
@@ -43,6 +45,7 @@ class Run {
   readonly skipped = new Set<number>();
   /** By row: the rule of the latest pin, which is the one that holds. */
   readonly #pinnedBy = new Map<number, CuratedRule>();
+  #events = 0;
 
   constructor(
     private readonly input: StepInput,
@@ -92,7 +95,7 @@ class Run {
       ...(boosted === 0 ? {} : { boosted }),
       ...(buried === 0 ? {} : { buried }),
     };
-    if (Object.keys(data).length > 1) this.input.emit({ data });
+    if (Object.keys(data).length > 1 && this.#events++ < MOST_EVENTS) this.input.emit({ data });
   }
 
   /** Names the rules of the pins. */

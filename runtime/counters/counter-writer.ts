@@ -18,6 +18,9 @@ import { hasMark, liveMarks, packIds } from './packed-marks.js';
 /** Most ids in a record. Others are remembered beside it, so that a hot record stays small. */
 const MOST_MARKS = 32;
 
+/** Most records that are written in one turn of the event loop. */
+const MOST_RECORDS = 500;
+
 /** Most attempts to write a record that other processes change at the same time. */
 const MOST_TRIES = 200;
 
@@ -90,7 +93,10 @@ export class CounterWriter {
     });
   }
 
-  /** Starts a write after the current turn of the event loop, so that it holds all events of that turn. */
+  /**
+   * Starts a write after the current turn of the event loop, so that it holds all events of that turn. A body can change tens
+   * of thousands of records; the writes of so many start in turns.
+   */
   #schedule(store: Store): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -99,6 +105,10 @@ export class CounterWriter {
       const taken = new Map<string, Waiting[]>();
       for (const [key, all] of this.#waiting) {
         if (this.#busy.has(key)) continue;
+        if (taken.size === MOST_RECORDS) {
+          this.#schedule(store);
+          break;
+        }
         taken.set(key, all.splice(0, MOST_MARKS));
         if (all.length === 0) this.#waiting.delete(key);
         this.#busy.add(key);

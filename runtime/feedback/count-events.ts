@@ -8,6 +8,7 @@ import { FIRST_GENERATIONS, type Generations } from '../counters/generations.js'
 import { keysOfEvent, type FollowedValues } from '../counters/keys-of-event.js';
 import { Deadline } from '../core/deadline.js';
 import { groupBy } from '../core/group-by.js';
+import { eachPiece, soon } from '../core/pieces.js';
 import { pointerTo } from '../core/violations.js';
 import type { StoreParts } from '../index/store-parts.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
@@ -21,6 +22,9 @@ const READ_TIME = 5000;
 
 /** How long the id of an event is remembered, if no setting says otherwise. */
 export const DEFAULT_HORIZON = 10 * 60_000;
+
+/** So many keys of an event are compared one by one; more are looked up. */
+const FEW_KEYS = 8;
 
 export interface CountParts extends Pick<StoreParts, 'layouts' | 'prefix' | 'types'> {
   readonly counters: ReadonlyMap<string, CounterDefinition>;
@@ -93,12 +97,13 @@ export class EventCounts {
     const touches: KeyedTouch[] = [];
     // By position in the events: where the touches of the next event start.
     const ends = new Uint32Array(events.length);
-    for (let i = 0; i < events.length; i++) {
-      const event = events[i] as FeedbackEvent;
+    const work = eachPiece(events, (event, i) => {
       if (!this.#isOld(event, now))
         this.#addTouches(touches, event, owners, identityOf, followed.get(event), now);
       ends[i] = touches.length;
-    }
+    });
+    const rest = soon(work); // an event can change more than a hundred records
+    if (rest instanceof Promise) await rest;
     const outcomes = await this.#writer.count(touches, store);
     let start = 0;
     return events.map((event, i) => {
@@ -125,10 +130,10 @@ export class EventCounts {
     const counted: CountedEvent = { event: event.kind.name, subject, owners, quantity, position, values };
     const identity = identityOf(event);
     const first = touches.length;
+    const places = new Map<string, number>();
     const add = (key: string, additions: Touch['additions']): void => {
       if (additions.length === 0) return;
-      let at = first;
-      while (at < touches.length && touches[at]?.key !== key) at++;
+      const at = placeOf(key, touches, first, places);
       const known = touches[at]?.additions;
       touches[at] = {
         key,
@@ -154,6 +159,25 @@ export class EventCounts {
     const counted = events.filter((event) => this.#kinds.has(event.kind.name) && !this.#isOld(event, now));
     return followPaths(counted, this.#readers, { store, layouts: this.#parts.layouts }, now);
   }
+}
+
+/**
+ * Where the touch of a key is among those from a place on, or belongs.
+ * @param places of the keys, if there are many
+ */
+function placeOf(
+  key: string,
+  touches: readonly KeyedTouch[],
+  first: number,
+  places: Map<string, number>,
+): number {
+  let at = first;
+  if (touches.length - first <= FEW_KEYS) {
+    while (at < touches.length && touches[at]?.key !== key) at++;
+    return at;
+  }
+  for (at += places.size; at < touches.length; at++) places.set(touches[at]?.key ?? '', at);
+  return places.get(key) ?? touches.length;
 }
 
 /** Reads what the paths of counters lead to from the entities of events. */

@@ -5,10 +5,18 @@ import type { Analyzer } from './analyzer.js';
 const REMEMBERED = 16_384;
 const LONGEST_REMEMBERED = 1024;
 
-/** Remembers a pure function of a text for texts that are not long. */
+/**
+ * Remembers a pure function of a text: of texts that are not long, and of the last long one, since a text of the request meets
+ * every candidate.
+ */
 export function remembering<T>(compute: (text: string) => T): (text: string) => T {
   const known = cached(compute, REMEMBERED);
-  return (text) => (text.length > LONGEST_REMEMBERED ? compute(text) : known(text));
+  let last: { readonly text: string; readonly value: T } | undefined;
+  return (text) => {
+    if (text.length <= LONGEST_REMEMBERED) return known(text);
+    if (last?.text !== text) last = { text, value: compute(text) };
+    return last.value;
+  };
 }
 
 /** The distinct tokens of a text. */
@@ -24,14 +32,16 @@ export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number 
   return common / (a.size + b.size - common);
 }
 
-let above = new Int32Array(64);
 let left = new Int32Array(64);
 let right = new Int32Array(64);
+/** By diagonal: see `furthest`. */
+let reached = new Int32Array(64);
 
 /**
  * The number of characters to insert, delete or replace to make one text of the other (Levenshtein), at most `most`.
- * It costs O(most · length): only a band around the diagonal is computed (E. Ukkonen, "Algorithms for approximate string
- * matching", Information and Control 64, 1985).
+ * It costs O(most · length) for any texts, and O(length + most²) for texts that differ nearly everywhere, or nearly nowhere:
+ * for each number of edits, only the furthest cell of each diagonal is computed (E. Ukkonen, "Algorithms for approximate
+ * string matching", Information and Control 64, 1985).
  */
 export function editDistance(a: string, b: string, most: number): number {
   if (a === b || most <= 0) return 0;
@@ -42,26 +52,36 @@ export function editDistance(a: string, b: string, most: number): number {
   const n = codePoints(a, left);
   const m = codePoints(b, right);
   if (Math.abs(n - m) >= most) return most;
-  if (above.length <= m) above = new Int32Array(2 * (m + 1));
-  for (let j = 0; j <= m; j++) above[j] = j;
-  for (let i = 1; i <= n; i++) {
-    const from = Math.max(1, i - most);
-    const to = Math.min(m, i + most);
-    let diagonal = above[from - 1] as number;
-    above[from - 1] = from === 1 ? i : most;
-    let least = above[from - 1] as number;
-    for (let j = from; j <= to; j++) {
-      // Beyond the band of the row above, every distance is at least `most`.
-      const up = j === i + most ? most : (above[j] as number);
-      const replaced = diagonal + (left[i - 1] === right[j - 1] ? 0 : 1);
-      diagonal = above[j] as number;
-      const cell = Math.min(replaced, up + 1, (above[j - 1] as number) + 1);
-      above[j] = cell;
-      if (cell < least) least = cell;
+  return furthest(left, n, right, m, most);
+}
+
+/**
+ * The distance of the first n and m characters. `reached[k]` is the largest i such that the first i characters of a can be
+ * made the first i + k of b by e edits; `k` counts from the middle of the array.
+ */
+function furthest(a: Int32Array, n: number, b: Int32Array, m: number, most: number): number {
+  const middle = most + 1;
+  if (reached.length < 2 * middle + 1) reached = new Int32Array(2 * middle + 1);
+  reached.fill(-2, 0, 2 * middle + 1); // A diagonal that no edit has reached stays below 0.
+  const end = m - n;
+  for (let edits = 0; edits < most; edits++) {
+    // From a diagonal k, at least |end - k| edits lead to the end.
+    const from = Math.max(-edits, end - (most - 1 - edits), -n);
+    const to = Math.min(edits, end + (most - 1 - edits), m);
+    let before = reached[middle + from - 1] as number;
+    for (let k = from; k <= to; k++) {
+      const own = reached[middle + k] as number;
+      // One character of b inserted, one replaced, one of a deleted.
+      let i = Math.max(before, own + 1, (reached[middle + k + 1] as number) + 1);
+      if (edits === 0) i = 0;
+      i = Math.min(i, n, m - k);
+      while (i < n && i + k < m && a[i] === b[i + k]) i++;
+      before = own;
+      reached[middle + k] = i;
     }
-    if (least >= most) return most;
+    if (from <= end && end <= to && (reached[middle + end] as number) >= n) return edits;
   }
-  return Math.min(most, above[m] as number);
+  return most;
 }
 
 function codePoints(text: string, into: Int32Array): number {

@@ -2,6 +2,9 @@ import { ALL, type BoundState } from './bound-state.js';
 import { RankHeap } from './rank-heap.js';
 import { classesOf } from './row-classes.js';
 
+/** How many rows are tried one by one, at least, before all classes of the groups that must not wait are compared. */
+const WALKED = 32;
+
 /**
  * The waiting rows by class: rows of one class are in the same group of every bound, so only the best of each class counts.
  * Classes whose group is full are parked at that group, and come back when it has room. So most places cost O(log n).
@@ -19,6 +22,8 @@ export class ClassQueues {
   readonly #parked: readonly Map<number, RankHeap>[];
   /** By class: the index by which it is in a heap. */
   readonly #ranks: Int32Array;
+  /** No row of a smaller index waits. */
+  #first = 0;
   /** By bound: the classes of each group, made when they are first needed. */
   readonly #classesOf: (readonly (readonly number[])[] | undefined)[] = [];
 
@@ -101,17 +106,28 @@ export class ClassQueues {
       which = at;
     }
     if (fewest === undefined) return undefined;
+    const fits = (row: number): boolean =>
+      this.#bounds.every((bound, i) => bound.leftOf(row) >= (least[i] ?? 0) && bound.allows(row, rank));
+    // If many groups must not wait, one of the first rows is usually of one of them.
+    const walked = this.#firstThat(fits, Math.max(WALKED, fewest.length));
+    if (walked !== undefined) return walked;
     const classes = this.#groupedBy(which);
     let best: number | undefined;
     for (const group of fewest)
       for (const of of classes[group] ?? []) {
         const head = this.#head(of);
-        if (head >= (best ?? this.#free.length)) continue;
-        const row = this.#free[head] ?? 0;
-        if (this.#bounds.every((bound, i) => bound.leftOf(row) >= (least[i] ?? 0) && bound.allows(row, rank)))
-          best = head;
+        if (head < (best ?? this.#free.length) && fits(this.#free[head] ?? 0)) best = head;
       }
     return best;
+  }
+
+  /** The best waiting index whose row fits; undefined if none of so many rows does. */
+  #firstThat(fits: (row: number) => boolean, most: number): number | undefined {
+    while (this.#isTaken[this.#first] === 1) this.#first++;
+    const end = Math.min(this.#free.length, this.#first + most);
+    for (let index = this.#first; index < end; index++)
+      if (this.#isTaken[index] !== 1 && fits(this.#free[index] ?? 0)) return index;
+    return undefined;
   }
 
   /** The classes of each group of a bound. */

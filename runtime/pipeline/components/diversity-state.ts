@@ -1,5 +1,6 @@
 import type { Diversity } from '../../api/ranking-edit.js';
 import { BURIED } from './order-rules.js';
+import { WindowMaxima } from './window-maxima.js';
 
 /** One `diversify` while places are filled from the top: the marginal relevance of each waiting row. */
 export class DiversityState {
@@ -9,10 +10,10 @@ export class DiversityState {
   readonly #isIn: Uint8Array;
   /** By row: its score from 0 to 1. */
   readonly #relevance: Float64Array;
-  /** By row: how alike it is to the most similar row above. Without a window it is kept; with one it is computed. */
+  /** By row: how alike it is to the most similar row above. */
   readonly #most: Float64Array;
-  /** By row above, with a window: how alike the rows are to it. */
-  readonly #recent: Float64Array[] = [];
+  /** Undefined if all rows above count. */
+  readonly #recent: WindowMaxima | undefined;
   readonly #alike: Float64Array;
   #isFirst = true;
 
@@ -23,6 +24,8 @@ export class DiversityState {
     for (const row of diversity.rows) this.#isIn[row] = 1;
     this.#relevance = this.#scaled(free, scores, tiers);
     this.#most = new Float64Array(scores.length);
+    const { window } = diversity;
+    this.#recent = window === undefined ? undefined : new WindowMaxima(window, scores.length);
     this.#alike = new Float64Array(free.length);
   }
 
@@ -39,29 +42,19 @@ export class DiversityState {
   /** Takes note of a row that got the next place. @param open the first `length` rows wait */
   place(row: number, open: Int32Array, length: number): void {
     if (!this.has(row)) return;
-    const { window } = this.#diversity;
     const alike = this.#alike;
     this.#diversity.compare(row, open, length, alike);
     const most = this.#most;
-    if (window === undefined) {
-      for (let i = 0; i < length; i++) {
-        const other = open[i] ?? 0;
-        const value = alike[i] ?? 0;
-        most[other] = this.#isFirst ? value : Math.max(most[other] ?? 0, value);
-      }
-      this.#isFirst = false;
+    if (this.#recent !== undefined) {
+      this.#recent.add(open, length, alike, most);
       return;
     }
-    const oldest = this.#recent.length < window ? new Float64Array(most.length) : this.#recent.shift();
-    if (oldest === undefined) return;
-    this.#recent.push(oldest);
     for (let i = 0; i < length; i++) {
       const other = open[i] ?? 0;
-      oldest[other] = alike[i] ?? 0;
-      let value = -Infinity;
-      for (const one of this.#recent) value = Math.max(value, one[other] ?? 0);
-      most[other] = value;
+      const value = alike[i] ?? 0;
+      most[other] = this.#isFirst ? value : Math.max(most[other] ?? 0, value);
     }
+    this.#isFirst = false;
   }
 
   #scaled(free: Int32Array, scores: Float64Array, tiers: Int32Array): Float64Array {

@@ -1,3 +1,5 @@
+import { Slacks } from './slacks.js';
+
 /** Says which groups must not wait, so that a bound can hold to the last place. */
 export interface LookAhead {
   /** The number of waiting rows that the group of the next row needs. */
@@ -18,8 +20,8 @@ export class WindowLookAhead implements LookAhead {
   /** By number of rows that wait: how many groups have so many. */
   readonly #groupsWith: Int32Array;
   #largest: number;
-  /** By j: see above. Empty if no order keeps the bound. */
-  #slack: Int32Array;
+  /** By j: see above. Undefined if no order keeps the bound. */
+  #slack: Slacks | undefined;
 
   /**
    * @param left by group: its rows
@@ -29,22 +31,23 @@ export class WindowLookAhead implements LookAhead {
     this.#largest = left.reduce((largest, count) => Math.max(largest, count), 0);
     this.#groupsWith = new Int32Array(this.#largest + 1);
     for (const count of left) this.#groupsWith[count] = (this.#groupsWith[count] ?? 0) + 1;
-    this.#slack = new Int32Array(this.#largest + 1);
+    const slack = new Int32Array(this.#largest + 1);
     let groups = 0;
     let needed = 0;
     for (let j = this.#largest; j > 0; j--) {
       groups += this.#groupsWith[j] ?? 0;
       needed += groups;
       const offset = Math.floor((j - 1) / most) * window + ((j - 1) % most);
-      this.#slack[j] = waiting - offset - needed;
+      slack[j] = waiting - offset - needed;
     }
-    if (this.#slack.some((slack) => slack < 0)) this.#slack = new Int32Array();
+    if (slack.some((one) => one < 0)) return;
+    this.#slack = new Slacks(slack);
+    this.#slack.drop(0);
   }
 
   get leastLeft(): number {
-    for (let j = Math.min(this.#largest, this.#slack.length - 1); j > 1; j--)
-      if (this.#slack[j] === 0) return j;
-    return 0;
+    const last = this.#slack?.last ?? 0;
+    return last > 1 ? last : 0;
   }
 
   enter(): void {
@@ -56,13 +59,9 @@ export class WindowLookAhead implements LookAhead {
       this.#groupsWith[left] = (this.#groupsWith[left] ?? 0) - 1;
       this.#groupsWith[left - 1] = (this.#groupsWith[left - 1] ?? 0) + 1;
     }
-    while (this.#largest > 0 && this.#groupsWith[this.#largest] === 0) this.#largest--;
-    const slack = this.#slack;
-    if (slack.length === 0) return;
-    for (let j = left + 1; j <= this.#largest; j++) {
-      const rest = (slack[j] ?? 0) - 1;
-      if (rest < 0) return void (this.#slack = new Int32Array());
-      slack[j] = rest;
-    }
+    for (; this.#largest > 0 && this.#groupsWith[this.#largest] === 0; this.#largest--)
+      this.#slack?.drop(this.#largest);
+    this.#slack?.add(left + 1, this.#largest + 1, -1);
+    if ((this.#slack?.least ?? 0) < 0) this.#slack = undefined;
   }
 }

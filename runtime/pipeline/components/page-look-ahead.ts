@@ -1,5 +1,6 @@
 import type { LookAhead } from './look-ahead.js';
 import type { PageGrid } from './order-rules.js';
+import { Slacks } from './slacks.js';
 
 /**
  * The look-ahead of a bound on every page. Groups with c_g waiting rows go to pages with s_p free places, at most k rows of a
@@ -18,8 +19,8 @@ export class PageLookAhead implements LookAhead {
   readonly #places: Int32Array;
   /** By count: how many groups have at least so many waiting rows. */
   readonly #withAtLeast: Int32Array;
-  /** By t, from 1; larger t have a slack of their own accord. Empty if no order keeps the bound. */
-  #slack: Int32Array;
+  /** By t, from 1; larger t have a slack of their own accord. Undefined if no order keeps the bound. */
+  #slack: Slacks | undefined;
 
   /**
    * @param left by group: its rows
@@ -46,21 +47,22 @@ export class PageLookAhead implements LookAhead {
     for (let count = this.#withAtLeast.length - 2; count > 0; count--)
       this.#withAtLeast[count] = (this.#withAtLeast[count] ?? 0) + (this.#withAtLeast[count + 1] ?? 0);
     const largestPage = this.#places.reduce((largest, places) => Math.max(largest, places), 0);
-    this.#slack = new Int32Array(Math.max(0, Math.min(counts.length, Math.ceil(largestPage / most) - 1)) + 1);
+    const slack = new Int32Array(Math.max(0, Math.min(counts.length, Math.ceil(largestPage / most) - 1)) + 1);
     let rows = 0;
-    for (let t = 1; t < this.#slack.length; t++) {
+    for (let t = 1; t < slack.length; t++) {
       rows += counts[t - 1] ?? 0;
       let room = 0;
       for (const places of this.#places) room += Math.min(places, most * t);
-      this.#slack[t] = room - rows;
+      slack[t] = room - rows;
     }
-    if (this.#slack.some((slack) => slack < 0)) this.#slack = new Int32Array();
+    if (slack.some((one) => one < 0)) return;
+    this.#slack = new Slacks(slack);
+    this.#slack.drop(0);
   }
 
   get leastLeft(): number {
-    let t = 1;
-    while (t < this.#slack.length && this.#slack[t] !== 0) t++;
-    if (t >= this.#slack.length) return 0;
+    const t = this.#slack?.first;
+    if (t === undefined) return 0;
     // The smallest count that at most t groups have.
     let [low, high] = [1, this.#withAtLeast.length - 1];
     while (low < high) {
@@ -75,19 +77,14 @@ export class PageLookAhead implements LookAhead {
     if (rank > 0 && (rank - this.#page.first) % this.#page.size !== 0) return;
     // All places of this page are free for the largest groups, not only k for each of them.
     const places = this.#places[this.#pageOf(rank)] ?? 0;
-    for (let t = 1; t < this.#slack.length; t++)
-      this.#slack[t] = (this.#slack[t] ?? 0) + Math.max(0, places - this.#most * t);
+    this.#slack?.addEach((t) => Math.max(0, places - this.#most * t));
   }
 
   placed(left: number): void {
     const smaller = left === 0 ? Infinity : (this.#withAtLeast[left] ?? 0);
     if (left > 0) this.#withAtLeast[left] = smaller - 1;
-    const slack = this.#slack;
-    for (let t = 1; t < Math.min(smaller, slack.length); t++) {
-      const rest = (slack[t] ?? 0) - 1;
-      if (rest < 0) return void (this.#slack = new Int32Array());
-      slack[t] = rest;
-    }
+    this.#slack?.add(1, Math.min(smaller, this.#slack.length), -1);
+    if ((this.#slack?.least ?? 0) < 0) this.#slack = undefined;
   }
 
   /** The number of the page of a rank, from 0 for that of the first rank. */

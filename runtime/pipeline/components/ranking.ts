@@ -280,6 +280,8 @@ export class Ranking {
 
   /** What was drawn; undefined if no step explores. */
   get explored(): ExploredPlaces | undefined {
+    // Explanations ask for each candidate.
+    if (this.#exploring === undefined || this.#draws === undefined) return undefined;
     this.settle();
     if (this.#explored === undefined) this.#final(0);
     return this.#explored;

@@ -280,6 +280,27 @@ describe('counters', () => {
     expect(valuesAt(store, key, NOW)['coec']).to.equal(undefined);
   });
 
+  it('count each event once that changes more records than one turn writes', async () => {
+    const store = new MemoryStore();
+    const writer = new CounterWriter(10 * MINUTE, () => NOW);
+    const clicks = Array.from({ length: 1300 }, (_, id): RawEvent => {
+      const key = counterKey('t', ['brand'], [`b${id}`]);
+      const fixed = { event: 'click', time: NOW, quantity: 1, position: undefined };
+      return {
+        ...{ id, key, ...fixed },
+        subject: { type: 'product', id: 'p' },
+        owners: [],
+        values: new Map(),
+      };
+    });
+    const touches = clicks.flatMap((click) =>
+      Array.from(touchesOf(click), ([key, touch]) => ({ key, ...touch })).filter(({ key }) => key !== ALL),
+    );
+    expect(new Set(await writer.count(touches, store))).to.deep.equal(new Set(['stored']));
+    expect(new Set(await writer.count(touches, store))).to.deep.equal(new Set(['duplicate']));
+    for (const { key } of clicks) expect(valuesAt(store, key, NOW)['clicks_1h'], key).to.equal(1);
+  });
+
   it('leave the parts of another version of the project as they are', async () => {
     const store = new MemoryStore();
     const key = counterKey('t', ['brand'], ['a']);

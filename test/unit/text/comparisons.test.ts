@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import {
   distinctTokens,
   editDistance,
@@ -34,6 +35,27 @@ describe('comparisons of texts', () => {
       expect(editDistance(a, b, most)).to.equal(distance);
     });
 
+  it('count the edits of a whole table, for texts that are alike and for others', () => {
+    const text: fc.Arbitrary<string[]> = fc.array(fc.constantFrom('a', 'b', '😀', '\u0301'), {
+      maxLength: 24,
+    });
+    const changed = fc.tuple(text, fc.array(fc.nat(24), { maxLength: 5 })).map(([letters, places]) => {
+      const other = [...letters];
+      for (const place of places) other.splice(place, place % 2, ...(place % 3 === 0 ? ['b'] : []));
+      return [letters, other] as const;
+    });
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.tuple(text, text), changed),
+        fc.integer({ min: 1, max: 30 }),
+        ([a, b], most) => {
+          expect(editDistance(a.join(''), b.join(''), most)).to.equal(Math.min(most, wholeTable(a, b)));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
   const quantities: readonly [string, string, number][] = [
     ['Cola 1,5 l', 'ml', 1500],
     ['Cola 1500ml', 'l', 1.5],
@@ -54,3 +76,17 @@ describe('comparisons of texts', () => {
       expect(firstQuantity(text, unit)).to.deep.equal(amount);
     });
 });
+
+/** Levenshtein's distance by all cells (Wagner and Fischer 1974). */
+function wholeTable(a: readonly string[], b: readonly string[]): number {
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (const [i, letter] of a.entries()) {
+    const row = [i + 1];
+    for (const [j, other] of b.entries())
+      row.push(
+        Math.min((above[j] ?? 0) + (letter === other ? 0 : 1), (above[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1),
+      );
+    above = row;
+  }
+  return above[b.length] ?? 0;
+}
