@@ -1,32 +1,4 @@
 import { Command } from 'commander';
-import { consumeCommand } from './commands/consume.js';
-import { dataSetCommand } from './commands/dataset.js';
-import { devCommand } from './commands/dev.js';
-import { demoCommand } from './commands/demo.js';
-import { diffCommand } from './commands/diff.js';
-import { entitiesCommand } from './commands/entities.js';
-import { evaluateCommand } from './commands/evaluate.js';
-import { experimentsCommand } from './commands/experiments.js';
-import { featuresCommand } from './commands/features.js';
-import { initCommand } from './commands/init.js';
-import { keysCommand } from './commands/keys.js';
-import { ledgerCommand } from './commands/ledger.js';
-import { newCommand } from './commands/new.js';
-import { planCommand } from './commands/plan.js';
-import { pluginsCommand } from './commands/plugins.js';
-import { rankCommand } from './commands/rank.js';
-import { schemasCommand } from './commands/schemas.js';
-import { serveCommand } from './commands/serve.js';
-import { settingsCommand } from './commands/settings.js';
-import { countersCommand } from './commands/counters.js';
-import { shadowCommand } from './commands/shadow.js';
-import { storeCommand } from './commands/store.js';
-import { testCommand } from './commands/test.js';
-import { textStatsCommand } from './commands/text-stats.js';
-import { trainCommand } from './commands/train.js';
-import { tuneCommand } from './commands/tune.js';
-import { typesCommand } from './commands/types.js';
-import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/misspelt-settings.js';
 import { styleOf, type CliContext } from './context.js';
 import { reportError, type ExitCode } from './report-error.js';
@@ -36,6 +8,44 @@ import { reportError, type ExitCode } from './report-error.js';
  */
 const LEAST_HELP_COLUMN = 20;
 
+type LoadCommand = (context: CliContext, version: string) => Promise<Command>;
+
+/**
+ * The commands in the order of the help. Only the module of the named command is loaded, because all of them take a
+ * second.
+ */
+const COMMANDS: Readonly<Record<string, LoadCommand>> = {
+  init: async (context) => (await import('./commands/init.js')).initCommand(context),
+  new: async (context) => (await import('./commands/new.js')).newCommand(context),
+  dev: async (context) => (await import('./commands/dev.js')).devCommand(context),
+  serve: async (context) => (await import('./commands/serve.js')).serveCommand(context),
+  validate: async (context, version) =>
+    (await import('./commands/validate.js')).validateCommand(context, version),
+  test: async (context) => (await import('./commands/test.js')).testCommand(context),
+  settings: async (context) => (await import('./commands/settings.js')).settingsCommand(context),
+  plan: async (context) => (await import('./commands/plan.js')).planCommand(context),
+  schemas: async (context) => (await import('./commands/schemas.js')).schemasCommand(context),
+  types: async (context) => (await import('./commands/types.js')).typesCommand(context),
+  plugins: async (context) => (await import('./commands/plugins.js')).pluginsCommand(context),
+  entities: async (context) => (await import('./commands/entities.js')).entitiesCommand(context),
+  experiments: async (context) => (await import('./commands/experiments.js')).experimentsCommand(context),
+  features: async (context) => (await import('./commands/features.js')).featuresCommand(context),
+  consume: async (context) => (await import('./commands/consume.js')).consumeCommand(context),
+  store: async (context) => (await import('./commands/store.js')).storeCommand(context),
+  counters: async (context) => (await import('./commands/counters.js')).countersCommand(context),
+  keys: async (context) => (await import('./commands/keys.js')).keysCommand(context),
+  'text-stats': async (context) => (await import('./commands/text-stats.js')).textStatsCommand(context),
+  rank: async (context) => (await import('./commands/rank.js')).rankCommand(context),
+  evaluate: async (context) => (await import('./commands/evaluate.js')).evaluateCommand(context),
+  tune: async (context) => (await import('./commands/tune.js')).tuneCommand(context),
+  ledger: async (context) => (await import('./commands/ledger.js')).ledgerCommand(context),
+  train: async (context) => (await import('./commands/train.js')).trainCommand(context),
+  diff: async (context) => (await import('./commands/diff.js')).diffCommand(context),
+  shadow: async (context) => (await import('./commands/shadow.js')).shadowCommand(context),
+  dataset: async (context) => (await import('./commands/dataset.js')).dataSetCommand(context),
+  demo: async (context) => (await import('./commands/demo.js')).demoCommand(context),
+};
+
 /** Runs one command line, without the program's name. Never rejects and never exits the process. */
 export async function runCli(
   argv: readonly string[],
@@ -43,54 +53,32 @@ export async function runCli(
   version: string,
 ): Promise<ExitCode> {
   try {
-    await makeProgram(context, version).parseAsync(argv, { from: 'user' });
+    const program = await makeProgram(argv, context, version);
+    await program.parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
     return reportError(error, context);
   }
 }
 
-function makeProgram(context: CliContext, version: string): Command {
+async function makeProgram(argv: readonly string[], context: CliContext, version: string): Promise<Command> {
   const program = new Command('millrace')
     .description('Runs ranking pipelines written in YAML.')
     .version(version, '--version');
-  for (const command of [
-    initCommand(context),
-    newCommand(context),
-    devCommand(context),
-    serveCommand(context),
-    validateCommand(context, version),
-    testCommand(context),
-    settingsCommand(context),
-    planCommand(context),
-    schemasCommand(context),
-    typesCommand(context),
-    pluginsCommand(context),
-    entitiesCommand(context),
-    experimentsCommand(context),
-    featuresCommand(context),
-    consumeCommand(context),
-    storeCommand(context),
-    countersCommand(context),
-    keysCommand(context),
-    textStatsCommand(context),
-    rankCommand(context),
-    evaluateCommand(context),
-    tuneCommand(context),
-    ledgerCommand(context),
-    trainCommand(context),
-    diffCommand(context),
-    shadowCommand(context),
-    dataSetCommand(context),
-    demoCommand(context),
-  ])
-    program.addCommand(command);
+  for (const load of commandsFor(argv[0])) program.addCommand(await load(context, version));
   speakThrough(program, context, program.name());
   program.hook('preAction', () => {
     for (const { name, near } of misspeltSettings(context.env))
       context.stderr.write(`warning: ${name} is not a setting; did you mean ${near}?\n`);
   });
   return program;
+}
+
+/** All commands, where none is named: for the help, and for what is similar to an unknown name. */
+function commandsFor(word: string | undefined): readonly LoadCommand[] {
+  if (word === '--version') return [];
+  const named = word !== undefined && Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
+  return named === undefined ? Object.values(COMMANDS) : [named];
 }
 
 /** Commander takes the next word as the value of an option, also if that word is another option: `--ledger --json`. */
