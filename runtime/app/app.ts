@@ -1,4 +1,3 @@
-import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { pino } from 'pino';
 import { packageFinder } from '../compile/find-package.js';
 import type { ReloadReport } from '../http/instance.js';

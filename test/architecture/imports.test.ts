@@ -35,6 +35,15 @@ describe('allowed imports', () => {
     expect(breaches(runtime, ({ file, of }) => of === 'tsyringe' && !allowed.test(file))).to.be.empty;
   });
 
+  it('what imports tsyringe imports reflect-metadata first, because any module may be the first that is loaded', () => {
+    const files = new Set(runtime.map(({ file }) => file));
+    const broken = [...files].filter((file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      return /^import \{[^}]*\} from 'tsyringe'/m.test(text) && !/^import 'reflect-metadata';/.test(text);
+    });
+    expect(broken).to.be.empty;
+  });
+
   it('published code imports nothing from test, bench or scripts', () => {
     expect(breaches([...runtime, ...plugins], ({ of }) => /^(test|bench|scripts)\//.test(of))).to.be.empty;
   });

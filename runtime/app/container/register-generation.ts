@@ -1,3 +1,4 @@
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/model/project.js';

@@ -1,3 +1,4 @@
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { pino, type Logger } from 'pino';

@@ -1,4 +1,3 @@
-import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
