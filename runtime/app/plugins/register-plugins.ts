@@ -1,3 +1,4 @@
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -104,8 +105,14 @@ export async function registerPlugins(
   };
   for (const name of STORE_ENGINES) owners.set(`store ${name}`, 'Millrace');
 
-  for (const folder of await pluginFolders(project, diagnostics)) {
-    const loaded = (await refusal(folder, project, linked)) ?? (await loadPlugin(folder, limitMs));
+  const shipped = await shippedPlugins();
+  const own: LoadedFolder[] = [];
+  for (const folder of await ownFolders(project, shipped, diagnostics))
+    own.push({
+      folder,
+      loaded: (await refusal(folder, project, linked)) ?? (await loadPlugin(folder, limitMs)),
+    });
+  for (const { folder, loaded } of [...shipped, ...own]) {
     if (isFaults(loaded)) {
       for (const { at, message, help } of loaded) diagnostics.error('plugin_failed', at, message, help);
       continue;
@@ -176,17 +183,35 @@ function ownedBy(owner: string, name: string): string {
 
 const SURFACE_WORDS = { component: 'plugin', sink: 'sink', source: 'source', store: 'store engine' } as const;
 
-async function pluginFolders(project: string, diagnostics: Diagnostics): Promise<PluginFolder[]> {
-  const shipped = await foldersIn(SHIPPED_PLUGINS);
+interface LoadedFolder {
+  readonly folder: PluginFolder;
+  readonly loaded: DeclaredByFolder | readonly PluginFault[];
+}
+
+let shippedOnce: Promise<readonly LoadedFolder[]> | undefined;
+
+/** Loads the shipped plugins once: their files do not change while the process runs. */
+function shippedPlugins(): Promise<readonly LoadedFolder[]> {
+  shippedOnce ??= foldersIn(SHIPPED_PLUGINS).then((folders) =>
+    Promise.all(folders.map(async (folder) => ({ folder, loaded: await loadPlugin(folder) }))),
+  );
+  return shippedOnce;
+}
+
+async function ownFolders(
+  project: string,
+  shipped: readonly LoadedFolder[],
+  diagnostics: Diagnostics,
+): Promise<readonly PluginFolder[]> {
   const own = await foldersIn(join(resolve(project), 'plugins'));
   // Millrace's own folder also contains the sources of the shipped plugins.
   const sources = join(PACKAGE, 'plugins');
-  const shippedNames = new Set(shipped.map(({ path }) => basename(path)));
+  const shippedNames = new Set(shipped.map(({ folder }) => basename(folder.path)));
   const isSource = ({ path }: PluginFolder): boolean =>
     dirname(path) === sources && shippedNames.has(basename(path));
   const added = own.filter((folder) => !isSource(folder) && isWellNamed(folder, diagnostics));
   if (added.length > 0) resolveApiToThisCopy();
-  return [...shipped, ...(await compiledFolders(added, shippedNames, diagnostics))];
+  return compiledFolders(added, shippedNames, diagnostics);
 }
 
 /** A folder that cannot be a plugin is reported, because its author may believe that it is one. */
@@ -215,11 +240,10 @@ async function isFile(path: string): Promise<boolean> {
 
 /** Returns why a plugin may not be loaded if its folder, or one of its files, is a link. */
 async function refusal(
-  { path, shown }: PluginFolder,
+  { shown }: PluginFolder,
   project: string,
   linked: LinkedFolders,
 ): Promise<readonly PluginFault[] | undefined> {
-  if (dirname(path) === SHIPPED_PLUGINS) return undefined;
   for (const one of [shown, `${shown}/index.js`]) {
     const followed = await linked.follow(project, one).catch(() => undefined);
     if (typeof followed === 'object') return [{ at: placeOf(one), ...followed }];
