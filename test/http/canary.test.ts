@@ -10,6 +10,7 @@ import { listen, type HttpServer } from '../../runtime/http/listen.js';
 import { routesOf } from '../../runtime/http/routes.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { millrace } from '../support/command-line.js';
+import { lz4 } from '../support/lz4-frame.js';
 import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
@@ -296,6 +297,12 @@ describe('canaries', function () {
     await writeFile(body, JSON.stringify(request));
     const wrong = join(root, 'wrong.json');
     await writeFile(wrong, JSON.stringify({ ...request, user: bad[0] }));
+    const old = `redis://:${PASSWORD}@127.0.0.1:${redis.port}`;
+    const client = new Redis(old);
+    for (const [i, user] of [USER, ...bad].entries())
+      await client.set(`old:user:user-${i}`, lz4(JSON.stringify({ ...user, user_id: `user-${i}` })));
+    await client.set('old:user:damaged', lz4(JSON.stringify(USER)).subarray(0, 60));
+    client.disconnect();
     const lines: readonly (readonly string[])[] = [
       ['validate'],
       ['plan', 'search'],
@@ -310,8 +317,8 @@ describe('canaries', function () {
       ['new', 'view', 'a_view', '--project', join(root, 'unused')],
       ['entities', 'load', 'user', users],
       ['entities', 'load', 'user', csv],
-      ['entities', 'import-wyvern', '--redis', `redis://:${PASSWORD}@127.0.0.1:${redis.port}`, '--dry-run'],
-      ['entities', 'import-wyvern', '--redis', `redis://:${PASSWORD}x@127.0.0.1:${redis.port}`],
+      ['entities', 'import-wyvern', '--redis', old, '--prefix', 'old:'],
+      ['entities', 'import-wyvern', '--redis', old.replace(PASSWORD, `${PASSWORD}x`)],
       ['init', join(root, 'new'), '--metarank', wrong, '--events', users],
       ['features', 'load', 'user_stats', rows],
       ['features', 'delete', 'user_stats', '--key', 'user_id=user-1'],

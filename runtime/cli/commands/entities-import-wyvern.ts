@@ -60,6 +60,7 @@ async function importWyvern(context: CliContext, { prefix: start, ...flags }: Fl
   try {
     await old.open();
     const run = await old.run();
+    const size = await old.size();
     const state = flags.resume === true ? await file?.read(run) : undefined;
     if (flags.resume === true)
       context.stderr.write(
@@ -70,7 +71,7 @@ async function importWyvern(context: CliContext, { prefix: start, ...flags }: Fl
     if (state !== undefined) counts = state.counts;
     const target = isDry ? undefined : await openTarget(context, flags, 'data');
     targetName = target?.name ?? '';
-    const progress = startProgress(context.stderr, 'importing entities', await old.size(), 'keys');
+    const progress = startProgress(context.stderr, 'importing entities', size, 'keys');
     try {
       const reached = async (cursor: string): Promise<void> => {
         if (cursor === '0') await file?.remove();

@@ -73,7 +73,9 @@ export class OldRedis {
       return await work();
     } catch (error) {
       const own = error instanceof Error ? error.message : String(error);
-      const why = /Connection is closed/.test(own) ? (this.#cause?.message ?? own) : own;
+      const why = /Connection is closed|Stream isn't writeable/.test(own)
+        ? (this.#cause?.message ?? own)
+        : own;
       throw new CommandFailure(`the old Redis at ${this.place} cannot be read: ${why}`, helpFor(why), {
         cause: error,
       });

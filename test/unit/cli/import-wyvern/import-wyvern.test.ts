@@ -9,22 +9,12 @@ import { importEntities } from '../../../../runtime/cli/import-wyvern/import-ent
 import { ImportStateFile } from '../../../../runtime/cli/import-wyvern/import-state.js';
 import { OldRedis } from '../../../../runtime/cli/import-wyvern/old-redis.js';
 import type { DataTarget } from '../../../../runtime/cli/load/target.js';
-import { xxh32 } from '../../../../runtime/cli/import-wyvern/xxh32.js';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
+import { lz4 } from '../../../support/lz4-frame.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../../../support/redis-server.js';
 import { repositoryPath } from '../../../support/repository.js';
 import { withFiles } from '../../../support/temporary-files.js';
-
-/** A frame with one stored block, as a compressor writes it for what it cannot make smaller. */
-function lz4(text: string): Buffer {
-  const content = Buffer.from(text);
-  const head = Buffer.from([0x60, 0x40]);
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE((content.length | 0x80000000) >>> 0);
-  const magic = Buffer.from([0x04, 0x22, 0x4d, 0x18]);
-  const check = Buffer.from([(xxh32(head) >>> 8) & 0xff]);
-  return Buffer.concat([magic, head, check, length, content, Buffer.alloc(4)]);
-}
+import { until } from '../../../support/until.js';
 
 const PROJECT = {
   'schemas/entities/product.yaml':
@@ -143,6 +133,18 @@ describe('entities import-wyvern', () => {
       expect(wrong.stderr)
         .to.contain('write user and password into the address')
         .and.not.to.contain('sesame');
+    }));
+
+  it('closes its connections where the old Redis refuses it', () =>
+    withFiles(PROJECT, async (root) => {
+      const url = server.url.replace('redis://', 'redis://reader:sesame@');
+      const argv = ['entities', 'import-wyvern', '--redis', url, '--project', root];
+      const { code } = await millrace(argv, { env: { REDIS_URL: server.url } });
+      expect(code).to.equal(1);
+      await until('closed connections', async () => {
+        const clients = (await redis.client('LIST')) as string;
+        return clients.trim().split('\n').length === 1;
+      });
     }));
 
   it('resumes after the last page that was stored', () =>
