@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { CliContext } from './context.js';
 
@@ -10,11 +11,18 @@ export interface ScratchFolder {
 
 /**
  * Creates a folder that is also removed if a signal ends the process.
- * @param prefix start of its path; six random characters follow
+ * @param prefix start of its path; a random id follows
  */
 export function scratchFolder(context: CliContext, prefix: string): ScratchFolder {
-  const path = mkdtempSync(prefix);
+  const path = prefix + randomUUID();
+  // Before the folder exists: without a listener, a signal ends the process at once.
   const release = removeOnSignal(context, path);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    release();
+    throw error;
+  }
   return {
     path,
     remove: async () => {

@@ -103,9 +103,9 @@ export async function importFiles(
   // An import of the same files that was killed may have left its folder.
   const work = join(out, `.import-${instance}`);
   await rm(work, { recursive: true, force: true });
-  await mkdir(work, { recursive: true });
   const release = removeOnSignal(context, work);
   try {
+    await mkdir(work, { recursive: true });
     const collector = new Collector({
       folder: work,
       partitions: Math.min(MOST_PARTITIONS, Math.ceil(bytes / PARTITION_BYTES)),

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { removeNow } from '../../../runtime/cli/scratch-folder.js';
 import { repositoryPath } from '../../support/repository.js';
@@ -21,7 +21,8 @@ async function endedBy(
     stdio: 'ignore',
   });
   const exit = once(child, 'exit');
-  while (!hasStarted() && child.exitCode === null) await pause(20);
+  // Without a pause, so that the signal comes as soon as the folder is there.
+  while (!hasStarted() && child.exitCode === null) await nextTurn();
   child.kill(signal);
   const [code, endedWith] = (await exit) as [unknown, unknown];
   return endedWith ?? code;
