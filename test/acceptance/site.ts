@@ -65,7 +65,8 @@ try {
   await page.goto(`${url}/rules`);
   await page.locator('.vp-doc a', { hasText: /^limit$/ }).click();
   await page.waitForURL('**/plugins/limit');
-  assert.match(await page.locator('h1').first().innerText(), /^limit/);
+  // The address changes before the page is drawn.
+  await page.locator('h1', { hasText: /^limit/ }).waitFor();
   for (const [words, wanted] of SEARCHES) {
     await page.goto(url);
     await page.locator('.VPNavBarSearch button').first().click();

@@ -12,7 +12,8 @@ const SERVED_AT = Date.parse('2026-01-31T12:00:00Z');
 
 /** Serves the project of a folder, whole but for its store, which is in memory. */
 export async function serveProject(root: string, use: (url: string) => Promise<void>): Promise<void> {
-  const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root });
+  // A busy machine is no overload.
+  const settings = loadSettings({ LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000' }, { project: root });
   const app = await createApp(settings, { store: new MemoryStore(), clock: () => SERVED_AT });
   const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
   try {
