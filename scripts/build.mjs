@@ -2,6 +2,7 @@
 // bundle of the API reference.
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   mkdirSync,
@@ -27,6 +28,8 @@ const tsc = spawnSync(
 );
 // tsc has already printed the errors.
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+// `npx millrace` in a clone runs the file itself.
+chmodSync(join(root, 'dist', 'runtime', 'cli', 'bin.js'), 0o755);
 
 for (const name of readdirSync(join(root, 'plugins'))) {
   for (const file of ['options.schema.json', 'source.schema.json']) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { repositoryPath } from '../support/repository.js';
 
@@ -26,6 +26,10 @@ describe('the npm package', () => {
     expect(
       [...files].filter((file) => !file.startsWith('examples/') && /\.map$|(?<!\.d)\.ts$/.test(file)),
     ).to.deep.equal([]);
+  });
+
+  it('has a command that a clone can run with npx', () => {
+    accessSync(repositoryPath('dist/runtime/cli/bin.js'), constants.X_OK);
   });
 
   it('holds nothing of the tests, benchmarks and tools', () => {
