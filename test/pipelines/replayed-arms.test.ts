@@ -126,6 +126,7 @@ describe('a replay of experiments', () => {
   });
   after(async () => {
     await project.close();
+    await ledger.close(1000);
     await rm(folder, { recursive: true });
   });
 

@@ -16,9 +16,9 @@ describe('following a ledger', () => {
       made.ranking({ request, time: START, candidates: [{ id: 'a', place: 1 }] });
       made.write(join(folder, day));
     };
+    const records = followRecords([folder], readReport(), stop.signal);
     try {
       write('first', '2026-11-01');
-      const records = followRecords([folder], readReport(), stop.signal);
       const next = async (): Promise<unknown> => {
         const { value } = await records.next();
         return value?.field('request_id')?.at(0);
@@ -31,6 +31,7 @@ describe('following a ledger', () => {
       expect(await second).to.equal('second');
     } finally {
       stop.abort();
+      await records.return(); // it closes the segment that it reads
       await rm(folder, { recursive: true, force: true });
     }
   });
