@@ -1,7 +1,8 @@
-// Mocha's reporter for `npm test`: a dot for each test, then the failures, then one plain line of counts.
+// Mocha's reporter for `npm test`: a dot for each test, then the failures, then one plain line of counts. With
+// `--retries` a test that failed and then passed is named with its error: it has a fault, or the machine was too slow.
 import Mocha from 'mocha';
 
-const { EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } = Mocha.Runner.constants;
+const { EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING, EVENT_TEST_RETRY } = Mocha.Runner.constants;
 const DOTS_PER_LINE = 76;
 
 export default class TestReporter extends Mocha.reporters.Base {
@@ -10,6 +11,7 @@ export default class TestReporter extends Mocha.reporters.Base {
   constructor(runner, options) {
     super(runner, options);
     const skipped = [];
+    const retried = new Map();
     let dots = 0;
     const dot = (mark) => {
       if (dots > 0 && dots % DOTS_PER_LINE === 0) process.stdout.write('\n');
@@ -17,7 +19,14 @@ export default class TestReporter extends Mocha.reporters.Base {
       process.stdout.write(mark);
     };
     runner.on(EVENT_TEST_PASS, () => dot('.'));
-    runner.on(EVENT_TEST_FAIL, () => dot('!'));
+    runner.on(EVENT_TEST_FAIL, (test) => {
+      dot('!');
+      retried.delete(test.fullTitle());
+    });
+    runner.on(EVENT_TEST_RETRY, (test, error) => {
+      dot('?');
+      retried.set(test.fullTitle(), error?.message ?? '');
+    });
     runner.on(EVENT_TEST_PENDING, (test) => {
       dot('-');
       skipped.push(test.fullTitle());
@@ -27,6 +36,9 @@ export default class TestReporter extends Mocha.reporters.Base {
       const { passes, failures, pending, duration } = this.stats;
       if (dots > 0) process.stdout.write('\n');
       if (failures > 0) Mocha.reporters.Base.list(this.failures);
+      if (retried.size > 0) console.log('\nfailed, and passed when they ran again:');
+      for (const [title, message] of retried)
+        console.log(`  ${title}\n    ${message.split('\n').join('\n    ')}`);
       if (skipped.length > 0) console.log(`\nskipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`);
       console.log(`\n${((duration ?? 0) / 1000).toFixed(1)} s`);
       console.log(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`);
