@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { isKnown } from '../runtime/api/status.js';
 import { compileExpression } from '../runtime/expression/compile.js';
 import type { Environment, ExpressionType, Source } from '../runtime/expression/environment.js';
+import { runKernelsAtOnce } from '../runtime/expression/run-kernels.js';
 import { shapeFor } from '../runtime/expression/types.js';
 import { writeJson } from '../runtime/frame/cells.js';
 import { Frame } from '../runtime/frame/frame.js';
@@ -95,7 +96,7 @@ function prepared(text: string): { readonly text: string; readonly run: () => vo
   for (const [name, source] of sources) fill(frame, name, source);
   const { kernels, slot } = compiled.expression;
   const run = (): void => {
-    for (const kernel of kernels) kernel(frame);
+    runKernelsAtOnce(kernels, frame);
   };
   run();
   assert(isKnown(frame.columns[slot]?.status[0]), `${text} has a value`);

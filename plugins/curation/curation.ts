@@ -6,7 +6,9 @@ import {
   type JsonObject,
   type RankingEdit,
   type RuleComponent,
+  type Pieces,
   type RuleReport,
+  soon,
   type StepInput,
 } from 'millrace/api';
 
@@ -24,25 +26,40 @@ export class Curation implements RuleComponent {
     this.#list = list;
   }
 
-  apply(input: StepInput, ranking: RankingEdit): RuleReport {
+  apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport> {
     const rules = input.curated(this.#list);
-    if (rules.length === 0) return { applied: 0, skipped: 0 };
-    const isWorkedOn = new Uint8Array(input.count);
-    for (const row of input.rows) isWorkedOn[row] = 1;
-    const run = new Run(input, ranking, (id) => {
-      const row = ranking.rowOf(id);
-      return row !== undefined && isWorkedOn[row] === 1 ? row : undefined;
-    });
-    for (const rule of rules) run.apply(rule);
-    run.end();
-    return { applied: run.changed.size, skipped: run.skipped.size };
+    return rules.length === 0
+      ? { applied: 0, skipped: 0 }
+      : soon(applying(rules, input, ranking), () => {
+          input.signal.throwIfAborted();
+        });
   }
+}
+
+/** Each rule is one piece, because a request may meet a thousand rules. */
+function* applying(
+  rules: readonly CuratedRule[],
+  input: StepInput,
+  ranking: RankingEdit,
+): Pieces<RuleReport> {
+  const isWorkedOn = new Uint8Array(input.count);
+  for (const row of input.rows) isWorkedOn[row] = 1;
+  const run = new Run(input, ranking, (id) => {
+    const row = ranking.rowOf(id);
+    return row !== undefined && isWorkedOn[row] === 1 ? row : undefined;
+  });
+  for (const rule of rules) {
+    run.apply(rule);
+    yield;
+  }
+  run.end();
+  return { applied: run.changed.size, skipped: run.skipped.size };
 }
 
 /** The rules of one request. */
 class Run {
-  readonly changed = new Set<number>();
-  readonly skipped = new Set<number>();
+  readonly changed: RowSet;
+  readonly skipped: RowSet;
   /** By row: the rule of the latest pin, which is the one that holds. */
   readonly #pinnedBy = new Map<number, CuratedRule>();
   #events = 0;
@@ -51,7 +68,10 @@ class Run {
     private readonly input: StepInput,
     private readonly ranking: RankingEdit,
     private readonly rowOf: (id: string) => number | undefined,
-  ) {}
+  ) {
+    this.changed = new RowSet(input.count);
+    this.skipped = new RowSet(input.count);
+  }
 
   apply(rule: CuratedRule): void {
     const { ranking } = this;
@@ -83,7 +103,7 @@ class Run {
         return true;
       });
     let buried = 0;
-    for (const where of rule.buries)
+    for (const { where } of rule.buries)
       buried += this.#each(rule, where, 'place', (row) => {
         ranking.bury(row);
         return true;
@@ -106,7 +126,7 @@ class Run {
   /** Changes the candidates that meet a condition. @returns their number */
   #each(
     rule: CuratedRule,
-    { values, status, stride }: CuratedRule['buries'][number],
+    { values, status, stride }: CuratedRule['buries'][number]['where'],
     what: CausedChange,
     change: (row: number) => boolean,
   ): number {
@@ -125,5 +145,21 @@ class Run {
   #note(row: number, { name }: CuratedRule, what: CausedChange): void {
     this.changed.add(row);
     this.ranking.cause(row, name, what);
+  }
+}
+
+/** Rows of the request, each counted once. A thousand rules may change ten thousand of them. */
+class RowSet {
+  readonly #has: Uint8Array;
+  size = 0;
+
+  constructor(count: number) {
+    this.#has = new Uint8Array(count);
+  }
+
+  add(row: number): void {
+    if (this.#has[row] === 1) return;
+    this.#has[row] = 1;
+    this.size++;
   }
 }

@@ -1,8 +1,9 @@
 import type { Analyzer, Token } from 'millrace/api';
 import type { Synonyms } from './synonyms.js';
 
-/** The maximum number of tokens of a query; the rest is ignored. */
+/** The maximum number of tokens of a query, and the characters in which they stand; the rest is ignored. */
 export const MOST_QUERY_TOKENS = 32;
+const LONGEST_QUERY = 2048;
 /** The maximum number of tokens of all synonyms of a query; further synonyms are ignored. */
 const MOST_SYNONYM_TOKENS = 31;
 
@@ -36,7 +37,8 @@ export class QueryTerms {
   /** The bits of the first words of the alternatives. */
   readonly #firstWords: number;
 
-  constructor(query: string, analyzer: Analyzer, synonyms?: Synonyms) {
+  constructor(text: string, analyzer: Analyzer, synonyms?: Synonyms) {
+    const query = text.slice(0, LONGEST_QUERY);
     const tokens = analyzer.tokens(query).slice(0, MOST_QUERY_TOKENS);
     const words = joinableWords(query, analyzer, tokens);
     const numbers = new Map<string, number>();

@@ -1,13 +1,16 @@
-import { isKnown, Status, type Analyzer, type Pieces } from 'millrace/api';
+import { isKnown, PORTION, Status, type Analyzer, type Pieces } from 'millrace/api';
 import { inverseDocumentFrequency } from './bm25.js';
 import type { QueryTerms } from './query-terms.js';
-import { lengthOf, scanCell, statusOf, type SearchedColumn, type Texts } from './searched-texts.js';
+import {
+  lengthOf,
+  scanCell,
+  scanCellInPieces,
+  statusOf,
+  type SearchedColumn,
+  type Texts,
+} from './searched-texts.js';
 import type { TermStatistics } from './statistics.js';
 import type { TextScan } from './text-scan.js';
-
-/** Characters that one slice scans before it yields to other requests: in the first slice, and in each later slice. */
-const FIRST_CHARACTERS = 256 * 1024;
-const CHARACTERS = 128 * 1024;
 
 /** What a request searches for in the fields that share an analyzer. */
 export interface Part {
@@ -41,32 +44,36 @@ export interface SearchedPart {
 
 /**
  * Scans all candidates, including filtered ones, so that an earlier filter does not change the scores of the others.
- * @param isFirst whether the request has scanned nothing yet
+ * @param until when the search pauses after each portion, by `performance.now()`. A pause copies the columns, so a short search
+ *   has none.
  */
 export function* search(
   { texts: found, query, analyzer, scans, weights, statistics }: Part,
-  isFirst: boolean,
+  until: number,
 ): Pieces<Searched[]> {
   if (query.length === 0) return [];
   const { count } = found;
-  let left = isFirst ? FIRST_CHARACTERS : CHARACTERS;
+  let left = PORTION;
   const searched: Searched[] = [];
   for (let f = 0; f < found.columns.length; f++) {
     const scan = scans[f];
     if (scan === undefined) continue;
     scan.reset(count, query.terms.length);
+    const columnNow = (): SearchedColumn => found.columns[f] as SearchedColumn;
     let tokens = 0;
     let texts = 0;
     for (let row = 0; row < count; row++) {
-      const column = found.columns[f] as SearchedColumn;
+      const column = columnNow();
       if (!isKnown(column.status[row * column.stride])) continue;
-      left -= lengthOf(column, row);
+      const length = lengthOf(column, row);
+      left -= length;
       if (left < 0) {
-        left = CHARACTERS;
-        yield;
+        left = PORTION;
+        if (performance.now() > until) yield;
       }
       // A yield replaces the columns by copies.
-      scanCell(scan, row, found.columns[f] as SearchedColumn, query, analyzer);
+      if (length > PORTION) yield* scanCellInPieces(scan, row, columnNow, query, analyzer, until);
+      else scanCell(scan, row, columnNow(), query, analyzer);
       tokens += scan.lengths[row] ?? 0;
       texts++;
     }

@@ -1,4 +1,12 @@
-import { isKnown, Status, statusAt, type Analyzer, type TextColumn, type TextsColumn } from 'millrace/api';
+import {
+  isKnown,
+  type Pieces,
+  Status,
+  statusAt,
+  type Analyzer,
+  type TextColumn,
+  type TextsColumn,
+} from 'millrace/api';
 import type { QueryTerms } from './query-terms.js';
 import type { TextScan } from './text-scan.js';
 
@@ -28,6 +36,31 @@ export function scanCell(
   for (let i = column.offsets[cell] ?? 0; i < end; i++) {
     scan.scan(row, column.values[i] ?? '', query, analyzer);
   }
+}
+
+/**
+ * The same for long texts.
+ * @param columnNow the column, which a pause replaces by its copy
+ * @param until see `TextScan.scanInPieces`
+ */
+export function* scanCellInPieces(
+  scan: TextScan,
+  row: number,
+  columnNow: () => SearchedColumn,
+  query: QueryTerms,
+  analyzer: Analyzer,
+  until: number,
+): Pieces<void> {
+  const { kind, stride } = columnNow();
+  const cell = row * stride;
+  if (kind === 'text') {
+    yield* scan.scanInPieces(row, columnNow().values[cell] ?? '', query, analyzer, until);
+    return;
+  }
+  const { offsets } = columnNow() as TextsColumn;
+  const [start = 0, end = 0] = offsets.subarray(cell, cell + 2);
+  for (let i = start; i < end; i++)
+    yield* scan.scanInPieces(row, columnNow().values[i] ?? '', query, analyzer, until);
 }
 
 export function copyOf(column: SearchedColumn): SearchedColumn {

@@ -21,6 +21,9 @@ import type { UsedStatistics } from './used-statistics.js';
 import type { SynonymRule } from './synonyms.js';
 import { OUTPUTS, writeMatches, type Found } from './write-matches.js';
 
+/** How long a search runs before its first pause, which copies its inputs, in milliseconds. */
+const FIRST_MS = 6;
+
 export interface TextMatchSettings extends Bm25Parameters {
   readonly query: Input<'text'>;
   /** At least one. */
@@ -90,9 +93,10 @@ export class TextMatch implements FeatureComponent {
   }
 
   *#match(parts: readonly Part[], found: Found): Pieces<void> {
+    const until = performance.now() + FIRST_MS;
     const searched: SearchedPart[] = [];
     for (const part of parts) {
-      const fields = yield* search(part, searched.length === 0);
+      const fields = yield* search(part, until);
       searched.push({ part, fields, idf: inverseFrequencies(part, fields) });
     }
     writeMatches(searched, this.#settings, found);

@@ -1,4 +1,4 @@
-import { ANY_START, LONGEST_TOKEN, type Analyzer, type Token } from 'millrace/api';
+import { ANY_START, LONGEST_TOKEN, type Analyzer, type Pieces, portions, type Token } from 'millrace/api';
 import type { QueryTerms } from './query-terms.js';
 import { shortestStretch } from './shortest-stretch.js';
 
@@ -21,6 +21,13 @@ export class TextScan {
   #places = new Int32Array(64);
   #terms = new Uint8Array(64);
   #matches = 0;
+  /** What the text that is scanned has so far: its tokens, those that match, and the state of the search. */
+  #length = 0;
+  #covered = 0;
+  #run = 0;
+  #runBefore = 0;
+  #synonyms = 0;
+  #beforeStarts = false;
 
   /** Makes room for `rows` texts and clears earlier results. */
   reset(rows: number, terms: number): void {
@@ -40,20 +47,50 @@ export class TextScan {
 
   /** Scans one text. Its counts add to those of earlier texts of the row. */
   scan(row: number, text: string, query: QueryTerms, analyzer: Analyzer): void {
+    this.#begin();
+    this.#read(row, text, query, analyzer);
+    this.#finish(row, query);
+  }
+
+  /**
+   * The same for a long text, portion by portion. Others may use the analyzer in a pause, but not this memory.
+   * @param until when it pauses after each portion, by `performance.now()`
+   */
+  *scanInPieces(
+    row: number,
+    text: string,
+    query: QueryTerms,
+    analyzer: Analyzer,
+    until: number,
+  ): Pieces<void> {
+    this.#begin();
+    for (const portion of portions(text)) {
+      this.#read(row, portion, query, analyzer);
+      if (performance.now() > until) yield;
+    }
+    this.#finish(row, query);
+  }
+
+  #begin(): void {
+    this.#length = this.#covered = this.#matches = 0;
+    this.#run = this.#runBefore = this.#synonyms = 0;
+    this.#beforeStarts = false;
+  }
+
+  #read(row: number, text: string, query: QueryTerms, analyzer: Analyzer): void {
     const before = this.#before;
     const { token } = analyzer;
     const base = row * query.terms.length;
     const complete = 1 << (query.length - 1);
     const { hasSynonyms, starts: wanted } = query;
-    let length = 0;
-    let beforeStarts = false;
+    let length = this.#length;
+    let beforeStarts = this.#beforeStarts;
     // Bit i is set while the last tokens are the first i + 1 tokens of the query. This is the shift-and algorithm
     // (Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35, 1992) on tokens.
-    let run = 0;
-    let runBefore = 0;
-    let synonyms = 0;
-    let covered = 0;
-    this.#matches = 0;
+    let run = this.#run;
+    let runBefore = this.#runBefore;
+    let synonyms = this.#synonyms;
+    let covered = this.#covered;
     analyzer.start(text);
     // A word that is written as two has its second part after a token that starts it.
     while (analyzer.next(beforeStarts ? ANY_START : wanted)) {
@@ -98,14 +135,20 @@ export class TextScan {
         before.length = token.length;
       }
     }
-    this.#finish(row, query, length, covered);
+    this.#length = length;
+    this.#covered = covered;
+    this.#run = run;
+    this.#runBefore = runBefore;
+    this.#synonyms = synonyms;
+    this.#beforeStarts = beforeStarts;
   }
 
-  #finish(row: number, query: QueryTerms, length: number, covered: number): void {
+  #finish(row: number, query: QueryTerms): void {
+    const length = this.#length;
     const earlier = this.lengths[row] ?? 0;
     this.lengths[row] = earlier + length;
     if (this.#matches === 0) return;
-    this.matched[row] = (this.matched[row] ?? 0) + Math.min(covered, length);
+    this.matched[row] = (this.matched[row] ?? 0) + Math.min(this.#covered, length);
     if (this.first[row] === 0) this.first[row] = earlier + (this.#places[0] ?? 0);
     const close = shortestStretch(this.#places, this.#terms, this.#matches, query.terms.length);
     if (close > (this.proximity[row] ?? 0)) this.proximity[row] = close;

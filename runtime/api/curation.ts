@@ -24,12 +24,12 @@ export interface CuratedRule {
   readonly pins: readonly { readonly position: number; readonly id: string }[];
   /** Ids of candidates to remove. */
   readonly hides: readonly string[];
-  /** `where` has 1 for candidates that meet the condition. */
+  /** `where` has 1 for candidates that meet the condition. It is computed when it is read. */
   readonly boosts: readonly {
     readonly where: ColumnOf<'number'>;
     readonly change: 'multiply' | 'add';
     readonly amount: number;
   }[];
-  /** Each column has 1 for candidates to place below all others. */
-  readonly buries: readonly ColumnOf<'number'>[];
+  /** `where` has 1 for candidates to place below all others. It is computed when it is read. */
+  readonly buries: readonly { readonly where: ColumnOf<'number'> }[];
 }

@@ -167,13 +167,24 @@ export class CurationBinding implements CurationInput {
 
 const NONE: readonly CuratedRule[] = [];
 
+/** Conditions on candidates are computed when they are read, because a request may meet a thousand rules. */
 function curated({ rule, boosts, buries }: BoundRule, frame: Frame): CuratedRule {
   return {
     name: rule.name,
     pins: rule.pins.map(({ position, id }) => ({ position, id: id.value })),
     hides: rule.hides.map(({ value }) => value),
-    boosts: boosts.map(({ where, change, amount }) => ({ where: where.numbers(frame), change, amount })),
-    buries: buries.map((where) => where.numbers(frame)),
+    boosts: boosts.map(({ where, change, amount }) => ({
+      change,
+      amount,
+      get where() {
+        return where.numbers(frame);
+      },
+    })),
+    buries: buries.map((where) => ({
+      get where() {
+        return where.numbers(frame);
+      },
+    })),
   };
 }
 

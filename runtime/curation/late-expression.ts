@@ -13,6 +13,7 @@ import {
 } from '../expression/environment.js';
 import { Frame } from '../frame/frame.js';
 import { FrameLayout } from '../frame/frame-layout.js';
+import { runKernelsAtOnce } from '../expression/run-kernels.js';
 
 type Meaning = Source | NamedNumber;
 
@@ -103,7 +104,7 @@ export class LateExpression {
   column(frame: Frame): Frame['columns'][number] | undefined {
     if (this.#own.columns.length === 0) return frame.columns[this.#slot];
     const joined = Frame.beside(frame, this.#own);
-    for (const kernel of this.#kernels) kernel(joined);
+    runKernelsAtOnce(this.#kernels, joined);
     return joined.columns[this.#slot];
   }
 

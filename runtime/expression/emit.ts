@@ -6,6 +6,7 @@ import { broadcast } from './kernels/broadcast.js';
 import type { Operand } from './operand.js';
 import { Scratch } from './scratch.js';
 import { columnKindFor, shapeFor } from './types.js';
+import { runKernelsAtOnce } from './run-kernels.js';
 
 /** Allocates the columns and kernels of an expression. With `perCandidate`, the result has a row for each candidate. */
 export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean): CompiledExpression {
@@ -96,7 +97,7 @@ export function evaluate(operand: Operand): number | string | undefined {
   const { slot, kernels } = emit(operand, layout, false);
   const frame = new Frame(layout);
   frame.reset(0, 0);
-  for (const kernel of kernels) kernel(frame);
+  runKernelsAtOnce(kernels, frame);
   const column = kind === 'number' ? frame.number(slot) : frame.text(slot);
   return isKnown(column.status[0]) ? column.values[0] : undefined;
 }

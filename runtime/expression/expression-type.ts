@@ -1,3 +1,4 @@
+import type { Pieces } from '../core/pieces.js';
 import type { Frame } from '../frame/frame.js';
 
 /** The type of one value, or of one element of a list. */
@@ -18,5 +19,8 @@ export type ExpressionType =
   | { readonly kind: 'list'; readonly of: ElementType }
   | { readonly kind: 'vector'; readonly size: number };
 
-/** A computation on whole columns. Its slots are fixed when the plan is made. */
-export type Kernel = (frame: Frame) => void;
+/**
+ * A computation on whole columns. Its slots are fixed when the plan is made. It may return the rest of its work, if that
+ * takes so long that other requests should run in between.
+ */
+export type Kernel = (frame: Frame) => Pieces<void> | undefined;

@@ -1,5 +1,6 @@
 import { cached } from '../core/bounded-cache.js';
 import type { Analyzer } from './analyzer.js';
+import { byPortions, type Reading } from './reading.js';
 
 /** The most texts whose words are remembered: those of a page of candidates, many times. */
 const REMEMBERED = 16_384;
@@ -9,19 +10,56 @@ const LONGEST_REMEMBERED = 1024;
  * Remembers a pure function of a text: of texts that are not long, and of the last long one, since a text of the request meets
  * every candidate.
  */
-export function remembering<T>(compute: (text: string) => T): (text: string) => T {
-  const known = cached(compute, REMEMBERED);
+export function remembering<T>({ of, ...rest }: Reading<T>): Reading<T> {
+  const known = cached(of, REMEMBERED);
   let last: { readonly text: string; readonly value: T } | undefined;
-  return (text) => {
-    if (text.length <= LONGEST_REMEMBERED) return known(text);
-    if (last?.text !== text) last = { text, value: compute(text) };
-    return last.value;
+  return {
+    ...rest,
+    of: (text) => {
+      if (text.length <= LONGEST_REMEMBERED) return known(text);
+      if (last?.text !== text) last = { text, value: of(text) };
+      return last.value;
+    },
   };
 }
 
 /** The distinct tokens of a text. */
-export function distinctTokens(analyzer: Analyzer): (text: string) => ReadonlySet<string> {
-  return remembering((text) => new Set(analyzer.tokens(text)));
+export function distinctTokens(analyzer: Analyzer): Reading<ReadonlySet<string>> {
+  return remembering(
+    byPortions(
+      () => new Set<string>(),
+      (tokens, portion) => {
+        for (const token of analyzer.tokens(portion)) tokens.add(token);
+        return tokens;
+      },
+    ),
+  );
+}
+
+/** The words of a text, with one space between. */
+export function wordsOf(analyzer: Analyzer): Reading<string> {
+  return remembering(
+    byPortions(
+      () => '',
+      (before, portion) => {
+        const words = analyzer.tokens(portion).join(' ');
+        return before === '' || words === '' ? before + words : `${before} ${words}`;
+      },
+    ),
+  );
+}
+
+/** The number of words of a text. */
+export function wordCount(analyzer: Analyzer): Reading<number> {
+  return byPortions(
+    () => 0,
+    (before, portion) => {
+      analyzer.start(portion);
+      let count = before;
+      while (analyzer.next()) count++;
+      return count;
+    },
+  );
 }
 
 /** The share of common elements (Jaccard): those of both among those of either; NaN if both are empty. */

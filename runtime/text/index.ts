@@ -10,7 +10,8 @@ export {
   type Stemming,
 } from './analyzer-settings.js';
 export { LANGUAGES, languageOf, stopWordsOf, type Language } from './languages.js';
-export { distinctTokens, editDistance, jaccard, remembering } from './comparisons.js';
+export { distinctTokens, editDistance, jaccard, remembering, wordCount, wordsOf } from './comparisons.js';
 export { firstQuantity, UNIT_NAMES } from './quantities.js';
+export { PORTION, portions, type Reading } from './reading.js';
 export { termMakers, type TermMakers } from './term-makers.js';
 export { LONGEST_TOKEN, type Token } from './token.js';

@@ -17,6 +17,7 @@ import type {
 } from '../expression/environment.js';
 import { Frame } from '../frame/frame.js';
 import { FrameLayout } from '../frame/frame-layout.js';
+import { runKernelsAtOnce } from '../expression/run-kernels.js';
 
 /** A feature of a data set, as its manifest describes it. */
 export interface DataFeature {
@@ -140,7 +141,7 @@ export class DataFrame {
         }
       }
     }
-    for (const kernel of this.#kernels) kernel(frame);
+    runKernelsAtOnce(this.#kernels, frame);
     return frame;
   }
 

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../api/types.js';
 import { Status } from '../api/status.js';
 import type { NamedColumn, Plan, PlannedStep } from '../compile/plan.js';
+import type { Kernel } from '../expression/environment.js';
 import { Frame } from '../frame/frame.js';
 import { dependenceOf } from '../compile/dependence.js';
 
@@ -93,7 +94,10 @@ export class LoggedValues {
       if (lacks.length > 0) missing.push({ step: step.as, why: 'lacks', values: lacks });
     }
     this.missing = missing;
-    const putBack = (frame: Frame): void => this.#putBack(frame);
+    const putBack: Kernel = (frame) => {
+      this.#putBack(frame);
+      return undefined;
+    };
     this.steps = new Map(
       running.map((step) => [
         step,

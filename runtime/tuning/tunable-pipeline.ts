@@ -14,6 +14,7 @@ import type { PipelineServices } from '../pipeline/run-pipeline.js';
 import { dependenceOf, type Dependence } from '../compile/dependence.js';
 import type { JudgedRequest } from './judged-request.js';
 import type { LoggedRequest, LoggedValues } from './logged-values.js';
+import { runKernelsAtOnce } from '../expression/run-kernels.js';
 
 /** Values by param. */
 export type ParamValues = ReadonlyMap<string, number>;
@@ -161,7 +162,7 @@ export class TunablePipeline {
 
   async #run(step: PlannedStep, frame: Frame, ranking: Ranking): Promise<void> {
     for (const slot of step.outputs.values()) frame.clear(slot);
-    for (const kernel of step.prepare) kernel(frame);
+    runKernelsAtOnce(step.prepare, frame);
     await runStep(step, frame, ranking, this.#deadline, () => undefined, undefined);
   }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Proof, ProofResult } from './proof.js';
 import { ROUTES, type ProvedRoute } from './bodies/routes.js';
 import { TORTURE } from './bodies/torture-json.js';
+import { textCases, TEXT_FILES } from './bodies/texts.js';
 import { startMeasured, type MeasuredService, type Sent } from './bodies/turns.js';
 
 /** Maximum CPU time of the main thread in one turn of the event loop, milliseconds. */
@@ -25,10 +26,10 @@ export const bodies: Proof = {
   name: 'bodies',
   summary: 'no body holds the main thread for more than 20 ms of CPU in one turn',
   async run({ short }) {
-    const service = await startMeasured();
+    const service = await startMeasured({}, TEXT_FILES);
     const rows: Row[] = [];
     try {
-      const cases = [...torture(), ...compressed()];
+      const cases = [...torture(), ...compressed(), ...texts()];
       // The step is prime, so the short run covers every route, shape and place.
       const chosen = short ? cases.filter((_, i) => i % 13 === 0) : cases;
       for (const one of chosen) note(rows, one, await measure(service, one));
@@ -173,6 +174,12 @@ function* compressed(): Generator<Case> {
       };
 }
 
+/** Yields bodies whose texts a pipeline splits into words or compares. */
+function* texts(): Generator<Case> {
+  for (const { reader, what, sent } of textCases())
+    yield { what: `${reader}: ${what}`, group: `texts, ${reader}`, sent };
+}
+
 /** Measures small valid and invalid bodies that fast-check generates. */
 async function generated(service: MeasuredService, count: number): Promise<Measured> {
   const value = fc.jsonValue({ depthSize: 'small' }).map((json) => JSON.stringify(json));
@@ -214,7 +221,7 @@ async function generated(service: MeasuredService, count: number): Promise<Measu
 function report(rows: readonly Row[]): ProofResult {
   const lines = rows.map(
     ({ group, bodies: count, longest, worst }) =>
-      `| ${group} | ${count.toLocaleString('en')} | ${longest.toFixed(1)} ms | ${worst.replace(`${group}: `, '')} |`,
+      `| ${group} | ${count.toLocaleString('en')} | ${longest.toFixed(1)} ms | ${worst.replace(/^.*?: /, '')} |`,
   );
   return {
     markdown: ['| bodies to | number | longest turn | of |', '| --- | --- | --- | --- |', ...lines].join(

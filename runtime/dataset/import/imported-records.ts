@@ -28,6 +28,7 @@ import type {
 } from './foreign-event.js';
 import { requestBody, type ConvertText } from './foreign-request.js';
 import { ImportedFeedback } from './imported-feedback.js';
+import { runKernelsAtOnce } from '../../expression/run-kernels.js';
 
 /** The longest time limit that a timer can have. */
 const NO_LIMIT = 2 ** 31 - 1;
@@ -137,12 +138,12 @@ export class ImportedRecords {
     const steps = new Ranking(frame, plan.candidateType.name, request.ids);
     const reports: StepReport[] = [];
     for (const step of plan.steps) {
-      for (const kernel of step.prepare) kernel(frame);
+      runKernelsAtOnce(step.prepare, frame);
       // The order is that of the other system, and it showed all of these candidates: no filter and no rule runs.
       if (step.kind === 'feature' || step.kind === 'model')
         reports.push(await runStep(step, frame, steps, this.#deadline, () => undefined, undefined));
     }
-    for (const kernel of plan.log.kernels) kernel(frame);
+    runKernelsAtOnce(plan.log.kernels, frame);
     const byId = new Map(ranking.candidates.map((candidate) => [candidate.id, candidate]));
     const shown = request.ids.map((id) => byId.get(id));
     const isDrawn = ranking.candidates.some(({ propensity }) => propensity !== undefined);

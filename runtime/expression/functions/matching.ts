@@ -9,7 +9,10 @@ import {
   languageOf,
   remembering,
   UNIT_NAMES,
+  wordCount,
+  wordsOf,
   type Language,
+  type Reading,
 } from '../../text/index.js';
 import { changing, comparing, joining, measuring } from '../kernels/texts.js';
 import type { Operand } from '../operand.js';
@@ -21,6 +24,7 @@ import { areAll, isKind, type Call, type FunctionEntry } from './function-entry.
 const MOST_EDITS = 100;
 const USUAL_EDITS = 8;
 const NGRAM_LENGTHS = [2, 8] as const;
+const AS_IT_IS: Reading<string> = { of: (text) => text };
 
 function problemAt(call: Call, index: number, message: string, help: string): undefined {
   const { checker, node, args } = call;
@@ -83,8 +87,8 @@ function areTexts(call: Call): boolean {
   return [0, 1].map((index) => isKind(call, index, 'text')).every(Boolean);
 }
 
-function ofTwo({ node, args }: Call, f: (a: string, b: string) => number): Operand {
-  return operation(node, NUMBER, args.slice(0, 2), comparing(f));
+function ofTwo<T>({ node, args }: Call, reading: Reading<T>, compare: (a: T, b: T) => number): Operand {
+  return operation(node, NUMBER, args.slice(0, 2), comparing(reading, compare));
 }
 
 /** Functions of words, and of two texts. Each call has an analyzer of its own, which remembers texts. */
@@ -116,9 +120,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
       const isText = isKind(call, 0, 'text');
       const language = languageAt(call, 1);
       if (!isText || language === false) return undefined;
-      const analyzer = analyzerFor(language);
-      const normal = remembering((text) => analyzer.tokens(text).join(' '));
-      return operation(call.node, TEXT, call.args.slice(0, 1), changing(normal));
+      return operation(call.node, TEXT, call.args.slice(0, 1), changing(wordsOf(analyzerFor(language))));
     },
   },
   {
@@ -132,14 +134,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
       const isText = isKind(call, 0, 'text');
       const language = languageAt(call, 1);
       if (!isText || language === false) return undefined;
-      const analyzer = analyzerFor(language);
-      const count = (text: string): number => {
-        analyzer.start(text);
-        let tokens = 0;
-        while (analyzer.next()) tokens++;
-        return tokens;
-      };
-      return operation(call.node, NUMBER, call.args.slice(0, 1), measuring(count));
+      return operation(call.node, NUMBER, call.args.slice(0, 1), measuring(wordCount(analyzerFor(language))));
     },
   },
   {
@@ -153,8 +148,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
       const isText = areTexts(call);
       const language = languageAt(call, 2);
       if (!isText || language === false) return undefined;
-      const tokens = distinctTokens(analyzerFor(language));
-      return ofTwo(call, (a, b) => jaccard(tokens(a), tokens(b)));
+      return ofTwo(call, distinctTokens(analyzerFor(language)), jaccard);
     },
   },
   {
@@ -168,8 +162,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
       const isText = areTexts(call);
       const ngrams = numberAt(call, 2, 3, NGRAM_LENGTHS);
       if (!isText || ngrams === undefined) return undefined;
-      const grams = distinctTokens(new Analyzer({ ngrams }));
-      return ofTwo(call, (a, b) => jaccard(grams(a), grams(b)));
+      return ofTwo(call, distinctTokens(new Analyzer({ ngrams })), jaccard);
     },
   },
   {
@@ -183,7 +176,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
       const isText = areTexts(call);
       const most = numberAt(call, 2, USUAL_EDITS, [1, MOST_EDITS]);
       if (!isText || most === undefined) return undefined;
-      return ofTwo(call, (a, b) => editDistance(a, b, most));
+      return ofTwo(call, AS_IT_IS, (a, b) => editDistance(a, b, most));
     },
   },
   {
@@ -209,7 +202,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
         return;
       }
       if (!isText) return undefined;
-      const amount = remembering((text) => firstQuantity(text, unit));
+      const amount = remembering({ of: (text) => firstQuantity(text, unit) });
       return operation(call.node, NUMBER, call.args.slice(0, 1), measuring(amount));
     },
   },

@@ -47,12 +47,7 @@ export const REQUEST_FUNCTIONS: readonly FunctionEntry[] = [
     arity: [1, 1],
     check: (call) =>
       isKind(call, 0, 'text')
-        ? operation(
-            call.node,
-            BOOL,
-            call.args,
-            measuring((text) => (userAgent(text).isBot ? 1 : 0)),
-          )
+        ? operation(call.node, BOOL, call.args, measuring({ of: (text) => (userAgent(text).isBot ? 1 : 0) }))
         : undefined,
   },
   ofText(

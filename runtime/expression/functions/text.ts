@@ -27,7 +27,7 @@ function change(name: string, summary: string, f: (text: string) => string): Fun
     summary,
     arity: [1, 1],
     check: (call) =>
-      isKind(call, 0, 'text') ? operation(call.node, TEXT, call.args, changing(f)) : undefined,
+      isKind(call, 0, 'text') ? operation(call.node, TEXT, call.args, changing({ of: f })) : undefined,
   };
 }
 
@@ -42,7 +42,7 @@ export const TEXT_FUNCTIONS: readonly FunctionEntry[] = [
     arity: [1, 1],
     check: (call) =>
       isKind(call, 0, 'text')
-        ? operation(call.node, NUMBER, call.args, measuring(characterCount))
+        ? operation(call.node, NUMBER, call.args, measuring({ of: characterCount }))
         : undefined,
   },
   relation('contains', 'part', 'Whether the text contains the part; case matters.', (text, part) =>

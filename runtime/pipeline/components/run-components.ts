@@ -10,6 +10,7 @@ import { MillraceError } from '../../api/errors.js';
 import { Status } from '../../api/status.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
 import { writeMissing } from '../../frame/cells.js';
+import { runKernels } from '../../expression/run-kernels.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
 import type { Causes } from './causes.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
@@ -105,10 +106,12 @@ export async function runComponents(
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];
   const stepMs = new Float64Array(plan.steps.length).fill(NaN);
+  const check = (): void => deadline.check();
   let began = performance.now();
   for (const step of plan.steps) {
     deadline.check();
-    for (const kernel of step.prepare) kernel(frame);
+    const preparing = runKernels(step.prepare, frame, check);
+    if (preparing !== undefined) await preparing;
     if (step.kind === 'effect' && observer?.isRehearsal === true) {
       reports.push(report(step, { outcome: 'not_asked_for', reason: 'an explanation has no effects' }));
       continue;
@@ -173,7 +176,8 @@ export async function runStep(
   }
   const before = takesSnapshot(step) ? (copied ?? ranking.snapshot()) : undefined;
   const rows = step.top === undefined ? ranking.rows : ranking.scopeTo(step.top);
-  for (const kernel of step.inputs) kernel(frame);
+  const computing = runKernels(step.inputs, frame, () => deadline.check());
+  if (computing !== undefined) await computing;
   const view = new StepView(step, frame, rows, ranking, deadline, span);
   try {
     switch (step.kind) {

@@ -16,6 +16,7 @@ import type { TraceSpan } from '../../tracing/trace-span.js';
 import { shareColumns } from './arm-frame.js';
 import { ForkRanking } from './fork-ranking.js';
 import { InterleavedOrder } from './interleaved-order.js';
+import { runKernels } from '../../expression/run-kernels.js';
 
 /** So many candidates are ordered at once if a record has all of them. For more, the answer would wait for the record. */
 const FEW = 200;
@@ -152,8 +153,9 @@ async function runArm(
   for (const [index, step] of plan.steps.entries()) {
     if (shared.runs[index] !== true && step.kind !== 'effect') continue;
     deadline.check();
-    for (const kernel of step.prepare) kernel(frame); // a later step may use a definition that an effect uses first
-    if (step.kind === 'effect') continue;
+    const preparing = runKernels(step.prepare, frame, () => deadline.check());
+    if (preparing !== undefined) await preparing;
+    if (step.kind === 'effect') continue; // a later step may use a definition that an effect uses first
     const run = (span: TraceSpan | undefined): Promise<StepReport> =>
       runStep(step, frame, ranking, deadline, () => undefined, span, copied);
     const { outcome, reason } =

@@ -19,13 +19,18 @@ export function leaveRecord(
   usage?.begin();
   // Not in a later turn: the columns are still in the processor's cache. The promises of the answer run first.
   process.nextTick(() => {
-    try {
-      log.add(run);
-    } catch (error) {
-      log.onError(error);
-    } finally {
+    const end = (): void => {
       release();
       usage?.end();
+    };
+    const fail = (error: unknown): void => log.onError(error);
+    let adding: Promise<void> | undefined;
+    try {
+      adding = log.add(run);
+    } catch (error) {
+      fail(error);
     }
+    if (adding === undefined) end();
+    else void adding.catch(fail).finally(end);
   });
 }

@@ -21,6 +21,7 @@ import { DrawColumns } from './draw-columns.js';
 import { HashedIds } from './hashed-cells.js';
 import { loggedValues, modelVersions, pipelineVersion, rankingSchema, writtenLog } from './ranking-schema.js';
 import { isInShare, unitOf } from './units.js';
+import { runKernels } from '../../expression/run-kernels.js';
 
 /** A request that was answered, or that failed after its body was checked. */
 export interface LoggedRun {
@@ -138,10 +139,16 @@ export class RankingLog {
     return (this.#log.candidates === 'all' || this.#log.sample > 0) && this.wants(request);
   }
 
-  /** Records a request. The frame must still hold it. */
-  add(run: LoggedRun): void {
+  /** Records a request. The frame must hold it until the end. */
+  add(run: LoggedRun): Promise<void> | undefined {
+    const computing = runKernels(this.#plan.log.kernels, run.frame);
+    if (computing !== undefined) return computing.then(() => this.#record(run));
+    this.#record(run);
+    return undefined;
+  }
+
+  #record(run: LoggedRun): void {
     const { frame, request, served } = run;
-    for (const kernel of this.#plan.log.kernels) kernel(frame);
     this.#clear(frame.count);
     for (const { row } of served?.page ?? []) this.#onPage[row] = 1;
     const chosen = this.#choose(request, frame.count, served);

@@ -2,6 +2,7 @@ import type { StoreFailure } from '../../api/error-codes.js';
 import { inTurns } from '../../core/pieces.js';
 import type { IdHasher } from '../../core/id-hasher.js';
 import type { Plan } from '../../compile/plan.js';
+import { runKernels } from '../../expression/run-kernels.js';
 import type { Frame } from '../../frame/frame.js';
 import type { PipelineAnswer } from '../answer-types.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
@@ -34,6 +35,8 @@ export async function answerPage(
   check: () => void,
 ): Promise<AnsweredPage> {
   const page = cutPage(ranking, request.paging);
+  const computing = runKernels(plan.answer.kernels, frame, check);
+  if (computing !== undefined) await computing;
   const answer = answerOf(plan, frame, request, page);
   if (trace === undefined || !request.includeEvents) return { page, answer };
   const events = await inTurns(eventsOf(plan, frame, ranking, request, page, trace, lossCode, hasher), check);

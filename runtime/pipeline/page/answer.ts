@@ -6,7 +6,10 @@ import type { RankingRequest } from '../request/read-request.js';
 import { readCell } from '../components/step-view.js';
 import type { PipelineAnswer } from '../answer-types.js';
 
-/** The fields of the answer without events. @param page for a pipeline that scores: its one entity */
+/**
+ * The fields of the answer without events. The kernels of `plan.answer` have run.
+ * @param page for a pipeline that scores: its one entity
+ */
 export function answerOf(
   plan: Plan,
   frame: Frame,
@@ -21,7 +24,6 @@ export function answerOf(
       })),
     };
   }
-  for (const kernel of plan.answer.kernels) kernel(frame);
   return {
     [plan.candidateType.key]: request.ids[0] ?? '',
     score: finiteOrNull(page[0]?.score ?? NaN),

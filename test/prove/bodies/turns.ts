@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,10 +28,15 @@ export interface MeasuredService {
   close(): Promise<void>;
 }
 
-export async function startMeasured(env: Readonly<Record<string, string>> = {}): Promise<MeasuredService> {
+/** @param files more files of the project */
+export async function startMeasured(
+  env: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
+): Promise<MeasuredService> {
   const root = await mkdtemp(join(tmpdir(), 'millrace-prove-'));
   for (const folder of ['pipelines', 'schemas'])
     await cp(repositoryPath(folder), join(root, folder), { recursive: true });
+  for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text);
   const child = fork(fileURLToPath(new URL('./turn-service.js', import.meta.url)), [], {
     env: {
       ...process.env,

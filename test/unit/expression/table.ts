@@ -8,6 +8,7 @@ import type {
   NameProblem,
   Source,
 } from '../../../runtime/expression/environment.js';
+import { runKernelsAtOnce } from '../../../runtime/expression/run-kernels.js';
 import { columnKindFor, shapeFor } from '../../../runtime/expression/types.js';
 import { writeJson, writeMissing } from '../../../runtime/frame/cells.js';
 import type { Frame } from '../../../runtime/frame/frame.js';
@@ -86,7 +87,7 @@ function writeCell(column: Column, row: number, cell: Outcome): void {
 
 /** Runs an expression and returns its results as values: bools as bools, unknown elements as undefined. */
 export function results(frame: Frame, { slot, type, scope, kernels }: CompiledExpression): Outcome[] {
-  for (const kernel of kernels) kernel(frame);
+  runKernelsAtOnce(kernels, frame);
   const column = frame.columns[slot];
   if (column?.kind !== columnKindFor(type)) throw new Error(`the result is no ${columnKindFor(type)} column`);
   if (column.stride !== (scope === 'request' ? 0 : 1)) throw new Error('the stride does not fit the scope');

@@ -10,8 +10,8 @@ import {
 
 describe('comparisons of texts', () => {
   it('share the distinct words or n-grams of both among those of either', () => {
-    const words = distinctTokens(new Analyzer());
-    const grams = distinctTokens(new Analyzer({ ngrams: 3 }));
+    const words = distinctTokens(new Analyzer()).of;
+    const grams = distinctTokens(new Analyzer({ ngrams: 3 })).of;
     expect(jaccard(words('red desk lamp'), words('Desk LAMP desk'))).to.equal(2 / 3);
     expect(jaccard(words('red'), words(''))).to.equal(0);
     expect(jaccard(words(''), words('--'))).to.be.NaN;
