@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CliContext } from '../context.js';
@@ -32,14 +33,21 @@ export async function openTargetFolder(
 ): Promise<TargetFolder> {
   const path = resolve(folder);
   await checkEmpty(path, folder, inputs);
-  // Nothing is awaited before `beforeSignal`, so that a signal always finds what to remove.
-  const first = mkdirSync(path, { recursive: true });
-  const work = mkdtempSync(join(path, '.millrace-init-'));
+  const work = join(path, `.millrace-init-${randomUUID()}`);
+  let first: string | undefined;
+  // Before the folder exists: without a listener, a signal ends the process at once. Nothing is awaited in between.
   const release =
     context.beforeSignal?.(() => {
       removeNow(work);
       if (first !== undefined) removeEmptyNow(path, first);
     }) ?? (() => undefined);
+  try {
+    first = mkdirSync(path, { recursive: true });
+    mkdirSync(work, { mode: 0o700 });
+  } catch (error) {
+    release();
+    throw error;
+  }
   const moved: string[] = [];
   return {
     path,
