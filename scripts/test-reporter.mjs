@@ -12,8 +12,7 @@ export default class TestReporter extends Mocha.reporters.Base {
 
   constructor(runner, options) {
     super(runner, options);
-    /** The tests that were left out, by what was missing. */
-    const leftOut = new Map();
+    const leftOut = [];
     const retried = new Map();
     let dots = 0;
     const dot = (mark) => {
@@ -32,8 +31,7 @@ export default class TestReporter extends Mocha.reporters.Base {
     });
     runner.on(EVENT_TEST_PENDING, (test) => {
       dot('-');
-      const [, missing = 'no known reason'] = /\(needs ([^()]+)\)/.exec(test.fullTitle()) ?? [];
-      leftOut.set(missing, [...(leftOut.get(missing) ?? []), test]);
+      leftOut.push(test);
     });
     // Runs at process exit, because a file that fails to load may be reported after the run's end.
     process.once('exit', () => {
@@ -43,23 +41,27 @@ export default class TestReporter extends Mocha.reporters.Base {
       if (retried.size > 0) console.log('\nfailed, and passed when they ran again:');
       for (const [title, message] of retried)
         console.log(`  ${title}\n    ${message.split('\n').join('\n    ')}`);
-      if (leftOut.size > 0) listLeftOut(leftOut);
+      if (leftOut.length > 0) listLeftOut(leftOut);
       console.log(`\n${((duration ?? 0) / 1000).toFixed(1)} s`);
       console.log(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} left out` : ''}`);
     });
   }
 }
 
-/** Prints one line for each thing that was missing. MILLRACE_LEFT_OUT names a file that gets the files of these tests. */
-function listLeftOut(leftOut) {
-  console.log('\nleft out:');
-  for (const [missing, tests] of [...leftOut].sort(([, a], [, b]) => b.length - a.length)) {
-    const count = `${tests.length} test${tests.length === 1 ? '' : 's'}`;
-    console.log(`  ${count.padEnd(9)}  need ${missing}`);
-    for (const need of missing.split(', '))
-      console.log(`             ${NEEDS[need]?.how ?? tests[0].fullTitle()}`);
+/**
+ * Prints one line for each program that was missing; a test that needs two of them counts in both. MILLRACE_LEFT_OUT names a
+ * file that gets the names of the files of these tests.
+ */
+function listLeftOut(tests) {
+  const counts = new Map();
+  for (const test of tests) {
+    const [, missing] = /\(needs ([^()]+)\)/.exec(test.fullTitle()) ?? [];
+    for (const need of missing?.split(', ') ?? [test.fullTitle()])
+      counts.set(need, (counts.get(need) ?? 0) + 1);
   }
-  const files = [...new Set([...leftOut.values()].flat().map(({ file }) => file))];
+  console.log('\nleft out, and what to install for them:');
+  for (const [need, count] of [...counts].sort(([, a], [, b]) => b - a))
+    console.log(`${String(count).padStart(5)}  ${need.padEnd(20)} ${NEEDS[need]?.how ?? 'says no need'}`);
   const list = process.env.MILLRACE_LEFT_OUT;
-  if (list !== undefined) writeFileSync(list, `${files.join('\n')}\n`);
+  if (list !== undefined) writeFileSync(list, `${[...new Set(tests.map(({ file }) => file))].join('\n')}\n`);
 }

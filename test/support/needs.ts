@@ -23,7 +23,7 @@ export const NEEDS = {
   'redis-server': program('redis-server', 'redis-server', 'redis'),
   chromium: {
     isThere: () => findChromium() !== undefined,
-    how: 'apt-get install chromium; elsewhere set CHROMIUM to the path of a Chromium or Chrome',
+    how: 'apt-get install chromium, or set CHROMIUM to its path',
     inCi: true,
   },
   openssl: program('openssl', 'openssl', 'openssl'),
@@ -39,12 +39,12 @@ export const NEEDS = {
   },
   'onnxruntime-node': {
     isThere: () => findOnnxRuntime() !== undefined,
-    how: 'npm install onnxruntime-node in another folder, and set MILLRACE_ONNXRUNTIME to it',
+    how: 'npm install --prefix F onnxruntime-node; MILLRACE_ONNXRUNTIME=F',
     inCi: false,
   },
   Kafka: {
     isThere: () => 'jars' in findKafka({ download: false }),
-    how: 'apt-get install default-jre-headless maven, then npm run prove -- sinks, which downloads it',
+    how: 'apt-get install default-jre-headless maven; npm run prove -- sinks',
     inCi: false,
   },
   'the user root': { isThere: () => process.getuid?.() === 0, how: 'sudo npm test', inCi: false },

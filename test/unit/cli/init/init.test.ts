@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { millrace } from '../../../support/command-line.js';
 import { repositoryPath } from '../../../support/repository.js';
 import { withFiles } from '../../../support/temporary-files.js';
+import { itWith } from '../../../support/needs.js';
 import { until } from '../../../support/until.js';
 
 const BRANDS = ['Lumen', 'Vela', 'Arco'];
@@ -142,7 +143,7 @@ next:
       expect(answer.ranked_candidates.length).to.be.above(5);
     }));
 
-  it('commits the files, unless the folder is in a repository', () =>
+  itWith('git', 'commits the files, unless the folder is in a repository', () =>
     withFiles({ 'p.csv': CSV }, async (root) => {
       const shop = join(root, 'shop');
       const made = await millrace(['init', shop, '--from', join(root, 'p.csv')]);
@@ -152,5 +153,6 @@ next:
       expect(inner.stderr).to.equal(
         'commit the files, so that evaluate --against git:HEAD can compare with them\n',
       );
-    }));
+    }),
+  );
 });
