@@ -38,7 +38,7 @@ judgments.csv   20 queries, 97.5 % of ids found → judgments/train.csv 12,
 wrote 11 files; loaded 40 products (embedded)
 next:
   cd shop
-  npx millrace rank search --judged "shoe 0" --explain
+  npx --no millrace rank search --judged "shoe 0" --explain
 `.replace('"shoe 0"', /--judged (".*?")/.exec(stdout)?.[1] ?? ''),
       );
       expect(await readdir(shop)).to.have.members([
