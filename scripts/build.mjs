@@ -28,7 +28,7 @@ const tsc = spawnSync(
 );
 // tsc has already printed the errors.
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
-// `npx millrace` in a clone runs the file itself.
+// `npx --no millrace` in a clone runs the file itself.
 chmodSync(join(root, 'dist', 'runtime', 'cli', 'bin.js'), 0o755);
 
 for (const name of readdirSync(join(root, 'plugins'))) {

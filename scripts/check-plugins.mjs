@@ -1,11 +1,26 @@
-// Builds, tests and runs the packages of examples/plugins, and a package that `millrace new plugin` writes, outside the
-// repository: with the packed tarball of Millrace, in an empty folder. `node scripts/build.mjs` comes before it.
+// Builds, tests and runs the packages of examples/plugins outside the repository: with the packed tarball of Millrace, in an
+// empty folder. Then it runs docs/plugin-packages.md as a user does. `node scripts/build.mjs` comes before it.
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import {
+  installStep,
+  outputPattern,
+  runShellSteps,
+  shellSteps,
+} from '../dist/test/support/documented-shell.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const examples = join(root, 'examples', 'plugins');
@@ -61,8 +76,7 @@ try {
       recursive: true,
       filter: (path) => !/[\\/](?:node_modules|dist)$/.test(path),
     });
-  await run(millrace, ['new', 'plugin', 'near_by'], packages);
-  const all = [...names, 'near-by'].map((name) => join(packages, name));
+  const all = names.map((name) => join(packages, name));
   // One process compiles all, so that it reads the declarations of Node and of Millrace once.
   await run(
     process.execPath,
@@ -79,7 +93,7 @@ try {
   step(`${/# tests (\d+)/.exec(tested)?.[1]} tests of the packages passed`);
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', packed, ...all], packages);
 
-  const tarballs = [...names.map((name) => tarball(`example-millrace-${name}`)), tarball('millrace-near-by')];
+  const tarballs = names.map((name) => tarball(`example-millrace-${name}`));
   await run('npm', ['install', ...quiet, ...tarballs], shop);
   step('installed the packed packages');
   const server = createServer(async (request, response) => {
@@ -102,6 +116,18 @@ try {
     server.close();
   }
   step('validated the project of the examples, listed its plugins and ranked: p1 p3 p2 p4');
+
+  // The page begins with the project of docs/start.md.
+  const [start, page] = ['start.md', 'plugin-packages.md'].map((name) =>
+    readFileSync(join(root, 'docs', name), 'utf8'),
+  );
+  const [files, project] = shellSteps(start);
+  const inShop = { ...project, commands: `${project.commands}cd ..\n` };
+  const steps = [installStep(start), files, inShop, ...shellSteps(page)];
+  const printed = await runShellSteps(steps, [], tarball('millrace-'));
+  for (const [at, { heading, output }] of steps.entries())
+    if (!outputPattern(output).test(printed[at])) throw new Error(`${heading} prints:\n${printed[at]}`);
+  step('ran docs/plugin-packages.md with the packed Millrace');
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,19 +1,33 @@
 // `npm run demo` and `npm test` work on a fresh clone: this script installs the packages of the lock file if
-// node_modules differs from it, builds, and runs the command. If node_modules is complete, it needs no network. It
-// uses plain Node without dependencies.
-import { execFileSync, spawn } from 'node:child_process';
+// node_modules differs from it, builds what changed, and runs the command. If node_modules is complete, it needs no network.
+// It uses plain Node without dependencies. Each step shows how long it takes, as it runs.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { removeStale } from './remove-stale.mjs';
 
-// The tools of the tests need a newer Node than the service.
+// The tools of the tests need a newer Node than the service. The demo needs no check of types, which is most of a build.
 const COMMANDS = {
-  demo: { run: ['dist/runtime/cli/bin.js', 'demo'], node: [20, 0] },
-  test: { run: ['scripts/run-tests.mjs'], node: [20, 19] },
+  demo: { run: ['dist/runtime/cli/bin.js', 'demo'], node: [20, 0], build: ['--noCheck'] },
+  test: { run: ['scripts/run-tests.mjs'], node: [20, 19], build: [] },
 };
+// What a build reads.
+const SOURCES = [
+  'runtime',
+  'plugins',
+  'test',
+  'bench',
+  'scripts',
+  'inspect',
+  'schemas',
+  'clients/python/src',
+];
+/** Milliseconds between the lines of a step where there is no terminal. */
+const STILL_MS = 20_000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [name, ...rest] = process.argv.slice(2);
@@ -27,11 +41,11 @@ if (major < command.node[0] || (major === command.node[0] && minor < command.nod
     `npm run ${name} needs Node ${command.node.join('.')} or newer; this is Node ${process.versions.node}`,
   );
 
-install();
-build();
+await install();
+await build(command.build);
 run([...command.run, ...rest]);
 
-function install() {
+async function install() {
   const stamp = join(root, 'node_modules', '.millrace-lock');
   const wanted = fingerprint();
   const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined;
@@ -41,9 +55,8 @@ function install() {
     const first = existsSync(join(root, 'node_modules'))
       ? 'node_modules does not match the lock file'
       : 'first run';
-    console.error(`Installing packages (${first}; about half a minute) …`);
-    step(
-      'npm ci',
+    await step(
+      `Installing packages (${first}; usually 10 to 60 s)`,
       npmCommand(['ci', '--no-engine-strict', '--loglevel=error']),
       'the packages could not be installed',
     );
@@ -74,11 +87,35 @@ function isWhole() {
   return !strays && !gaps;
 }
 
-function build() {
+/** Builds if a source changed since the last build, or if that one did not check the types and this one must. */
+async function build(args) {
   const dist = join(root, 'dist');
-  if (!existsSync(dist)) console.error('Building (first run, a few seconds) …');
-  removeStale(root);
-  step('build', [process.execPath, ['scripts/build.mjs']], 'the build failed');
+  const stamp = join(dist, '.built');
+  const removed = removeStale(root);
+  const sources = sourcesPrint();
+  const [built, checked] = existsSync(stamp) ? readFileSync(stamp, 'utf8').split('\n') : [];
+  const isChecked = args.length === 0;
+  if (removed === 0 && built === sources && (checked === 'checked' || !isChecked)) return;
+  const time = isChecked ? '20 to 60 s' : '10 to 30 s';
+  await step(
+    existsSync(dist) ? 'Building what changed' : `Building (first run; usually ${time})`,
+    [process.execPath, ['scripts/build.mjs', ...args]],
+    'the build failed',
+  );
+  writeFileSync(stamp, `${sources}\n${isChecked ? 'checked' : 'unchecked'}\n`);
+}
+
+/** Hashes the names, sizes and times of the sources, and of what a build installs. */
+function sourcesPrint() {
+  const hash = createHash('sha256').update(fingerprint());
+  const files = SOURCES.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
+  ).filter((path) => !/[\\/](?:node_modules|__pycache__)[\\/]/.test(path));
+  for (const path of [...files.sort(), 'tsconfig.json', 'package.json']) {
+    const { size, mtimeMs } = statSync(join(root, path));
+    hash.update(`${path} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
 }
 
 function npmCommand(args) {
@@ -88,12 +125,25 @@ function npmCommand(args) {
   return process.platform === 'win32' ? ['npm.cmd', args] : ['npm', args];
 }
 
-function step(what, [command, args], failed) {
-  try {
-    execFileSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
-  } catch (error) {
-    fail(`${failed} (${what} ended with ${error.status ?? error.code})`);
-  }
+/** Runs a program, and says for how long. What it prints is shown if it fails. */
+async function step(what, [command, args], failed) {
+  const began = Date.now();
+  const seconds = () => `${Math.round((Date.now() - began) / 1000)} s`;
+  const { stderr } = process;
+  const say = (time) => stderr.write(stderr.isTTY ? `\r\x1b[K${what} … ${time}` : `${what} … ${time}\n`);
+  say(stderr.isTTY ? seconds() : '');
+  const timer = setInterval(() => say(seconds()), stderr.isTTY ? 1000 : STILL_MS);
+  let output = '';
+  const code = await new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+    child.on('error', ({ code: cause }) => resolve(cause));
+    child.on('close', (status, signal) => resolve(status ?? signal));
+  });
+  clearInterval(timer);
+  say(code === 0 ? `done in ${seconds()}` : `failed after ${seconds()}`);
+  if (stderr.isTTY) stderr.write('\n');
+  if (code !== 0) fail(`${output}\n${failed} (${[command, ...args].join(' ')} ended with ${code})`);
 }
 
 function run(args) {

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { packageFinder } from '../compile/find-package.js';
 import type { ReloadReport } from '../http/instance.js';
 import type { Settings } from '../settings/settings.js';
@@ -16,6 +15,7 @@ import { keepTypes } from './project/keep-types.js';
 import { openFirst, openNext } from './project/open-generation.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
 import { logReload, Reloader } from './project/reloader.js';
+import { openLog } from './process/open-log.js';
 import { RunningApp, type App } from './running-app.js';
 
 /** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
@@ -40,7 +40,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   const { project, reloadDiff: last, ledgerDir: ledger } = settings;
   const { records = false, consumes, keys } = overrides;
   const watches = settings.reload === 'watch';
-  const logger = overrides.logger ?? pino({ level: settings.logLevel });
+  const logger = overrides.logger ?? openLog(settings);
   const tracing =
     overrides.tracing ?? (await openTracing(settings, { findPackage: packageFinder(project), logger }));
   const recording = records ? openRecording(settings, logger) : undefined;

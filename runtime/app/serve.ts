@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { checkExposure, keysFileOf, logAccess } from '../access/exposure.js';
 import { ServedKeys } from '../access/served-keys.js';
 import { createApp, type AppOverrides } from './app.js';
@@ -26,6 +26,7 @@ import { ProcessGuard } from './process/process-guard.js';
 import { ProjectFileChanges } from './project/project-file-changes.js';
 import { placeOf } from './project/reloader.js';
 import { watchProject } from './project/watcher.js';
+import { openLog } from './process/open-log.js';
 import type { Settings } from '../settings/settings.js';
 
 /** A running service. */
@@ -57,7 +58,7 @@ export async function startService(
   const keysFile = keysFileOf(settings);
   const keys = keysFile === undefined ? undefined : await ServedKeys.open(keysFile);
   const instance = options.instance ?? new Instance();
-  const logger = options.logger ?? pino({ level: settings.logLevel });
+  const logger = options.logger ?? openLog(settings);
   const tls = await TlsFiles.open(settings, logger);
   let app: App | undefined;
   try {
@@ -194,7 +195,7 @@ export async function serveAlone(settings: Settings, voice: Voice = logVoice(set
 
 /** Tells everything in the log. */
 function logVoice(settings: Settings): Voice {
-  const logger = pino({ level: settings.logLevel });
+  const logger = openLog(settings);
   return {
     logger,
     started: ({ app, url, adminUrl }) => {

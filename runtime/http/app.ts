@@ -51,7 +51,7 @@ export function createHttpApp(services: HttpServices, audience?: Audience): Requ
 
   const app = createExpress();
   const bounds = { limits, memory };
-  const audit = new Audit(logger, edge);
+  const audit = new Audit(services.auditLog, edge);
   const entries = new Map<string, Entry>();
   for (const route of mounted) {
     const limitMs = route.limitMs?.(times) ?? times.requestMs;

@@ -49,6 +49,8 @@ export interface HttpServices {
   /** The kinds of feedback. */
   readonly eventKinds: ReadonlyMap<string, EventKind>;
   readonly logger: Logger;
+  /** Where audit lines go; undefined if there are none. */
+  readonly auditLog?: Logger | undefined;
   /** The version of Millrace, for the API reference. */
   readonly version: string;
   readonly limits?: Partial<BodyLimits>;

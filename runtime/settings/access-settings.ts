@@ -13,6 +13,20 @@ export const ACCESS_SETTINGS = {
     expected: 'a file',
     parse: (text, folder) => (text === '' ? '' : resolve(folder, text)),
   }),
+  audit: row({
+    env: 'MILLRACE_AUDIT',
+    value: 'WHERE',
+    default: 'auto',
+    description:
+      'Where each request that writes leaves an audit line: `auto` (the log, at the level `info`), `log` (the log, at every `LOG_LEVEL` except `silent`), `off`, or the path of a file, which has a `/` or a `.`.',
+    expected: 'auto, log, off, or the path of a file',
+    parse: (text, folder) =>
+      text === 'auto' || text === 'log' || text === 'off'
+        ? text
+        : /[/.\\]/.test(text)
+          ? resolve(folder, text)
+          : undefined,
+  }),
   auth: row({
     env: 'MILLRACE_AUTH',
     value: 'WHO',

@@ -109,6 +109,15 @@ export const SETTINGS = {
     expected: `one of ${LOG_LEVELS.join(', ')}`,
     parse: oneOf(...LOG_LEVELS),
   }),
+  logFormat: row({
+    env: 'LOG_FORMAT',
+    value: 'FORMAT',
+    default: 'auto',
+    description:
+      'How log lines are written: `json`, `text` (for people), or `auto` (`text` if stdout is a terminal, `json` elsewhere).',
+    expected: 'auto, json or text',
+    parse: oneOf('auto', 'json', 'text'),
+  }),
   ...BODY_SETTINGS,
   onlineMs: row({
     env: 'MILLRACE_ONLINE_FEATURES_MS',

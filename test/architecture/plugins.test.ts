@@ -28,7 +28,8 @@ import { createSink } from '../support/sink-ledger.js';
 import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';
 import { repositoryPath } from '../support/repository.js';
 import { addingServers } from '../support/inference.js';
-import { findOnnxRuntime, findTestPackage, withOnnxRuntime } from '../support/onnx-runtime.js';
+import { itWith } from '../support/needs.js';
+import { findTestPackage } from '../support/onnx-runtime.js';
 import { absent, compute, FakeRanking, FakeStep, type Cell } from '../support/step-input.js';
 
 /** Tests every plugin folder, so that a new plugin is tested before its author writes a test. */
@@ -45,7 +46,8 @@ describe('every plugin', () => {
   for (const name of names) {
     const folder = join(root, 'plugins', name);
     const isSink = readFileSync(join(folder, 'index.ts'), 'utf8').includes('export const sink ');
-    describe(name === 'onnx' ? withOnnxRuntime(name) : name, () => {
+    const needs = name === 'onnx' ? 'onnxruntime-node' : [];
+    describe(name, () => {
       let plugin: Plugin;
       let sink: SinkPlugin | undefined;
       let source: SourcePlugin | undefined;
@@ -138,29 +140,25 @@ describe('every plugin', () => {
         return;
       }
 
-      it('works with no candidates', async function () {
-        if (lacks(name)) this.skip();
+      itWith(needs, 'works with no candidates', async () => {
         for (const outcome of await runAll(plugin, examples, new FakeStep(0), 'present')) {
           expect(outcome.touched).to.deep.equal([]);
         }
       });
 
-      it('works if every value is absent, and then changes no score', async function () {
-        if (lacks(name)) this.skip();
+      itWith(needs, 'works if every value is absent, and then changes no score', async () => {
         for (const outcome of await runAll(plugin, examples, new FakeStep(5), 'absent')) {
           expect(outcome.scores).to.deep.equal(SCORES.slice(0, 5));
         }
       });
 
-      it('does not change rows outside its input', async function () {
-        if (lacks(name)) this.skip();
+      itWith(needs, 'does not change rows outside its input', async () => {
         for (const outcome of await runAll(plugin, examples, new FakeStep(6, [1, 2, 4]), 'present')) {
           expect([1, 2, 4]).to.include.members(outcome.touched);
         }
       });
 
-      it('gives the same output for the same input', async function () {
-        if (lacks(name)) this.skip();
+      itWith(needs, 'gives the same output for the same input', async () => {
         const run = (): Promise<Outcome[]> => runAll(plugin, examples, new FakeStep(6), 'present');
         const first = await run();
         expect(first).not.to.be.empty;
@@ -171,10 +169,6 @@ describe('every plugin', () => {
 });
 
 /** True if a plugin needs an optional package that is not installed. Its tests are then pending. */
-function lacks(name: string): boolean {
-  return name === 'onnx' && findOnnxRuntime() === undefined;
-}
-
 /** What a component changed. */
 interface Outcome {
   /** Rows that it wrote, removed, or placed in any way. */

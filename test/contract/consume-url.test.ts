@@ -8,8 +8,9 @@ import { Redis } from 'ioredis';
 import { createKey } from '../../runtime/access/key-text.js';
 import { millrace, type CommandResult } from '../support/command-line.js';
 import { writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
+import { describeWith } from '../support/needs.js';
 import { until as untilWithin } from '../support/until.js';
 
 const PATIENCE_MS = 60_000;
@@ -27,7 +28,7 @@ components:
     with: { value: 'history:clicks' }
 `;
 
-describe('millrace consume --url', function () {
+describeWith('redis-server', 'millrace consume --url', function () {
   this.timeout(2 * PATIENCE_MS);
   let redis: PrivateRedis;
   let streams: PrivateRedis;
@@ -39,7 +40,6 @@ describe('millrace consume --url', function () {
   let service: ServiceProcess;
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     streams = await startRedisServer();
     client = new Redis(streams.url);

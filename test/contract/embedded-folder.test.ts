@@ -11,6 +11,7 @@ import { MillraceError } from '../../runtime/api/errors.js';
 import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { folderSize } from '../support/folder-size.js';
+import { itWith } from '../support/needs.js';
 import type { Attempt } from '../support/full-disk-writer.js';
 
 const script = (name: string): string => fileURLToPath(new URL(`../support/${name}`, import.meta.url));
@@ -57,8 +58,7 @@ describe('the data folder of the embedded store', () => {
       expect(await readdir(dataDir)).not.to.include('owner.pid');
     });
 
-    it('is the process that holds the lock, not the one in a stale file', async function () {
-      if (process.platform !== 'linux') this.skip();
+    itWith('Linux', 'is the process that holds the lock, not the one in a stale file', async () => {
       const writer = fork(script('embedded-writer.js'), [dataDir]);
       try {
         await once(writer, 'message');
@@ -110,8 +110,7 @@ describe('the data folder of the embedded store', () => {
   });
 
   describe('a full disk', () => {
-    it('fails writes until there is space, and loses no acknowledged write', async function () {
-      if (process.platform === 'win32') this.skip();
+    itWith('bash', 'fails writes until there is space, and loses no acknowledged write', async function () {
       this.timeout(60_000);
       // No file of this process may exceed 2 MB: a larger write is truncated, as on a full disk.
       const limited = ['-c', 'ulimit -S -f 2048; exec "$0" "$@"'];

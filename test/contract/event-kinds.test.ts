@@ -12,7 +12,8 @@ import { millrace } from '../support/command-line.js';
 import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { scoresOf, writeProject } from '../support/project.js';
 import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 /** Histories expire by the clock of the store. */
 const NOW = Date.now();
@@ -149,11 +150,10 @@ describe('kinds of feedback', () => {
   ];
 
   for (const [name, engineOf] of ENGINES) {
-    describe(`on ${name}`, () => {
+    describeWith(name === 'the embedded store' ? [] : 'redis-server', `on ${name}`, () => {
       let engine: Engine;
       before(async function () {
         this.timeout(30_000);
-        if (name !== 'the embedded store') needRedisServer(this);
         engine = await engineOf();
       });
       beforeEach(() => engine.flush());

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 const FILES = {
@@ -20,14 +21,13 @@ const ROUNDS = 15;
 /** So many connections reach all workers. */
 const CONNECTIONS = 12;
 
-describe('stops of experiments on several instances', function () {
+describeWith('redis-server', 'stops of experiments on several instances', function () {
   this.timeout(120_000);
   let redis: PrivateRedis;
   let root = '';
   const services: ServiceProcess[] = [];
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     root = await writeProject(FILES);
     const start = (...more: string[]): Promise<ServiceProcess> =>

@@ -16,8 +16,9 @@ import { RowIntake } from '../../runtime/sources/row-intake.js';
 import { RunningSource } from '../../runtime/sources/running-source.js';
 import { millrace } from '../support/command-line.js';
 import { writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { until } from '../support/served-project.js';
+import { describeWith } from '../support/needs.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 
 const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
@@ -39,14 +40,13 @@ interface Row {
   readonly event_time?: number;
 }
 
-describe('a stream of feature rows', () => {
+describeWith('redis-server', 'a stream of feature rows', () => {
   let redis: PrivateRedis;
   let client: Redis;
   let root = '';
   let app: App;
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     client = new Redis(redis.url);
     root = await writeProject(FILES);
@@ -288,19 +288,13 @@ describe('a stream of feature rows', () => {
       const [code] = (await once(child, 'exit')) as [number];
       expect(code).to.equal(0);
     });
+  });
+});
 
-    it('says what is wrong with the command line', async () => {
-      const wrong = await millrace([
-        'features',
-        'consume',
-        STREAM,
-        '--stream-url',
-        'http://x',
-        '--project',
-        root,
-      ]);
-      expect(wrong.code).to.equal(2);
-      expect(wrong.stderr).to.include('redis://127.0.0.1:6379');
-    });
+describe('millrace features consume', () => {
+  it('says what is wrong with the command line', async () => {
+    const wrong = await millrace(['features', 'consume', STREAM, '--stream-url', 'http://x']);
+    expect(wrong.code).to.equal(2);
+    expect(wrong.stderr).to.include('redis://127.0.0.1:6379');
   });
 });

@@ -8,7 +8,8 @@ import { loadSettings } from '../../runtime/settings/settings.js';
 import { readFixture, type Fixture } from '../formats/fixture.js';
 import { answersOf, send, SHOP_FILES, SHOP_IDS, SHOP_WRITES } from '../formats/shop.js';
 import { writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer } from '../support/redis-server.js';
+import { itWith } from '../support/needs.js';
+import { startRedisServer } from '../support/redis-server.js';
 
 /** The versions that this one must be able to follow. */
 const VERSIONS = ['0.1.0'];
@@ -75,8 +76,7 @@ for (const version of VERSIONS) {
       await answersAlike({ MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: dataDir });
     });
 
-    it('is read from its Redis, which can then be written to', async function () {
-      needRedisServer(this);
+    itWith('redis-server', 'is read from its Redis, which can then be written to', async function () {
       this.timeout(30_000);
       const server = await startRedisServer();
       const redis = new Redis(server.url);

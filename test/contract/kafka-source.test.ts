@@ -6,20 +6,18 @@ import type { Intake } from '../../runtime/sources/intake.js';
 import { RunningSource } from '../../runtime/sources/running-source.js';
 import { createSource } from '../support/create-source.js';
 import { findKafka, startKafka, type KafkaBroker } from '../support/kafka-broker.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 /** The source against a real broker. */
-describe('the kafka source', function () {
+describeWith('Kafka', 'the kafka source', function () {
   this.timeout(120_000);
   let broker: KafkaBroker | undefined;
   let running: RunningSource[];
 
   before(async function () {
     const found = findKafka({ download: false });
-    if ('why' in found) {
-      process.stderr.write(`    ${found.why}, so these tests are skipped\n`);
-      this.skip();
-    }
+    if ('why' in found) throw new Error(found.why);
     broker = await startKafka(found.jars);
   });
   after(() => broker?.remove());

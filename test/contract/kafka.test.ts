@@ -3,20 +3,18 @@ import kafkajs from 'kafkajs';
 import { sink as plugin } from '../../plugins/kafka/index.js';
 import { findKafka, startKafka, type KafkaBroker } from '../support/kafka-broker.js';
 import { createSink, requestIdsIn, sinkLedger, type SinkLedger } from '../support/sink-ledger.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 /** The sink against a real broker. `npm run prove -- sinks` stops, kills and slows it. */
-describe('the kafka sink', function () {
+describeWith('Kafka', 'the kafka sink', function () {
   this.timeout(120_000);
   let broker: KafkaBroker | undefined;
   let opened: SinkLedger[];
 
   before(async function () {
     const found = findKafka({ download: false });
-    if ('why' in found) {
-      process.stderr.write(`    ${found.why}, so these tests are skipped\n`);
-      this.skip();
-    }
+    if ('why' in found) throw new Error(found.why);
     broker = await startKafka(found.jars, ['auto.create.topics.enable=false']);
   });
   after(() => broker?.remove());

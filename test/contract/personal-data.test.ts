@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
 import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
 import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { personalDataContract } from './personal-data.js';
 
 let folder = '';
@@ -18,8 +18,8 @@ personalDataContract('embedded', {
 
 let server: PrivateRedis | undefined;
 personalDataContract('redis', {
-  async start(context) {
-    needRedisServer(context);
+  needs: 'redis-server',
+  async start() {
     server = await startRedisServer();
   },
   open: () => connectRedisStore({ url: server?.url ?? '' }),
@@ -28,9 +28,9 @@ personalDataContract('redis', {
 
 let cluster: PrivateCluster | undefined;
 personalDataContract('redis cluster', {
+  needs: 'redis-server',
   async start(context) {
     context.timeout(30_000);
-    needRedisServer(context);
     cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
   },
   open: () => connectRedisStore({ cluster: cluster?.addresses.slice(0, 1) ?? [] }),

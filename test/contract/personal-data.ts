@@ -16,6 +16,7 @@ import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
 import type { Store, StoreRecord } from '../../runtime/store/store.js';
 import { writeProject } from '../support/project.js';
 import { rm } from 'node:fs/promises';
+import { describeWith } from '../support/needs.js';
 import type { StoreHarness } from './store.js';
 
 const PREFIX = 'privacy';
@@ -113,7 +114,7 @@ const counterKeysOf = (prefix: string, id: string): string[] => [
 
 /** What every implementation of PersonalData must do, on each store engine. */
 export function personalDataContract(engine: string, harness: StoreHarness): void {
-  describe(`the contract of personal data: ${engine}`, function () {
+  describeWith(harness.needs ?? [], `the contract of personal data: ${engine}`, function () {
     this.timeout(30_000);
     let store: Store;
     let writer: Writer;

@@ -8,7 +8,8 @@ import type { App } from '../../runtime/app/running-app.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { writeProject } from '../support/project.js';
 import { randomNumbers } from '../support/random-ensemble.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 /** Rows of all runs together, pushed or deleted. */
 const CHANGES = 100_000;
@@ -86,13 +87,12 @@ async function changeAll(apps: readonly App[], seed: number, keys: number, run: 
   }
 }
 
-describe('concurrent pushes and deletions of rows out of order', () => {
+describeWith('redis-server', 'concurrent pushes and deletions of rows out of order', () => {
   let root = '';
   let redis: PrivateRedis;
   const open: App[] = [];
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     root = await writeProject(FILES);
   });

@@ -1,14 +1,13 @@
 import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
 import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
-import { needRedisServer } from '../support/redis-server.js';
 import { storeContract } from './store.js';
 
 let cluster: PrivateCluster | undefined;
 
 storeContract('redis cluster', {
+  needs: 'redis-server',
   async start(context) {
     context.timeout(30_000);
-    needRedisServer(context);
     cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
   },
   open: () => connectRedisStore({ cluster: cluster?.addresses.slice(0, 1) ?? [] }),

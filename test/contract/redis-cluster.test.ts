@@ -8,7 +8,8 @@ import { counterKey, markKey } from '../../runtime/store/keys.js';
 import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
 import { StoreWriteError, type RecordSwap } from '../../runtime/store/store.js';
 import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
-import { needRedisServer, startRedisServer } from '../support/redis-server.js';
+import { startRedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { untilItWorks } from '../support/until.js';
 
 const QUICK = {
@@ -31,7 +32,7 @@ async function failed(attempt: Promise<unknown>): Promise<MillraceError | StoreW
   throw new Error(`expected a store that is unavailable, got ${String(error)}`);
 }
 
-describe('the redis store over a cluster', function () {
+describeWith('redis-server', 'the redis store over a cluster', function () {
   this.timeout(30_000);
   let cluster: PrivateCluster;
   let store: RedisStore;
@@ -40,7 +41,6 @@ describe('the redis store over a cluster', function () {
   const value = (text: string): Buffer => Buffer.from(text);
 
   before(async function () {
-    needRedisServer(this);
     cluster = await startRedisCluster({ masters: MASTERS, replicas: true, nodeTimeout: 500 });
   });
   after(() => (cluster as PrivateCluster | undefined)?.remove());

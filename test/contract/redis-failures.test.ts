@@ -8,7 +8,8 @@ import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
 import { StoreMonitor } from '../../runtime/store/store-monitor.js';
 import { StoreWriteError } from '../../runtime/store/store.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { until, untilItWorks } from '../support/until.js';
 
 const QUICK = {
@@ -27,7 +28,7 @@ async function failureOf(attempt: Promise<unknown>): Promise<MillraceError | Sto
   throw new Error(`expected a failure, got ${String(error)}`);
 }
 
-describe('what redis refuses', function () {
+describeWith('redis-server', 'what redis refuses', function () {
   this.timeout(30_000);
   let server: PrivateRedis;
   let store: RedisStore;
@@ -35,10 +36,6 @@ describe('what redis refuses', function () {
   const lines: (object & { message: string })[] = [];
   const note = (fields: object, message: string): void => void lines.push({ ...fields, message });
   const monitor = new StoreMonitor({ info: note, warn: note });
-
-  before(function () {
-    needRedisServer(this);
-  });
   const serve = async (...args: string[]): Promise<void> => {
     server = await startRedisServer(args);
     client = new Redis(server.url);

@@ -8,8 +8,9 @@ import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/re
 import type { RedisSettings } from '../../runtime/settings/redis-target.js';
 import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import { StoreWriteError } from '../../runtime/store/store.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { describeWith } from '../support/needs.js';
 import { until, untilItWorks } from '../support/until.js';
 
 const QUICK = {
@@ -28,14 +29,13 @@ async function failed(attempt: Promise<unknown>): Promise<string> {
   throw new Error(`expected a store that is unavailable, got ${String(error)}`);
 }
 
-describe('redis behind a bad connection', () => {
+describeWith('redis-server', 'redis behind a bad connection', () => {
   let server: PrivateRedis;
   let proxy: TcpProxy;
   let store: RedisStore;
   let client: Redis;
 
   before(async function () {
-    needRedisServer(this);
     server = await startRedisServer();
     client = new Redis(server.url);
   });
@@ -198,13 +198,9 @@ describe('redis behind a bad connection', () => {
   });
 });
 
-describe('a redis that refuses', () => {
+describeWith('redis-server', 'a redis that refuses', () => {
   let server: PrivateRedis | undefined;
   let store: RedisStore | undefined;
-
-  before(function () {
-    needRedisServer(this);
-  });
   afterEach(async () => {
     await store?.close();
     await server?.remove();

@@ -5,7 +5,8 @@ import { createApp } from '../../runtime/app/app.js';
 import type { App } from '../../runtime/app/running-app.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { scoresOf, writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 const PIPELINE = `pipeline: ranking
 rank: product
@@ -21,13 +22,12 @@ components:
 `;
 const PRODUCT = 'entity: product\nextends: ProductEntity\nattributes: { brand: ref(brand) }\n';
 
-describe('feedback to two instances on one Redis', () => {
+describeWith('redis-server', 'feedback to two instances on one Redis', () => {
   let server: PrivateRedis;
   let root = '';
   let apps: App[] = [];
 
   before(async function () {
-    needRedisServer(this);
     server = await startRedisServer();
     root = await writeProject({
       'pipelines/ranking.yaml': PIPELINE,

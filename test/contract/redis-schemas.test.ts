@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { pino, type Logger } from 'pino';
 import { startProject, type TestProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 const filesOf = (price: string, more = ''): Record<string, string> => ({
@@ -18,14 +19,10 @@ interface Line {
   readonly subject?: string;
 }
 
-describe('the schemas of services that share a Redis', function () {
+describeWith('redis-server', 'the schemas of services that share a Redis', function () {
   this.timeout(30_000);
   let server: PrivateRedis;
   const projects: TestProject[] = [];
-
-  before(function () {
-    needRedisServer(this);
-  });
   beforeEach(async () => {
     server = await startRedisServer();
   });

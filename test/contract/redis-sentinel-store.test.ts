@@ -1,14 +1,13 @@
 import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
-import { needRedisServer } from '../support/redis-server.js';
 import { startRedisSentinels, type PrivateSentinels } from '../support/redis-sentinel.js';
 import { storeContract } from './store.js';
 
 let sentinels: PrivateSentinels | undefined;
 
 storeContract('redis with sentinels', {
+  needs: 'redis-server',
   async start(context) {
     context.timeout(30_000);
-    needRedisServer(context);
     sentinels = await startRedisSentinels({ replicas: 1, downAfter: 5000, password: 'watch' });
   },
   open: () =>

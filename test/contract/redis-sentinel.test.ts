@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
 import { startFakeSentinel, type FakeSentinel } from '../support/fake-sentinel.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 const QUICK = { connectTimeout: 500, socketTimeout: 400, commandTimeout: 1500, longestPause: 50 };
 
-describe('the redis store over Sentinels', function () {
+describeWith('redis-server', 'the redis store over Sentinels', function () {
   this.timeout(30_000);
   let server: PrivateRedis;
   let sentinel: FakeSentinel;
@@ -15,7 +16,6 @@ describe('the redis store over Sentinels', function () {
   let admin: Redis;
 
   before(async function () {
-    needRedisServer(this);
     server = await startRedisServer();
     admin = new Redis(server.url);
   });

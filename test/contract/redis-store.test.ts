@@ -5,15 +5,16 @@ import { encodeSegment, viewId } from '../../runtime/store/codec/feature-record.
 import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
 import { StoreWriteError, type Store } from '../../runtime/store/store.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { storeContract } from './store.js';
+import { describeWith } from '../support/needs.js';
 import { untilItWorks } from '../support/until.js';
 
 let shared: PrivateRedis | undefined;
 
 storeContract('redis', {
-  async start(context) {
-    needRedisServer(context);
+  needs: 'redis-server',
+  async start() {
     shared = await startRedisServer();
   },
   open: () => connectRedisStore({ url: shared?.url ?? '' }),
@@ -41,13 +42,9 @@ async function writeFailure(attempt: Promise<unknown>): Promise<StoreWriteError>
   return error;
 }
 
-describe('the redis store', () => {
+describeWith('redis-server', 'the redis store', () => {
   let server: PrivateRedis;
   let store: Store | undefined;
-
-  before(function () {
-    needRedisServer(this);
-  });
   beforeEach(async () => {
     server = await startRedisServer(['--requirepass', 'sesame']);
   });

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect } from 'chai';
 import { sink as plugin } from '../../plugins/redis_stream/index.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import {
   createSink,
   requestIdsIn,
@@ -9,16 +9,13 @@ import {
   type SinkLedger,
   type SinkLedgerOptions,
 } from '../support/sink-ledger.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 /** The sink against a real Redis. */
-describe('the redis_stream sink', () => {
+describeWith('redis-server', 'the redis_stream sink', () => {
   let server: PrivateRedis;
   let opened: SinkLedger[];
-
-  before(function () {
-    needRedisServer(this);
-  });
   beforeEach(async () => {
     server = await startRedisServer(['--appendonly', 'yes', '--appendfsync', 'always']);
     opened = [];

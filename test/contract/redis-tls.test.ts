@@ -9,12 +9,13 @@ import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import { makeCertificates, tlsArguments } from '../support/certificates.js';
 import { startRedisCluster } from '../support/redis-cluster.js';
 import { startRedisSentinels } from '../support/redis-sentinel.js';
-import { freePort, needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { freePort, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 const QUICK = { openWithin: 600, connectTimeout: 500, longestPause: 50 };
 
-describe('the redis store over TLS', () => {
+describeWith(['redis-server', 'openssl'], 'the redis store over TLS', () => {
   let folder: string;
   let server: PrivateRedis;
   let url: string;
@@ -22,7 +23,6 @@ describe('the redis store over TLS', () => {
 
   before(async function () {
     this.timeout(20_000);
-    needRedisServer(this);
     folder = await mkdtemp(join(tmpdir(), 'millrace-tls-'));
     await makeCertificates(file);
     const port = await freePort();

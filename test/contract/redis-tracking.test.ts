@@ -6,8 +6,9 @@ import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/re
 import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import { scoresOf, startProject } from '../support/project.js';
 import { startRedisCluster } from '../support/redis-cluster.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
+import { describeWith, itWith } from '../support/needs.js';
 import { startTrackingProxy, type TrackingProxy } from '../support/tracking-proxy.js';
 
 /** Waits until it holds; mocha's time-out ends it. */
@@ -15,7 +16,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await pause(5);
 }
 
-describe('invalidations of redis', function () {
+describeWith('redis-server', 'invalidations of redis', function () {
   this.timeout(20_000);
   let server: PrivateRedis;
   let proxy: TrackingProxy;
@@ -26,7 +27,6 @@ describe('invalidations of redis', function () {
   let flushes: number;
 
   before(async function () {
-    needRedisServer(this);
     server = await startRedisServer();
     client = new Redis(server.url);
   });
@@ -175,40 +175,42 @@ describe('invalidations of redis', function () {
 describe('invalidations of redis behind a bad connection', function () {
   this.timeout(20_000);
 
-  it('are not trusted where replies cannot be understood, and the process goes on', async function () {
-    needRedisServer(this);
-    const server = await startRedisServer();
-    const proxy = await startTcpProxy(server.port);
-    const store = await connectRedisStore({ url: `redis://127.0.0.1:${proxy.port}` });
-    const tracking = new RedisTracking(store.masters, {
-      prefixes: ['p:entity:a:'],
-      leaseMs: 60,
-      markerKey: 'p:meta:marker:',
-    });
-    tracking.start({ invalidate: () => undefined, flush: () => undefined });
-    try {
-      await until(() => tracking.isCurrent());
-      proxy.weather = 'garbled';
-      await until(() => !tracking.isCurrent());
-      await pause(300);
-      proxy.weather = 'clear';
-      await until(() => tracking.isCurrent());
-    } finally {
-      tracking.close();
-      await store.close();
-      await proxy.close();
-      await server.remove();
-    }
-  });
+  itWith(
+    'redis-server',
+    'are not trusted where replies cannot be understood, and the process goes on',
+    async function () {
+      const server = await startRedisServer();
+      const proxy = await startTcpProxy(server.port);
+      const store = await connectRedisStore({ url: `redis://127.0.0.1:${proxy.port}` });
+      const tracking = new RedisTracking(store.masters, {
+        prefixes: ['p:entity:a:'],
+        leaseMs: 60,
+        markerKey: 'p:meta:marker:',
+      });
+      tracking.start({ invalidate: () => undefined, flush: () => undefined });
+      try {
+        await until(() => tracking.isCurrent());
+        proxy.weather = 'garbled';
+        await until(() => !tracking.isCurrent());
+        await pause(300);
+        proxy.weather = 'clear';
+        await until(() => tracking.isCurrent());
+      } finally {
+        tracking.close();
+        await store.close();
+        await proxy.close();
+        await server.remove();
+      }
+    },
+  );
 });
 
-describe('a redis that refuses to tell of changes', function () {
+describeWith('redis-server', 'a redis that refuses to tell of changes', function () {
   this.timeout(20_000);
   let server: PrivateRedis;
   let client: Redis;
 
   before(async function () {
-    needRedisServer(this);
     server = await startRedisServer();
     client = new Redis(server.url);
   });
@@ -265,38 +267,41 @@ describe('a redis that refuses to tell of changes', function () {
 describe('invalidations of a redis cluster', function () {
   this.timeout(60_000);
 
-  it('come from every master, and the tables are not trusted while one of them is silent', async function () {
-    needRedisServer(this);
-    const cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 5000 });
-    const store = await connectRedisStore({ cluster: cluster.addresses });
-    const tracking = new RedisTracking(store.masters, { prefixes: ['p:entity:a:'], leaseMs: 100 });
-    const told = new Set<string>();
-    try {
-      tracking.start({
-        invalidate: (keys) => {
-          for (const key of keys) told.add(key);
-        },
-        flush: () => undefined,
-      });
-      await until(() => tracking.isCurrent());
-      const keys = Array.from({ length: 60 }, (_, i) => `p:entity:a:${i}`);
-      await store.write(keys.map((key) => ({ key, value: Buffer.from('v') })));
-      await until(() => keys.every((key) => told.has(key)));
-
-      const [server] = cluster.servers;
-      if (server === undefined) throw new Error('the cluster has servers');
-      process.kill(server.pid(), 'SIGSTOP');
+  itWith(
+    'redis-server',
+    'come from every master, and the tables are not trusted while one of them is silent',
+    async function () {
+      const cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 5000 });
+      const store = await connectRedisStore({ cluster: cluster.addresses });
+      const tracking = new RedisTracking(store.masters, { prefixes: ['p:entity:a:'], leaseMs: 100 });
+      const told = new Set<string>();
       try {
-        await until(() => !tracking.isCurrent());
-        expect(await tracking.renew()).not.to.equal(true);
+        tracking.start({
+          invalidate: (keys) => {
+            for (const key of keys) told.add(key);
+          },
+          flush: () => undefined,
+        });
+        await until(() => tracking.isCurrent());
+        const keys = Array.from({ length: 60 }, (_, i) => `p:entity:a:${i}`);
+        await store.write(keys.map((key) => ({ key, value: Buffer.from('v') })));
+        await until(() => keys.every((key) => told.has(key)));
+
+        const [server] = cluster.servers;
+        if (server === undefined) throw new Error('the cluster has servers');
+        process.kill(server.pid(), 'SIGSTOP');
+        try {
+          await until(() => !tracking.isCurrent());
+          expect(await tracking.renew()).not.to.equal(true);
+        } finally {
+          process.kill(server.pid(), 'SIGCONT');
+        }
+        await until(() => tracking.isCurrent());
       } finally {
-        process.kill(server.pid(), 'SIGCONT');
+        tracking.close();
+        await store.close();
+        await cluster.remove();
       }
-      await until(() => tracking.isCurrent());
-    } finally {
-      tracking.close();
-      await store.close();
-      await cluster.remove();
-    }
-  });
+    },
+  );
 });

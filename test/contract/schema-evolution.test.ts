@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { Explanation, ExplainedValue } from '../../runtime/pipeline/explain/explanation.js';
 import type { TableState } from '../../runtime/resident/resident-tables.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { SeparateInstance } from '../support/separate-instance.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 /** A rolling deployment: instances of an older and of a newer schema on one Redis, each reading what the other wrote. */
@@ -133,14 +134,13 @@ async function seenBy(instance: SeparateInstance, product_id: string): Promise<S
 }
 
 for (const resident of ['all', 'off']) {
-  describe(`two schemas on one Redis, resident tables ${resident}`, function () {
+  describeWith('redis-server', `two schemas on one Redis, resident tables ${resident}`, function () {
     this.timeout(60_000);
     let server: PrivateRedis;
     let older: SeparateInstance;
     let newer: SeparateInstance;
 
     before(async function () {
-      needRedisServer(this);
       server = await startRedisServer();
       const env = { MILLRACE_STORE: 'redis', REDIS_URL: server.url, MILLRACE_RESIDENT: resident };
       older = await SeparateInstance.start(OLD, env);

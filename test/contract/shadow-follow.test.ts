@@ -7,8 +7,9 @@ import type { ShadowReport } from '../../runtime/cli/shadow/shadow-text.js';
 import type { ArmRow } from '../../runtime/cli/shadow/tally.js';
 import { millrace } from '../support/command-line.js';
 import { pluginFiles, writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -29,14 +30,13 @@ const QUEUE = 3;
 /** The arms start with a low priority, and other tests run beside this one. */
 const PATIENCE = 80_000;
 
-describe('shadow --follow', function () {
+describeWith('redis-server', 'shadow --follow', function () {
   this.timeout(240_000);
   let redis: PrivateRedis;
   let root = '';
   let ledger = '';
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     root = await writeProject(FILES);
     ledger = join(root, 'ledger');

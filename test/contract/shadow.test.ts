@@ -10,7 +10,8 @@ import type { ShadowReport } from '../../runtime/cli/shadow/shadow-text.js';
 import { isInShare } from '../../runtime/cli/shadow/run-arms.js';
 import { millrace, type CommandResult } from '../support/command-line.js';
 import { pluginFiles, writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 const arm = (name: string, use: string): Record<string, string> => ({
@@ -54,7 +55,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 const REQUESTS = 12;
 
-describe('shadow arms', function () {
+describeWith('redis-server', 'shadow arms', function () {
   this.timeout(120_000);
   let redis: PrivateRedis;
   let root = '';
@@ -64,7 +65,6 @@ describe('shadow arms', function () {
   const headers = new Set<string>();
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     root = await writeProject(FILES);
     const settings = loadSettings(

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
+import { describeWith } from '../support/needs.js';
 import { until as untilWithin } from '../support/until.js';
 
 const PATIENCE_MS = 90_000;
@@ -23,7 +24,7 @@ components:
     with: { value: '${factor} * history:clicks' }
 `;
 
-describe('sources of a service with several workers', function () {
+describeWith('redis-server', 'sources of a service with several workers', function () {
   this.timeout(2 * PATIENCE_MS);
   let redis: PrivateRedis;
   let client: Redis;
@@ -32,7 +33,6 @@ describe('sources of a service with several workers', function () {
   let added = 0;
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     client = new Redis(redis.url);
     const source = `source: web\nuse: redis_stream\ninto: feedback\nmap: segment\nwith: { url: "${redis.url}", stream: web }\n`;

@@ -12,8 +12,9 @@ import type { App } from '../../runtime/app/running-app.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { randomNumbers } from '../support/random-ensemble.js';
 import { writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { repositoryPath } from '../support/repository.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
@@ -52,7 +53,7 @@ function files(url: string): Record<string, string> {
   };
 }
 
-describe('sources on Redis streams', function () {
+describeWith('redis-server', 'sources on Redis streams', function () {
   this.timeout(60_000);
   let redis: PrivateRedis;
   let streams: PrivateRedis;
@@ -61,7 +62,6 @@ describe('sources on Redis streams', function () {
   let app: App | undefined;
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     streams = await startRedisServer(['--appendonly', 'yes', '--appendfsync', 'always']);
     root = await writeProject(files(streams.url));

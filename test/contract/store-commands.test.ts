@@ -10,7 +10,8 @@ import { loadSettings } from '../../runtime/settings/settings.js';
 import { answersOf, send, SHOP_FILES, SHOP_WRITES } from '../formats/shop.js';
 import { millrace, type CommandResult } from '../support/command-line.js';
 import { writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -190,10 +191,9 @@ describe('millrace store', function () {
       expect((await run(other, 'check')).stdout).to.equal('');
     });
 
-    describe('on Redis', () => {
+    describeWith('redis-server', 'on Redis', () => {
       let server: PrivateRedis | undefined;
       before(async function () {
-        needRedisServer(this);
         server = await startRedisServer();
       });
       after(() => server?.remove());

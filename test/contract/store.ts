@@ -16,11 +16,14 @@ import {
   type SegmentOutcome,
   type Store,
 } from '../../runtime/store/store.js';
+import { describeWith, type Need } from '../support/needs.js';
 import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
 
 /** How the contract gets at an engine. */
 export interface StoreHarness {
-  /** Called once, before the first `open`; may skip the suite. */
+  /** The program that the engine needs. Without it the suite is left out. */
+  readonly needs?: Need;
+  /** Called once, before the first `open`. */
   start(context: Mocha.Context): Promise<void>;
   open(): Promise<Store>;
   stop(): Promise<void>;
@@ -50,7 +53,7 @@ const contentOf = (record: Buffer | null | undefined): string | undefined =>
 
 /** What every engine must do; run for each of them. */
 export function storeContract(engine: string, harness: StoreHarness): void {
-  describe(`the store contract: ${engine}`, function () {
+  describeWith(harness.needs ?? [], `the store contract: ${engine}`, function () {
     let store: Store;
     let nextKey = 0;
     const freshKey = (): string => `t:entity:product:${String(nextKey++)}`;

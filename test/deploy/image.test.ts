@@ -6,8 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort, needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { freePort, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { pluginFiles, writeProject } from '../support/project.js';
+import { describeWith, itWith } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 
 /** An instruction of the Dockerfile, with continued lines joined. */
@@ -87,15 +88,13 @@ describe('the image', () => {
     }
   });
 
-  describe('as a folder', () => {
+  describeWith('the user root', 'as a folder', () => {
     let root = '';
     let project = '';
     let redis: PrivateRedis | undefined;
 
     before(async function () {
       this.timeout(120_000);
-      if (process.getuid?.() !== 0) this.skip(); // another user can be taken only by root
-      needRedisServer(this);
       root = await mkdtemp(join(tmpdir(), 'millrace-image-'));
       chmodSync(root, 0o755);
       await buildFolder(root);
@@ -110,7 +109,6 @@ describe('the image', () => {
         ),
       });
       execFileSync('chmod', ['-R', 'a+rX,a-w', root, project]);
-      redis = await startRedisServer();
     });
 
     after(async () => {
@@ -119,8 +117,9 @@ describe('the image', () => {
       await rm(project, { recursive: true, force: true });
     });
 
-    it('serves a mounted project with a plugin of its own, without writing to any file', async function () {
+    itWith('redis-server', 'serves a project with its own plugin, and writes no file', async function () {
       this.timeout(30_000);
+      redis = await startRedisServer();
       const port = String(await freePort());
       const env = {
         PATH: process.env.PATH,
@@ -128,7 +127,7 @@ describe('the image', () => {
         HOST: '127.0.0.1',
         PORT: port,
         MILLRACE_PROJECT: project,
-        REDIS_URL: redis?.url,
+        REDIS_URL: redis.url,
         MILLRACE_LAME_DUCK_MS: '0',
       };
       const [command = '', ...args] = JSON.parse(one('CMD')) as string[];

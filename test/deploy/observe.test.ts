@@ -8,6 +8,7 @@ import { mistakesIn } from '../../scripts/observe/metric.js';
 import { ALERT_FAULTS } from '../prove/support/alert-faults.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { repositoryPath } from '../support/repository.js';
+import { describeWith } from '../support/needs.js';
 import { withFiles } from '../support/temporary-files.js';
 
 interface Rule {
@@ -71,13 +72,7 @@ describe('the check of expressions', () => {
   });
 });
 
-describe('promtool', () => {
-  before(function () {
-    if (spawnSync('promtool', ['--version']).error === undefined) return;
-    if (process.env.CI) throw new Error('promtool is not installed, and CI must not skip its checks');
-    this.skip();
-  });
-
+describeWith('promtool', 'promtool', () => {
   it('accepts the configuration and the rules', () => {
     const said = execFileSync('promtool', [
       'check',

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { outputPattern, runShellSteps, shellSteps } from '../support/documented-shell.js';
+import { describeWith } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 
 const PAGE = 'docs/experiments.md';
 
-describe(PAGE, () => {
+describeWith(['bash', 'curl'], PAGE, () => {
   it('has commands that print what the page shows, from an idea to a decision', async function () {
     this.timeout(240_000);
     const steps = shellSteps(await readFile(repositoryPath(PAGE), 'utf8'));

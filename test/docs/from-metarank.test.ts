@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { runShellSteps, shellSteps } from '../support/documented-shell.js';
+import { describeWith } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 
-describe('docs/from-metarank.md', () => {
+describeWith('bash', 'docs/from-metarank.md', () => {
   it('shows commands that print what it shows', async function () {
     this.timeout(120_000);
     const page = readFileSync(repositoryPath('docs', 'from-metarank.md'), 'utf8');

@@ -20,10 +20,10 @@ describe('docs/import.md', () => {
       process.chdir(root);
       try {
         const commands =
-          /^```sh\n(npx millrace ledger import[\s\S]*?)^```$/m.exec(page)?.[1]?.trim().split('\n') ?? [];
+          /^```sh\n(millrace ledger import[\s\S]*?)^```$/m.exec(page)?.[1]?.trim().split('\n') ?? [];
         expect(commands).to.have.length(6);
         const run = async (line: string): Promise<string> => {
-          const { code, stdout, stderr } = await millrace(line.split(' ').slice(2));
+          const { code, stdout, stderr } = await millrace(line.split(' ').slice(1));
           expect(code, `${line}\n${stderr}`).to.equal(0);
           return stdout;
         };
@@ -52,7 +52,7 @@ describe('docs/import.md', () => {
           'product.rating',
         ]);
         writeFileSync('request.json', '{"candidates": [{"product_id": "i001"}, {"product_id": "i002"}]}');
-        expect(await run('npx millrace rank search request.json')).to.contain('i002');
+        expect(await run('millrace rank search request.json')).to.contain('i002');
       } finally {
         process.chdir(before);
       }

@@ -10,8 +10,9 @@ import { loadSettings, SETTINGS } from '../../runtime/settings/settings.js';
 import { startInferenceServer } from '../support/inference-server.js';
 import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
 import { onnxModel } from '../support/onnx-writer.js';
-import { findOnnxRuntime, onnxRuntimeFolder, withOnnxRuntime } from '../support/onnx-runtime.js';
+import { findOnnxRuntime, onnxRuntimeFolder } from '../support/onnx-runtime.js';
 import { rankedIn, writeProject } from '../support/project.js';
+import { itWith } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 
 const SCHEMAS = {
@@ -86,9 +87,8 @@ describe('the pipelines of docs/models.md', () => {
     }
   });
 
-  it(withOnnxRuntime('run an ONNX model'), async function () {
-    const runtime = findOnnxRuntime();
-    if (runtime === undefined) this.skip();
+  itWith('onnxruntime-node', 'run an ONNX model', async () => {
+    const runtime = findOnnxRuntime() ?? '';
     root = await writeProject({ ...SCHEMAS, 'pipelines/dense.yaml': pipelineOf('dense') });
     await mkdir(join(root, 'models'));
     await mkdir(join(root, 'node_modules'));

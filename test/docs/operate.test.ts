@@ -1,21 +1,13 @@
 import { expect } from 'chai';
-import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { outputPattern, runShellSteps, shellSteps } from '../support/documented-shell.js';
-import { needRedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 
 const PAGE = 'docs/operate.md';
 const PORTS = ['6379', '5001', '5002', '9090'];
 
-describe(PAGE, () => {
-  before(function () {
-    needRedisServer(this);
-    if (spawnSync('promtool', ['--version']).error === undefined) return;
-    if (process.env.CI) throw new Error('prometheus is not installed, and CI must not skip this test');
-    this.skip();
-  });
-
+describeWith(['redis-server', 'promtool', 'openssl', 'bash', 'curl'], PAGE, () => {
   it('has commands that print what the page shows', async function () {
     this.timeout(180_000);
     const steps = shellSteps(await readFile(repositoryPath(PAGE), 'utf8'));

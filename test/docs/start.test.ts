@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { outputPattern, runShellSteps, shellSteps } from '../support/documented-shell.js';
+import { describeWith } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 
-describe('docs/start.md', () => {
+describeWith(['bash', 'git'], 'docs/start.md', () => {
   it('shows what its commands print', async () => {
     const steps = shellSteps(readFileSync(repositoryPath('docs/start.md'), 'utf8'));
     expect(steps.length).to.be.above(5);

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { outputPattern, runShellSteps, shellSteps } from '../support/documented-shell.js';
+import { describeWith } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 
 const PAGE = 'docs/tutorial-loop.md';
 
-describe(PAGE, () => {
+describeWith(['bash', 'curl'], PAGE, () => {
   it('has commands that print what the page shows, and the shoppers click more often at its end', async function () {
     this.timeout(180_000);
     const steps = shellSteps(await readFile(repositoryPath(PAGE), 'utf8'));

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { repositoryPath } from '../support/repository.js';
 
@@ -23,15 +22,6 @@ interface Message {
   readonly params?: unknown;
   readonly result?: unknown;
   readonly error?: { readonly message: string };
-}
-
-/** Skips the suite if the language server is not installed. Fails instead if CI is set. */
-export function needLanguageServer(context: Mocha.Context): void {
-  if (existsSync(FOLDER)) return;
-  const how = 'install it with `npm ci --prefix test/editor`';
-  if (process.env.CI) throw new Error(`yaml-language-server is not installed; ${how}`);
-  process.stderr.write(`    yaml-language-server is not installed, so these tests are skipped; ${how}\n`);
-  context.skip();
 }
 
 /** yaml-language-server as an editor runs it: over stdio, without its public list of schemas. */

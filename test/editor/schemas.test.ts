@@ -6,9 +6,10 @@ import { SURFACES } from '../../runtime/editor/surfaces.js';
 import { modeline, SCHEMA_FOLDER } from '../../runtime/editor/write-schemas.js';
 import { millrace } from '../support/command-line.js';
 import { repositoryPath } from '../support/repository.js';
-import { LanguageServer, needLanguageServer, type Problem } from './language-server.js';
+import { describeWith } from '../support/needs.js';
+import { LanguageServer, type Problem } from './language-server.js';
 
-describe('the schemas for editors, in yaml-language-server', () => {
+describeWith('yaml-language-server', 'the schemas for editors, in yaml-language-server', () => {
   let project: string;
   let server: LanguageServer;
   /** What was started before the tests, in the order to end it. */
@@ -17,7 +18,6 @@ describe('the schemas for editors, in yaml-language-server', () => {
   let number = 0;
 
   before(async function () {
-    needLanguageServer(this);
     this.timeout(20_000);
     project = await mkdtemp(join(tmpdir(), 'millrace-editor-'));
     ends.push(() => rm(project, { recursive: true, force: true }));

@@ -3,6 +3,15 @@ import { MillraceError } from '../../runtime/api/errors.js';
 import { AddressRanges } from '../../runtime/core/address-ranges.js';
 import { Edge } from '../../runtime/http/edge/edge.js';
 import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
+import { MemoryStore } from '../support/memory-store.js';
+import { withFiles } from '../support/temporary-files.js';
+import { startService } from '../../runtime/app/serve.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { itWith } from '../support/needs.js';
+import { openAudit } from '../../runtime/app/process/open-log.js';
 import { call, post, start, type Fakes, type Running } from './harness.js';
 
 const UPLOAD = '/api/v1/entities/upload';
@@ -120,5 +129,64 @@ describe('audit lines', () => {
     await serve({ edge });
     await post(app.url + UPLOAD, {}, { 'x-forwarded-for': '203.0.113.9' });
     expect((await audits(1))[0]).to.include({ address: '203.0.113.9' });
+  });
+});
+
+describe('the setting MILLRACE_AUDIT', () => {
+  /** What one upload leaves in the log at a level, and in the file. */
+  async function uploadWith(
+    env: Readonly<Record<string, string>>,
+  ): Promise<{ readonly log: number; readonly file: string | undefined }> {
+    const files = { 'pipelines/none.yaml': 'pipeline: none\nrank: product\ncomponents: []\n' };
+    return withFiles(files, async (root) => {
+      const path = join(root, 'logs', 'audit.log');
+      const all = { PORT: '0', ...env, ...(env.MILLRACE_AUDIT === 'FILE' ? { MILLRACE_AUDIT: path } : {}) };
+      const settings = loadSettings(all, { project: root });
+      const lines: string[] = [];
+      const logger = pino({ level: settings.logLevel }, { write: (line: string) => void lines.push(line) });
+      const service = await startService(settings, { store: new MemoryStore(), logger });
+      try {
+        await post(service.url + UPLOAD, { entity_type: 'product', entities: [{ product_id: 'p1' }] });
+      } finally {
+        await service.close();
+      }
+      const file = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+      return { log: lines.filter((line) => line.includes('"audit":true')).length, file };
+    });
+  }
+
+  it('follows LOG_LEVEL by default', async () => {
+    expect((await uploadWith({})).log).to.equal(1);
+    expect((await uploadWith({ LOG_LEVEL: 'error' })).log).to.equal(0);
+  });
+
+  it('writes to the log at every level but silent with `log`, and nowhere with `off`', async () => {
+    expect((await uploadWith({ LOG_LEVEL: 'error', MILLRACE_AUDIT: 'log' })).log).to.equal(1);
+    expect((await uploadWith({ LOG_LEVEL: 'silent', MILLRACE_AUDIT: 'log' })).log).to.equal(0);
+    expect((await uploadWith({ MILLRACE_AUDIT: 'off' })).log).to.equal(0);
+  });
+
+  it('writes to a file, at every level, and not to the log', async () => {
+    const { log, file } = await uploadWith({ LOG_LEVEL: 'silent', MILLRACE_AUDIT: 'FILE' });
+    expect(log).to.equal(0);
+    expect(JSON.parse(file ?? '')).to.include({ audit: true, route: UPLOAD, status: 200 });
+  });
+
+  itWith('Linux', 'keeps lines that a full disk refuses, up to a limit, and says so', () => {
+    const errors: string[] = [];
+    const logger = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) });
+    const log = openAudit({ audit: '/dev/full' }, logger);
+    log?.info({ padding: 'x'.repeat(900_000) }, 'write');
+    expect(errors.join('')).to.contain('they wait').and.contain('ENOSPC').and.not.contain('lost');
+    log?.info({ padding: 'x'.repeat(200_000) }, 'write');
+    expect(errors.join('')).to.contain('an audit line was lost');
+  });
+
+  it('is an error if the file cannot be opened', async () => {
+    const failed = await uploadWith({ MILLRACE_AUDIT: '/dev/null/audit.log' }).catch(
+      (error: unknown) => error,
+    );
+    expect(failed).to.include({ code: 'invalid_setting' });
+    expect((failed as Error).message).to.contain('MILLRACE_AUDIT is /dev/null/audit.log: ');
   });
 });

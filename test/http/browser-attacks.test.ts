@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { AddressRanges } from '../../runtime/core/address-ranges.js';
 import { Edge, type EdgeSettings } from '../../runtime/http/edge/edge.js';
 import { startBrowser } from '../support/browser.js';
+import { describeWith } from '../support/needs.js';
 import { call, start, type Running } from './harness.js';
 
 const UPLOAD = '/api/v1/entities/upload';
@@ -43,7 +44,7 @@ const SEND_FORM = `(async () => {
 type Outcome = { readonly status: number; readonly text: string } | { readonly blocked: string };
 
 /** Attacks of a page at http://evil.example, in a real browser, on a service that listens on loopback. */
-describe('a web page of another origin', function () {
+describeWith('chromium', 'a web page of another origin', function () {
   this.timeout(60_000);
   let browser: Browser;
   let page: Page;
@@ -58,9 +59,8 @@ describe('a web page of another origin', function () {
     await once(attacker, 'listening');
   });
   after(async () => {
-    // Undefined where no browser was found.
-    await (browser as Browser | undefined)?.close();
-    (attacker as HttpServer | undefined)?.close();
+    await browser.close();
+    attacker.close();
   });
   beforeEach(async () => {
     page = await browser.newPage();

@@ -13,7 +13,8 @@ import { millrace } from '../support/command-line.js';
 import { lz4 } from '../support/lz4-frame.js';
 import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 /** Looks for secrets and private values in everything that the service and its commands print. */
 
@@ -107,7 +108,7 @@ function leaks(outputs: readonly Output[], texts: readonly string[]): string[] {
   );
 }
 
-describe('canaries', function () {
+describeWith('redis-server', 'canaries', function () {
   this.timeout(120_000);
   let redis: PrivateRedis;
   let root = '';
@@ -118,7 +119,6 @@ describe('canaries', function () {
   const recorded = memoryLedger();
 
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer(['--requirepass', PASSWORD]);
     root = await writeProject(FILES);
     const url = redis.url.replace('redis://', `redis://:${PASSWORD}@`);

@@ -229,6 +229,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
     experimentNames: ['popularity'],
     eventKinds: DEFAULT_EVENTS,
     logger,
+    auditLog: logger.child({ audit: true }),
     version: '1.2.3',
     ...over,
     pipelines: (over.pipelines ?? [{}]).map((pipeline) => fakePipeline(calls, pipeline)),

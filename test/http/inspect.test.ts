@@ -10,6 +10,8 @@ import { createKey, hashOfKey } from '../../runtime/access/key-text.js';
 import { keysText } from '../../runtime/access/keys-file.js';
 import { startBrowser } from '../support/browser.js';
 import { writeProject } from '../support/project.js';
+import { withFiles } from '../support/temporary-files.js';
+import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
 const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
@@ -23,7 +25,32 @@ const PRODUCTS = [
   { product_id: HOSTILE, price: 5 },
 ];
 
-describe('millrace dev and its page /inspect', () => {
+describe('millrace dev', () => {
+  it('tells errors of the first start as validate does, and ends', () =>
+    withFiles(
+      {
+        [PIPELINE]: scoring('product.prise'),
+        'schemas/entities/product.yaml': 'entity: product\nattributes: { price: float }\n',
+      },
+      async (root) => {
+        const dev = spawn(
+          process.execPath,
+          [BIN, 'dev', '--project', root, '--store', 'embedded', '--port', '0'],
+          {
+            env: { PATH: process.env.PATH },
+            stdio: ['ignore', 'ignore', 'pipe'],
+          },
+        );
+        let err = '';
+        dev.stderr.on('data', (text: Buffer) => (err += text.toString()));
+        const [code] = (await once(dev, 'close')) as [number];
+        expect(code).to.equal(1);
+        expect(err).to.contain('pipelines/plain.yaml:5:').and.contain('help:');
+      },
+    ));
+});
+
+describeWith('chromium', 'millrace dev and its page /inspect', () => {
   let root = '';
   let browser: Browser;
   let page: Page;
@@ -33,7 +60,7 @@ describe('millrace dev and its page /inspect', () => {
   before(async function () {
     browser = await startBrowser(this);
   });
-  after(() => (browser as Browser | undefined)?.close());
+  after(() => browser.close());
   beforeEach(async () => {
     root = await writeProject({
       [PIPELINE]: scoring('product.price'),
@@ -151,18 +178,5 @@ describe('millrace dev and its page /inspect', () => {
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.locator('#answer table').first().waitFor();
     expect(await column(3)).to.deep.equal(['dear', HOSTILE, 'cheap']);
-  });
-
-  it('tells errors of the first start as validate does, and ends', async () => {
-    await writeFile(join(root, PIPELINE), scoring('product.prise'));
-    child = spawn(process.execPath, [BIN, 'dev', '--project', root, '--store', 'embedded', '--port', '0'], {
-      env: { PATH: process.env.PATH },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let err = '';
-    child.stderr?.on('data', (text: Buffer) => (err += text.toString()));
-    const [code] = (await once(child, 'close')) as [number];
-    expect(code).to.equal(1);
-    expect(err).to.contain('pipelines/plain.yaml:5:').and.contain('help:');
   });
 });

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../support/browser.js';
+import { describeWith } from '../support/needs.js';
 import { call, start, type Running } from './harness.js';
 
 describe('the reference', () => {
@@ -52,13 +53,13 @@ describe('the reference', () => {
     expect([again.status, again.text]).to.deep.equal([304, '']);
   });
 
-  describe('in a browser', () => {
+  describeWith('chromium', 'in a browser', () => {
     let browser: Browser;
     before(async function () {
       browser = await startBrowser(this);
     });
     // Undefined where no browser was found.
-    after(() => (browser as Browser | undefined)?.close());
+    after(() => browser.close());
 
     it('renders every operation, each at its anchor, with the network cut off', async function () {
       this.timeout(30_000);

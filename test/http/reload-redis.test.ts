@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect } from 'chai';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { serveFiles, until, type ServedProject } from '../support/served-project.js';
 
 const scoring = (value: string): string =>
@@ -11,7 +12,7 @@ const FILES = {
   'pipelines/ranked.yaml': scoring('item.price'),
 };
 
-describe('reloading a project that is served from redis', function () {
+describeWith('redis-server', 'reloading a project that is served from redis', function () {
   this.timeout(20_000);
   let server: PrivateRedis;
   let client: Redis;
@@ -19,7 +20,6 @@ describe('reloading a project that is served from redis', function () {
   let other: ServedProject;
 
   before(async function () {
-    needRedisServer(this);
     server = await startRedisServer();
     client = new Redis(server.url);
     served = await serveFiles(FILES, server.url);

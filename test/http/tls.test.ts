@@ -10,12 +10,13 @@ import { TlsFiles, type TlsSettings } from '../../runtime/http/tls-files.js';
 import { makeCertificates } from '../support/certificates.js';
 import { withFiles } from '../support/temporary-files.js';
 import { ANSWER, REPORT, start, type Running } from './harness.js';
+import { describeWith } from '../support/needs.js';
 import type { ListenOptions } from '../../runtime/http/listen.js';
 
 const RANKING = '/api/v1/ranking';
 const HEAD = `POST ${RANKING} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
 
-describe('TLS', () => {
+describeWith('openssl', 'TLS', () => {
   let root: string;
   let release: () => void;
   let removed: Promise<void>;

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { SPANS } from '../../runtime/tracing/spans.js';
 import { feastValue, materialise } from '../support/feast-writer.js';
 import { startCollector, type Collector } from '../support/otlp-collector.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { serveFiles } from '../support/served-project.js';
 
 const files = (url: string): Record<string, string> => ({
@@ -22,12 +23,11 @@ limits: { time: 10s }
 `,
 });
 
-describe('traces of features in Feast', () => {
+describeWith('redis-server', 'traces of features in Feast', () => {
   let redis: PrivateRedis;
   let collector: Collector;
 
   before(async function () {
-    needRedisServer(this);
     this.timeout(20_000);
     redis = await startRedisServer();
     collector = await startCollector();

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
 import { feastValue, materialise } from '../support/feast-writer.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 /** Vector elements that do not fit float32, on every path through a ranking. */
 
@@ -52,7 +53,7 @@ limits: { time: 10s }
 const dot = (a: readonly number[], b: readonly number[]): number =>
   a.reduce((sum, one, i) => sum + one * (b[i] ?? NaN), 0);
 
-describe('vectors with elements that do not fit float32', () => {
+describeWith('redis-server', 'vectors with elements that do not fit float32', () => {
   let redis: PrivateRedis;
   const projects: TestProject[] = [];
 
@@ -65,7 +66,6 @@ describe('vectors with elements that do not fit float32', () => {
   };
 
   before(async function () {
-    needRedisServer(this);
     this.timeout(20_000);
     redis = await startRedisServer();
     await materialise(redis.url, [

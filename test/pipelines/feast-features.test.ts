@@ -7,7 +7,8 @@ import { loadSettings } from '../../runtime/settings/settings.js';
 import { feastValue, materialise, type FeastRow } from '../support/feast-writer.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { rankedIn, scoresOf, writeProject } from '../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { describeWith } from '../support/needs.js';
 import { rm } from 'node:fs/promises';
 
 /** Features that Feast materialised into a Redis, read by a ranking and by get-online-features. */
@@ -88,13 +89,12 @@ function pipelineOf({ pipelines: [pipeline] }: App): App['pipelines'][number] {
   return pipeline;
 }
 
-describe('features in Feast', () => {
+describeWith('redis-server', 'features in Feast', () => {
   let redis: PrivateRedis;
   let app: App;
   let root = '';
 
   before(async function () {
-    needRedisServer(this);
     this.timeout(20_000);
     redis = await startRedisServer();
     await materialise(redis.url, [

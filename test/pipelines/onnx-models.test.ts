@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { compileProject } from '../../runtime/app/project/compile-project.js';
 import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { denseModel } from '../support/onnx-writer.js';
-import { findOnnxRuntime, onnxRuntimeFolder, withOnnxRuntime } from '../support/onnx-runtime.js';
+import { findOnnxRuntime, onnxRuntimeFolder } from '../support/onnx-runtime.js';
+import { describeWith } from '../support/needs.js';
 import { writeProject } from '../support/project.js';
 
 const FILES = {
@@ -24,7 +25,7 @@ components:
 `,
 };
 
-describe(withOnnxRuntime('ONNX models in a pipeline'), () => {
+describeWith('onnxruntime-node', 'ONNX models in a pipeline', () => {
   let root: string;
 
   beforeEach(async () => {
@@ -36,8 +37,7 @@ describe(withOnnxRuntime('ONNX models in a pipeline'), () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   it('use the onnxruntime-node of the project, and have the version of their file', async function () {
-    const runtime = findOnnxRuntime();
-    if (runtime === undefined) this.skip();
+    const runtime = findOnnxRuntime() ?? '';
     await mkdir(join(root, 'node_modules'));
     await symlink(onnxRuntimeFolder(runtime), join(root, 'node_modules', 'onnxruntime-node'));
     const compiled = await compileProject(root);
@@ -50,8 +50,7 @@ describe(withOnnxRuntime('ONNX models in a pipeline'), () => {
   });
 
   it('report mistakes with their places', async function () {
-    const runtime = findOnnxRuntime();
-    if (runtime === undefined) this.skip();
+    const runtime = findOnnxRuntime() ?? '';
     await mkdir(join(root, 'node_modules'));
     await symlink(onnxRuntimeFolder(runtime), join(root, 'node_modules', 'onnxruntime-node'));
     await writeFile(join(root, 'models', 'm.onnx'), denseModel([1, 2, 3], 0));

@@ -8,6 +8,7 @@ import { createGunzip } from 'node:zlib';
 import { pipeline } from 'node:stream/promises';
 import { createWriteStream } from 'node:fs';
 import { repositoryPath } from '../support/repository.js';
+import { installStep, outputPattern, runShellSteps, shellSteps } from '../support/documented-shell.js';
 import { startProcess } from '../support/service-process.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
 import { oddCatalogues, type OddCatalogue } from './support/odd-catalogues.js';
@@ -51,7 +52,8 @@ async function prove({ short, data }: ProofOptions): Promise<ProofResult> {
     }
     if (data !== undefined) cases.push(await chorus(data, join(folder, 'chorus')));
     const tarball = await pack(folder);
-    const missed: string[] = [];
+    const missed: string[] = [...(await differencesOfPage(tarball))];
+    console.log(`docs/start.md, with the packed tarball: ${missed.length} blocks differ`);
     const rows: string[] = [];
     let bin: string | undefined;
     for (const one of cases) {
@@ -84,7 +86,19 @@ async function pack(folder: string): Promise<string> {
   return join(folder, name);
 }
 
-/** @param bin the command, once it is installed; the first catalogue installs it with npx into an empty cache */
+/** Runs docs/start.md as a user does, in an empty folder. */
+async function differencesOfPage(tarball: string): Promise<readonly string[]> {
+  const page = await readFile(repositoryPath('docs', 'start.md'), 'utf8');
+  const steps = [installStep(page), ...shellSteps(page)];
+  const printed = await runShellSteps(steps, [], tarball);
+  return steps.flatMap(({ heading, output }, at) =>
+    outputPattern(output).test(printed[at] ?? '')
+      ? []
+      : [`docs/start.md, ${heading}: ${printed[at] ?? 'nothing'}`],
+  );
+}
+
+/** @param bin the command, once it is installed; the first catalogue installs it as docs/start.md does */
 async function transcript(
   one: Case,
   tarball: string,
@@ -99,15 +113,15 @@ async function transcript(
     console.error(`${ran.stdout}\n${ran.stderr}`);
   };
   let seconds = 0;
-  const cache = join(folder, 'cache');
   const files = ['--from', one.products, '--judgments', one.judgments];
-  const init =
-    bin === undefined
-      ? await run('npx', ['--yes', '--package', tarball, 'millrace', 'init', 'shop', ...files], one.folder, {
-          npm_config_cache: cache,
-        })
-      : await run(process.execPath, [bin, 'init', 'shop', ...files], one.folder, {});
-  const installed = bin ?? (await binIn(cache));
+  if (bin === undefined) {
+    await run('npm', ['init', '--yes'], folder, {});
+    const install = await run('npm', ['install', tarball], folder, {});
+    seconds += install.seconds;
+    expected('the tarball cannot be installed', install.code === 0, install);
+  }
+  const installed = bin ?? join(folder, 'node_modules', 'millrace', 'dist', 'runtime', 'cli', 'bin.js');
+  const init = await run('npx', ['--no', 'millrace', 'init', 'shop', ...files], one.folder, {});
   const shop = join(one.folder, 'shop');
   const millrace = async (...argv: readonly string[]): Promise<Ran> => {
     const ran = await run(process.execPath, [installed, ...argv], shop, {});
@@ -258,11 +272,6 @@ async function chorus(data: string, folder: string): Promise<Case> {
     folder,
     mustGain: false,
   };
-}
-
-async function binIn(cache: string): Promise<string> {
-  const [first = ''] = await readdir(join(cache, '_npx'));
-  return join(cache, '_npx', first, 'node_modules', 'millrace', 'dist', 'runtime', 'cli', 'bin.js');
 }
 
 async function run(

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { freePort } from './redis-server.js';
 import { repositoryPath } from './repository.js';
 
@@ -23,14 +23,23 @@ export function shellSteps(page: string): ShellStep[] {
   }));
 }
 
+/** The block `sh install` of docs/start.md: how a user installs the packed Millrace. */
+export function installStep(page: string): ShellStep {
+  const [, commands = ''] = /^```sh install\n([^]*?)^```$/m.exec(page) ?? [];
+  return { heading: 'Install', commands, output: '…' };
+}
+
 /**
  * Runs all blocks in one shell, in a folder of its own.
  * @param pagePorts the ports of the page; free ones replace them
+ * @param tarball the packed Millrace, if the first block installs it: it is then in `../millrace`, and the home folder stays.
+ *   Otherwise `millrace` is the command of this repository.
  * @returns what each block printed to standard output
  */
 export async function runShellSteps(
   steps: readonly ShellStep[],
   pagePorts: readonly string[],
+  tarball?: string,
 ): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-page-'));
   const ports = new Map<string, string>();
@@ -44,16 +53,23 @@ export async function runShellSteps(
     [...pairs].reduce((all, [from, to]) => all.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to), text);
   const mark = '=== end of a block ===';
   const script = steps.map(({ commands }) => `${replaced(commands, ports)}\necho; echo '${mark}'\n`).join('');
-  const command = join(folder, 'millrace');
   const bin = repositoryPath('dist', 'runtime', 'cli', 'bin.js');
-  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`);
-  await chmod(command, 0o755);
+  const cwd = tarball === undefined ? folder : join(folder, 'new');
+  if (tarball === undefined) {
+    const command = join(folder, 'millrace');
+    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`);
+    await chmod(command, 0o755);
+  } else {
+    for (const name of ['new', 'millrace']) await mkdir(join(folder, name));
+    await copyFile(tarball, join(folder, 'millrace', basename(tarball)));
+  }
+  const home = tarball === undefined ? folder : process.env.HOME;
   await writeFile(join(folder, 'page.sh'), script);
   // A process group of its own, so that what the page started ends with it.
-  const shell = spawn('bash', ['page.sh'], {
-    cwd: folder,
+  const shell = spawn('bash', [join(folder, 'page.sh')], {
+    cwd,
     detached: true,
-    env: { PATH: `${folder}:${process.env.PATH ?? ''}`, HOME: folder, MILLRACE: repositoryPath() },
+    env: { PATH: `${folder}:${process.env.PATH ?? ''}`, HOME: home, MILLRACE: repositoryPath() },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   try {

@@ -11,11 +11,6 @@ export function findOnnxRuntime(): string | undefined {
   return packageFinder(folder ?? repositoryPath())('onnxruntime-node');
 }
 
-/** Returns the title of tests that need onnxruntime-node, with the reason if they are skipped. */
-export function withOnnxRuntime(title: string): string {
-  return findOnnxRuntime() === undefined ? `${title} (onnxruntime-node is not installed)` : title;
-}
-
 /** Finds packages like the runtime, and onnxruntime-node as above. */
 export function findTestPackage(name: string): string | undefined {
   return name === 'onnxruntime-node' ? findOnnxRuntime() : packageFinder(repositoryPath())(name);

@@ -1,25 +1,9 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-const HOW_TO_GET = 'install it with `apt-get install redis-server` or `brew install redis`';
-
-let isThere: boolean | undefined;
-
-/**
- * Skips the suite if redis-server is not installed, and says how to install it. Fails instead if CI is set. Call it
- * first in a `before` hook.
- */
-export function needRedisServer(context: Mocha.Context): void {
-  isThere ??= spawnSync('redis-server', ['--version']).status === 0;
-  if (isThere) return;
-  if (process.env.CI) throw new Error(`redis-server is not installed; ${HOW_TO_GET}`);
-  process.stderr.write(`    redis-server is not installed, so these tests are skipped; ${HOW_TO_GET}\n`);
-  context.skip();
-}
 
 /** A private redis-server on a free port, with its files in a temporary folder. */
 export interface PrivateRedis {

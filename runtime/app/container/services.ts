@@ -1,7 +1,7 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
@@ -24,6 +24,7 @@ import type { Tracing } from '../../tracing/tracing.js';
 import { watchWrites } from '../../store/watched-store.js';
 import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
+import { openAudit, openLog } from '../process/open-log.js';
 import { TOKENS, type Clock, type OpenSources } from './tokens.js';
 
 /** The overrides of a caller: test doubles, and the state of the process. */
@@ -52,7 +53,11 @@ export async function registerServices(
   overrides: Overrides,
 ): Promise<DependencyContainer> {
   container.register(TOKENS.settings, { useValue: settings });
-  container.register(TOKENS.logger, { useValue: overrides.logger ?? pino({ level: settings.logLevel }) });
+  const logger = overrides.logger ?? openLog(settings);
+  container.register(TOKENS.logger, { useValue: logger });
+  container.register(TOKENS.auditLog, {
+    useFactory: instanceCachingFactory(() => openAudit(settings, logger)),
+  });
   container.register(TOKENS.clock, { useValue: overrides.clock ?? Date.now });
   container.register(TOKENS.metrics, {
     useFactory: instanceCachingFactory(() => new HttpMetrics(new Registry())),
@@ -81,7 +86,6 @@ export async function registerServices(
   container.register(TOKENS.openSources, {
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
-  const logger = container.resolve(TOKENS.logger);
   const monitor = new StoreMonitor(logger);
   container.register(TOKENS.storeMonitor, { useValue: monitor });
   const { store, coherence, isShared } =

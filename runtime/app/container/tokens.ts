@@ -34,6 +34,8 @@ import type { Shared } from './shared.js';
 export const TOKENS = {
   settings: token<Settings>('settings'),
   logger: token<Logger>('logger'),
+  /** Undefined if there are no audit lines. */
+  auditLog: token<Logger | undefined>('audit log'),
   clock: token<Clock>('clock'),
   metrics: token<HttpMetrics>('metrics'),
   admission: token<Admission>('admission'),

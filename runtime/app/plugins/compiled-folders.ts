@@ -40,7 +40,7 @@ export async function compiledFolders(
         : `${missing.length} plugins have no compiled index.js: ${shown.join(', ')}${more}`,
       missing.every((name) => shipped.has(name))
         ? 'remove the folders: Millrace comes with these plugins'
-        : 'a plugin written in TypeScript has to be compiled first: run `npx tsc` in the project, or copy its compiled files too',
+        : 'a plugin written in TypeScript has to be compiled first: run `npx --no tsc` in the project, or copy its compiled files too',
     );
   }
   return folders.filter((_, at) => isCompiled[at] === true);

@@ -280,7 +280,11 @@ function wire(
     curation: compiled.curation,
     http: (audience) => {
       let listener = listeners.get(audience);
-      if (listener === undefined) listeners.set(audience, (listener = createHttpApp(httpServices, audience)));
+      if (listener === undefined) {
+        // Only a process that listens opens the file of audit lines.
+        const auditLog = services.resolve(TOKENS.auditLog);
+        listeners.set(audience, (listener = createHttpApp({ ...httpServices, auditLog }, audience)));
+      }
       return listener;
     },
     retire: (limitMs = RETIRE_MS) =>

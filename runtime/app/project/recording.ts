@@ -1,8 +1,9 @@
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { LedgerMetrics } from '../../metrics/ledger-metrics.js';
 import type { Settings } from '../../settings/settings.js';
 import { compileProject, ProjectInvalidError, type CompileOptions } from './compile-project.js';
+import { openLog } from '../process/open-log.js';
 import { Sinks } from './sinks.js';
 
 /** The longest time for writing the last records, in milliseconds. It is a part of the time for closing. */
@@ -30,7 +31,7 @@ export function openRecording(settings: Settings, logger: Logger): Recording {
  * @throws ProjectInvalidError if a sink or a plugin has errors
  */
 export async function openSinks(settings: Settings): Promise<Sinks> {
-  const { sinks, options } = openRecording(settings, pino({ level: settings.logLevel }));
+  const { sinks, options } = openRecording(settings, openLog(settings));
   const compiled = await compileProject(settings.project, { ...settings, ...options, pipelines: [] });
   const isOfSinks = ({ at, severity }: Diagnostic): boolean =>
     severity === 'error' && /^(?:sinks|plugins)\//.test(at.file.path);

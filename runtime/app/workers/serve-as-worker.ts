@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { pino } from 'pino';
 import type { Registry } from 'prom-client';
 import type { ConnectionSource } from '../../http/connection-source.js';
 import type { Audience } from '../../http/edge/audience.js';
@@ -12,6 +11,7 @@ import { ProcessGuard } from '../process/process-guard.js';
 import { logProject, startService, type RunningService } from '../serve.js';
 import type { Loaded, Ports, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
 import { Replies } from './replies.js';
+import { openLog } from '../process/open-log.js';
 import { shareOf } from './share-of.js';
 
 /** The longest wait for the primary, which itself waits for other workers. */
@@ -26,7 +26,7 @@ export async function serveAsWorker(read: (file: ProjectFileContent) => Promise<
   const link = new PrimaryLink();
   const { number, logsProject, file } = await link.begin;
   const settings = await read(file);
-  const logger = pino({ level: settings.logLevel }).child({ worker: number });
+  const logger = openLog(settings).child({ worker: number });
   const guard = new ProcessGuard(settings, logger);
   const printAgain = logPrints(logger);
   const instance = new Instance((own) => link.gather(own));

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { checkExposure } from '../../access/exposure.js';
 import { MillraceError } from '../../api/errors.js';
@@ -18,6 +17,7 @@ import { ProjectFileChanges } from '../project/project-file-changes.js';
 import { watchProject } from '../project/watcher.js';
 import { urlOf } from '../serve.js';
 import { metricsText, requestsIn } from './merge-metrics.js';
+import { openLog } from '../process/open-log.js';
 import { WorkerPool } from './worker-pool.js';
 
 /**
@@ -33,7 +33,7 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
       `${nameOf('workers', settings)} is ${workers}, and only one process can open an embedded store; use the redis store, or 1 worker`,
     );
   await checkExposure(settings);
-  const logger = pino({ level: settings.logLevel });
+  const logger = openLog(settings);
   const guard = new ProcessGuard(settings, logger);
   // The workers serve with the files and poll them. The primary reports mistakes before it starts a worker.
   const tls = await TlsFiles.open(settings, logger);

@@ -101,7 +101,7 @@ async function demoSettings(context: CliContext, flags: SettingFlags): Promise<S
   // Keys of the environment are those of another service. On an address that others reach, MILLRACE_AUTH must allow it.
   const auth = given.auth === 'none' ? 'none' : 'auto';
   // The demo calls itself, and it is not for the network.
-  const edge = { adminPort: 'off', tlsCert: '', tlsKey: '', tlsClientCa: '' } as const;
+  const edge = { adminPort: 'off', tlsCert: '', tlsKey: '', tlsClientCa: '', audit: 'off' } as const;
   return { ...given, ...edge, port, lameDuckMs: 0, keysFile: '', auth };
 }
 

@@ -9,7 +9,7 @@ export function readmeText(project: NewProject): string {
   const hasJudgments = longest > 0;
   const statistics = textSteps(guess).map(
     ({ fields, statistics: file }) =>
-      `npx millrace text-stats ${fields.map(({ path }) => path).join(' ')} --from ${DATA.products} --out ${file}`,
+      `npx --no millrace text-stats ${fields.map(({ path }) => path).join(' ')} --from ${DATA.products} --out ${file}`,
   );
   return [
     `# ${name}`,
@@ -26,32 +26,32 @@ export function readmeText(project: NewProject): string {
     '| `data/` | the products as they were loaded; not in git |',
     '',
     '```sh',
-    'npx millrace validate',
+    'npx --no millrace validate',
     ...(guess.rows > Number(SETTINGS.indexCandidates.default)
       ? []
       : [
-          `npx millrace rank ${PIPELINE} --all true${query === undefined ? '' : ` --query ${shellWord(query)}`}`,
+          `npx --no millrace rank ${PIPELINE} --all true${query === undefined ? '' : ` --query ${shellWord(query)}`}`,
         ]),
     ...(hasJudgments
       ? [
           ...(query === undefined
             ? []
-            : [`npx millrace rank ${PIPELINE} --judged ${shellWord(query)} --explain`]),
-          `npx millrace evaluate ${PIPELINE} --judgments judgments/train.csv`,
-          `npx millrace tune ${PIPELINE} --judgments judgments/train.csv --write`,
-          `npx millrace evaluate ${PIPELINE} --against git:HEAD --judgments judgments/test.csv`,
+            : [`npx --no millrace rank ${PIPELINE} --judged ${shellWord(query)} --explain`]),
+          `npx --no millrace evaluate ${PIPELINE} --judgments judgments/train.csv`,
+          `npx --no millrace tune ${PIPELINE} --judgments judgments/train.csv --write`,
+          `npx --no millrace evaluate ${PIPELINE} --against git:HEAD --judgments judgments/test.csv`,
         ]
       : []),
-    'npx millrace serve',
+    'npx --no millrace serve',
     '```',
     '',
     'New products, one JSON object a line:',
     '',
     '```sh',
-    `npx millrace entities load product ${DATA.products}`,
+    `npx --no millrace entities load product ${DATA.products}`,
     ...(guess.features.length === 0
       ? []
-      : [`npx millrace features load ${STATISTICS_VIEW} ${DATA.statistics}`]),
+      : [`npx --no millrace features load ${STATISTICS_VIEW} ${DATA.statistics}`]),
     ...statistics,
     '```',
     '',

@@ -75,9 +75,9 @@ export function nextText(folder: string, query: string | undefined, products: nu
     ...(folder === '.' ? [] : [`cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)}`]),
     word === undefined
       ? products > Number(SETTINGS.indexCandidates.default)
-        ? 'npx millrace serve'
-        : `npx millrace rank ${PIPELINE} --all true`
-      : `npx millrace rank ${PIPELINE} --judged ${word} --explain`,
+        ? 'npx --no millrace serve'
+        : `npx --no millrace rank ${PIPELINE} --all true`
+      : `npx --no millrace rank ${PIPELINE} --judged ${word} --explain`,
   ];
   return `next:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }

@@ -15,26 +15,24 @@ interface Written {
 
 const written = new WeakMap<ServerResponse, Written>();
 
-/** Writes one log line for each request to a route that writes: who, from where, to what, how much. */
+/** Writes one line for each request to a route that writes: who, from where, to what, how much. */
 export class Audit {
-  readonly #logger: Logger;
-
+  /** @param log where the lines go; undefined if there are none */
   constructor(
-    logger: Logger,
+    private readonly log: Logger | undefined,
     private readonly edge: Edge,
-  ) {
-    // These lines do not depend on LOG_LEVEL, except for `silent`.
-    this.#logger = logger.child({ audit: true }, logger.level === 'silent' ? {} : { level: 'info' });
-  }
+  ) {}
 
   /** Logs the request when it is over. */
   watch(req: IncomingMessage, res: ServerResponse, route: string): void {
+    const { log } = this;
+    if (log === undefined) return;
     const address = this.edge.addressOf(req);
     res.once('close', () => {
       const { id, key } = requestState(res);
       const status = res.writableFinished ? res.statusCode : CLIENT_CLOSED_REQUEST;
       const who = { request_id: id, key: key?.name ?? '-', address };
-      this.#logger.info({ ...who, route, status, ...written.get(res) }, 'write');
+      log.info({ ...who, route, status, ...written.get(res) }, 'write');
     });
   }
 }

@@ -8,7 +8,8 @@ import { loadSettings } from '../../../runtime/settings/settings.js';
 import { answersOf, send, SHOP_FILES, SHOP_WRITES } from '../../formats/shop.js';
 import { millrace } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
+import { describeWith } from '../../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
 
 const VIEWS = ['product_stats', 'product_stock', 'user_brand', 'season'];
 
@@ -78,10 +79,9 @@ describe('entities export and features export', () => {
     expect(await serve(three.env, answersOf)).to.deep.equal(answers);
   });
 
-  describe('on Redis', () => {
+  describeWith('redis-server', 'on Redis', () => {
     let server: PrivateRedis | undefined;
     before(async function () {
-      needRedisServer(this);
       server = await startRedisServer();
     });
     after(() => server?.remove());

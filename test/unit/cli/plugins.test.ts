@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { API_VERSION } from '../../../runtime/api/version.js';
 import { pluginPackage } from '../../../runtime/cli/new/plugin/plugin-package.js';
 import { millrace } from '../../support/command-line.js';
+import { repositoryPath } from '../../support/repository.js';
 import { writeProject } from '../../support/project.js';
 
 const PACKAGE = {
@@ -80,10 +81,14 @@ describe('millrace new plugin', () => {
     const manifest = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8')) as {
       name: string;
       millrace: object;
+      devDependencies: { millrace: string };
     };
     expect(manifest.name).to.equal('millrace-near-by');
     expect(manifest.millrace).to.deep.equal({ api: '^1.0', plugins: './dist/src/index.js' });
-    for (const [path, text] of Object.entries(pluginPackage('near_by', 'near-by')))
+    // No registry has Millrace, so types and tests use the folder of the one that runs.
+    const [, millraceFolder = ''] = /^file:(.+)$/.exec(manifest.devDependencies.millrace) ?? [];
+    expect(resolve(dir, millraceFolder)).to.equal(repositoryPath());
+    for (const [path, text] of Object.entries(pluginPackage('near_by', dir)))
       expect(await readFile(join(dir, path), 'utf8'), path).to.equal(text);
   });
 

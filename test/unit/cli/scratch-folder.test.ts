@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { removeNow } from '../../../runtime/cli/scratch-folder.js';
 import { repositoryPath } from '../../support/repository.js';
+import { itWith } from '../../support/needs.js';
 import { withFiles } from '../../support/temporary-files.js';
 
 /** Starts a command, sends a signal when it has made its temporary folder, and says what ended it. */
@@ -56,7 +57,7 @@ describe('a command that a signal ends', () => {
       expect(existsSync(folder)).to.equal(false);
     }));
 
-  it('dataset build leaves the folder of the data set as it was', () =>
+  itWith('mkfifo', 'dataset build leaves the folder of the data set as it was', () =>
     withFiles({ 'data/keep': '' }, async (root) => {
       const out = join(root, 'new');
       mkdirSync(join(root, 'ledger'));
@@ -66,7 +67,8 @@ describe('a command that a signal ends', () => {
       const ended = await endedBy('SIGINT', words, root, () => existsSync(join(out, '.work', 'new')));
       expect(ended).to.equal('SIGINT');
       expect(readdirSync(out)).to.deep.equal([]);
-    }));
+    }),
+  );
 
   it('demo --loop removes its temporary folder', () =>
     withFiles({ 'tmp/.keep': '' }, async (root) => {

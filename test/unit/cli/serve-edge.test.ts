@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import { makeCertificates } from '../../support/certificates.js';
 import { millrace } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
+import { describeWith } from '../../support/needs.js';
 import { startProcess, type ServiceProcess } from '../../support/service-process.js';
 
 const PIPELINE = 'pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: 1 }\n';
@@ -23,14 +24,13 @@ const OPERATORS = [
   ['POST', '/api/v1/entities/scan'],
 ] as const;
 
-describe('millrace serve with two listeners and TLS', function () {
+describeWith(['redis-server', 'openssl'], 'millrace serve with two listeners and TLS', function () {
   // A service is a process that loads the project; on a busy machine that takes seconds.
   this.timeout(120_000);
   let redis: PrivateRedis;
   let root = '';
   let service: ServiceProcess | undefined;
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
     root = await writeProject({ 'pipelines/plain.yaml': PIPELINE });
     await makeCertificates((name) => join(root, name));

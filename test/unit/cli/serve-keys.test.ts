@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import { createKey } from '../../../runtime/access/key-text.js';
 import { millrace } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
-import { needRedisServer, startRedisServer } from '../../support/redis-server.js';
+import { startRedisServer } from '../../support/redis-server.js';
 import { ServiceFailed, startProcess, type ServiceProcess } from '../../support/service-process.js';
+import { itWith } from '../../support/needs.js';
 import { until as untilWithin } from '../../support/until.js';
 
 const PIPELINE = 'pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: 1 }\n';
@@ -116,36 +117,39 @@ describe('millrace serve with keys', function () {
     expect([await rankWith(url, old), await rankWith(url, next)]).to.deep.equal([200, 200]);
   });
 
-  it('gives all workers the same keys, and counts their uses together', async function () {
-    needRedisServer(this);
-    const redis = await startRedisServer();
-    try {
-      const old = await create('web', '--scope', 'rank');
-      const metrics = await create('prometheus', '--scope', 'metrics', '--expires', '2100-01-01');
-      const env = { REDIS_URL: redis.url, MILLRACE_KEYS: file, MILLRACE_RELOAD_POLL_MS: '20' };
-      const { url } = await serve(env, '--workers', '2');
-      for (let i = 0; i < 6; i++) expect(await rankWith(url, old)).to.equal(200);
-      const text = await (
-        await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${metrics}` } })
-      ).text();
-      const counted = text.match(/^millrace_key_requests_total\{key="web",.*status="200"\} (\d+)$/m)?.[1];
-      expect(counted).to.equal('6');
-      expect(text).to.match(/^millrace_keys_file_damaged 0$/m);
-      expect(text).to.match(
-        /^millrace_key_expires_timestamp_seconds\{key="prometheus",key_id="\w{8}"\} 4102444800$/m,
-      );
-      await millrace(['keys', 'revoke', 'web', '--keys-file', file]);
-      await until('both workers refuse', async () => {
-        const statuses: number[] = [];
-        for (let i = 0; i < 8; i++) statuses.push(await rankWith(url, old));
-        return statuses.every((status) => status === 401);
-      });
-    } finally {
-      service?.child.kill('SIGKILL');
-      await service?.ended;
-      await redis.remove();
-    }
-  });
+  itWith(
+    'redis-server',
+    'gives all workers the same keys, and counts their uses together',
+    async function () {
+      const redis = await startRedisServer();
+      try {
+        const old = await create('web', '--scope', 'rank');
+        const metrics = await create('prometheus', '--scope', 'metrics', '--expires', '2100-01-01');
+        const env = { REDIS_URL: redis.url, MILLRACE_KEYS: file, MILLRACE_RELOAD_POLL_MS: '20' };
+        const { url } = await serve(env, '--workers', '2');
+        for (let i = 0; i < 6; i++) expect(await rankWith(url, old)).to.equal(200);
+        const text = await (
+          await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${metrics}` } })
+        ).text();
+        const counted = text.match(/^millrace_key_requests_total\{key="web",.*status="200"\} (\d+)$/m)?.[1];
+        expect(counted).to.equal('6');
+        expect(text).to.match(/^millrace_keys_file_damaged 0$/m);
+        expect(text).to.match(
+          /^millrace_key_expires_timestamp_seconds\{key="prometheus",key_id="\w{8}"\} 4102444800$/m,
+        );
+        await millrace(['keys', 'revoke', 'web', '--keys-file', file]);
+        await until('both workers refuse', async () => {
+          const statuses: number[] = [];
+          for (let i = 0; i < 8; i++) statuses.push(await rankWith(url, old));
+          return statuses.every((status) => status === 401);
+        });
+      } finally {
+        service?.child.kill('SIGKILL');
+        await service?.ended;
+        await redis.remove();
+      }
+    },
+  );
 
   it('is used by commands with the key of MILLRACE_KEY', async () => {
     const key = await create('ops', '--scope', 'rank');

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startCollector, type Collector } from '../../support/otlp-collector.js';
 import { writeProject } from '../../support/project.js';
-import { needRedisServer, startRedisServer } from '../../support/redis-server.js';
+import { startRedisServer } from '../../support/redis-server.js';
 import { repositoryPath } from '../../support/repository.js';
+import { itWith } from '../../support/needs.js';
 import { startProcess, type ServiceProcess } from '../../support/service-process.js';
 
 /** What an operator preloads: an SDK of their own, which Millrace does not configure. */
@@ -100,8 +101,7 @@ describe('millrace serve, traced', function () {
     expect(collector.resource).to.include({ 'service.name': 'shop', 'deployment.environment.name': 'test' });
   });
 
-  it('sends the traces of all workers', async function () {
-    needRedisServer(this);
+  itWith('redis-server', 'sends the traces of all workers', async function () {
     const redis = await startRedisServer();
     try {
       await serve(['--workers', '2'], {

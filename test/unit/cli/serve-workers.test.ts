@@ -5,8 +5,9 @@ import { expect } from 'chai';
 import { millrace } from '../../support/command-line.js';
 import { newTally, postBytes, runClient } from '../../support/counting-client.js';
 import { writeProject } from '../../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
 import { ServiceFailed, startProcess, type ServiceProcess } from '../../support/service-process.js';
+import { describeWith } from '../../support/needs.js';
 import { until as untilWithin } from '../../support/until.js';
 
 const PIPELINE = 'pipelines/plain.yaml';
@@ -40,14 +41,13 @@ describe('millrace serve --workers, refused', () => {
   });
 });
 
-describe('millrace serve --workers', function () {
+describeWith('redis-server', 'millrace serve --workers', function () {
   // A worker is a process that loads the project; on a busy machine that takes seconds.
   this.timeout(2 * PATIENCE_MS);
   let redis: PrivateRedis;
   let root = '';
   let service: ServiceProcess | undefined;
   before(async function () {
-    needRedisServer(this);
     redis = await startRedisServer();
   });
   after(() => redis.remove());

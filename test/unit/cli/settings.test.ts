@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
-import { needRedisServer, startRedisServer } from '../../support/redis-server.js';
+import { startRedisServer } from '../../support/redis-server.js';
 import { ServiceFailed, startProcess, type ServiceProcess } from '../../support/service-process.js';
+import { itWith } from '../../support/needs.js';
 import { until } from '../../support/until.js';
 
 const MAIN = fileURLToPath(new URL('../../../runtime/main.js', import.meta.url));
@@ -240,31 +241,36 @@ describe('settings from millrace.yaml', () => {
         if (how === 'with --watch') expect(told('the project was reloaded')).to.have.length(0);
       });
 
-    it('are the same in a worker that replaces another after a change', async function () {
-      needRedisServer(this);
-      const redis = await startRedisServer();
-      try {
-        await project('redis_url: ${ADDRESS}', 'workers: 2', 'port: 0', 'lame_duck_ms: 0');
-        service = await startProcess(['--project', root], { ADDRESS: redis.url });
-        await write('redis_url: redis://127.0.0.1:1', 'workers: no');
-        const first = service.lines.find(({ worker }) => worker === 1)?.pid ?? 0;
-        process.kill(first, 'SIGKILL');
-        const { url } = service;
-        await until('the end of the worker', () => told('a worker ended; another is started').length > 0);
-        await until('a worker in its place', async () => {
-          const answer = await fetch(`${url}/metrics`, {
-            headers: { connection: 'close' },
-            signal: AbortSignal.timeout(10_000),
+    itWith(
+      'redis-server',
+      'are the same in a worker that replaces another after a change',
+      async function () {
+        const redis = await startRedisServer();
+        try {
+          await project('redis_url: ${ADDRESS}', 'workers: 2', 'port: 0', 'lame_duck_ms: 0');
+          service = await startProcess(['--project', root], { ADDRESS: redis.url });
+          await write('redis_url: redis://127.0.0.1:1', 'workers: no');
+          const first = service.lines.find(({ worker }) => worker === 1)?.pid ?? 0;
+          process.kill(first, 'SIGKILL');
+          const { url } = service;
+          await until('the end of the worker', () => told('a worker ended; another is started').length > 0);
+          await until('a worker in its place', async () => {
+            const answer = await fetch(`${url}/metrics`, {
+              headers: { connection: 'close' },
+              signal: AbortSignal.timeout(10_000),
+            });
+            const text = await answer.text();
+            return (
+              /^millrace_worker_restarts_total 1$/m.test(text) && /^millrace_workers_ready 2$/m.test(text)
+            );
           });
-          const text = await answer.text();
-          return /^millrace_worker_restarts_total 1$/m.test(text) && /^millrace_workers_ready 2$/m.test(text);
-        });
-        expect(service.stderr()).to.equal('');
-        service.child.kill('SIGTERM');
-        expect(await service.ended).to.equal(0);
-      } finally {
-        await redis.remove();
-      }
-    });
+          expect(service.stderr()).to.equal('');
+          service.child.kill('SIGTERM');
+          expect(await service.ended).to.equal(0);
+        } finally {
+          await redis.remove();
+        }
+      },
+    );
   });
 });

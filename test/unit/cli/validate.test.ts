@@ -6,12 +6,8 @@ import { DIAGNOSTIC_CODES } from '../../../runtime/config/diagnostics/diagnostic
 import { startInferenceServer, type InferenceServer } from '../../support/inference-server.js';
 import { millrace } from '../../support/command-line.js';
 import { startProject, writeProject } from '../../support/project.js';
-import {
-  freePort,
-  needRedisServer,
-  startRedisServer,
-  type PrivateRedis,
-} from '../../support/redis-server.js';
+import { freePort, startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
+import { describeWith } from '../../support/needs.js';
 import { repositoryPath } from '../../support/repository.js';
 
 const FILES = {
@@ -141,12 +137,11 @@ components:
     });
   });
 
-  describe('--connect', () => {
+  describeWith('redis-server', '--connect', () => {
     let redis!: PrivateRedis;
     let model!: InferenceServer;
 
     before(async function () {
-      needRedisServer(this);
       redis = await startRedisServer();
       model = await startInferenceServer();
     });

@@ -11,6 +11,7 @@ import { loadProject } from '../../../runtime/config/project/load-project.js';
 import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
 
 import { repositoryPath } from '../../support/repository.js';
+import { itWith } from '../../support/needs.js';
 import { withFiles } from '../../support/temporary-files.js';
 
 const sound = repositoryPath('test/unit/config/golden/sound');
@@ -228,7 +229,7 @@ describe('loadProject', () => {
     });
   });
 
-  it('reports files that cannot be read', async () => {
+  itWith('mkfifo', 'reports files that cannot be read', async () => {
     await withFiles({ 'pipelines/p.yaml': MINIMAL, 'pipelines/q.yaml': MINIMAL }, async (root) => {
       symlinkSync('nowhere.yaml', join(root, 'pipelines/r.yaml'));
       await mkdir(join(root, 'pipelines/s.yaml'));

@@ -10,7 +10,7 @@ import { plugin } from '../../../plugins/onnx/index.js';
 import { withoutZipMap } from '../../../plugins/onnx/zip-map.js';
 import { createComponent, NO_NOTICES } from '../../support/create-component.js';
 import { attribute, denseModel, onnxModel, treeModel, type OnnxGraph } from '../../support/onnx-writer.js';
-import { findOnnxRuntime, withOnnxRuntime } from '../../support/onnx-runtime.js';
+import { describeWith } from '../../support/needs.js';
 import { randomColumns, randomEnsemble } from '../../support/random-ensemble.js';
 import { repositoryPath } from '../../support/repository.js';
 import { absent, compute, FakeStep } from '../../support/step-input.js';
@@ -36,12 +36,8 @@ describe('onnx without onnxruntime-node', () => {
   });
 });
 
-describe(withOnnxRuntime('onnx'), function () {
+describeWith('onnxruntime-node', 'onnx', function () {
   let models: ModelComponent[] = [];
-
-  before(function () {
-    if (findOnnxRuntime() === undefined) this.skip();
-  });
 
   afterEach(async () => {
     await Promise.all(models.map(async (one) => one.close?.()));

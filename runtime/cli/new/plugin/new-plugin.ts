@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { mkdir, rm, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { NAME_PATTERN } from '../../../api/types.js';
 import { nameHelp } from '../../../config/project/marks.js';
 import type { CliContext } from '../../context.js';
@@ -29,7 +29,7 @@ async function writePackage(context: CliContext, name: string, { dir }: Flags): 
   const found = await stat(folder).catch(() => undefined);
   if (found !== undefined)
     throw new CommandFailure(`${shown} exists already`, 'choose another folder with --dir');
-  const files = pluginPackage(name, basename(folder));
+  const files = pluginPackage(name, folder);
   try {
     await mkdir(folder, { recursive: true });
     for (const [path, text] of Object.entries(files)) await writeWhole(join(folder, path), text);

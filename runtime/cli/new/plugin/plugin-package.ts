@@ -1,13 +1,14 @@
+import { basename, relative, sep } from 'node:path';
 import { API_VERSION } from '../../../api/version.js';
-import { version } from '../../../settings/version.js';
+import { PACKAGE } from '../../../core/locations.js';
 
-/** The files of a package with one plugin, by path. @param folder the last part of its path */
+/** The files of a package with one plugin, by path. @param folder its path */
 export function pluginPackage(name: string, folder: string): Readonly<Record<string, string>> {
   const npmName = `millrace-${name.replaceAll('_', '-')}`;
   return {
-    'package.json': manifest(npmName),
+    'package.json': manifest(npmName, folder),
     'tsconfig.json': TSCONFIG,
-    'README.md': readme(name, npmName, folder),
+    'README.md': readme(name, npmName, basename(folder)),
     '.gitignore': 'node_modules/\ndist/\n',
     'src/index.ts': index(name),
     [`src/${name.replaceAll('_', '-')}.ts`]: source(name),
@@ -18,7 +19,9 @@ export function pluginPackage(name: string, folder: string): Readonly<Record<str
 /** The plugin API of this version, and every later one that is compatible. */
 const RANGE = `^${API_VERSION.split('.').slice(0, 2).join('.')}`;
 
-function manifest(npmName: string): string {
+/** Millrace is in no package registry, so types and tests use the folder of the Millrace that writes the package. */
+function manifest(npmName: string, folder: string): string {
+  const millrace = `file:${relative(folder, PACKAGE).replaceAll(sep, '/')}`;
   return `${JSON.stringify(
     {
       name: npmName,
@@ -29,7 +32,7 @@ function manifest(npmName: string): string {
       millrace: { api: RANGE, plugins: './dist/src/index.js' },
       files: ['dist/src'],
       scripts: { build: 'tsc', test: 'tsc && node --test dist/test/', prepack: 'tsc' },
-      devDependencies: { '@types/node': '^20.19.0', millrace: `^${version}`, typescript: '~6.0.0' },
+      devDependencies: { '@types/node': '^20.19.0', millrace, typescript: '~6.0.0' },
     },
     null,
     2,
@@ -164,10 +167,11 @@ components:
 ## Use it in a project
 
 \`\`\`sh
-npm install ../${folder}
+npm pack                                              # here
+npm install ../${folder}/${npmName}-0.1.0.tgz   # in the folder where Millrace is installed
 \`\`\`
 
-A package that is linked from another folder needs \`MILLRACE_LINKED_FOLDERS\`. A published or packed package does not.
+A package that is linked from another folder needs \`MILLRACE_LINKED_FOLDERS\`. A packed package does not.
 
 \`\`\`yaml
 # millrace.yaml
@@ -177,6 +181,6 @@ plugins: ["${npmName}"]
 ## Develop it
 
 \`npm test\` compiles and runs the tests. \`millrace\` in package.json has the range of versions of the plugin API that it
-works with.
+works with. The development dependency \`millrace\` is the folder of the Millrace that wrote this package.
 `;
 }

@@ -130,8 +130,10 @@ describe('a package of plugins that', () => {
     });
   }
 
-  it('is broken has the expected diagnostics', function () {
-    if (told.size < BROKEN.length) this.skip(); // a part of the cases ran
+  it('is broken has the expected diagnostics', async () => {
+    // With `-g` a part of the cases ran before.
+    for (const broken of BROKEN)
+      if (!told.has(broken.title)) told.set(broken.title, await diagnosticsOf(broken));
     const text = Array.from(told, ([title, shown]) => `# a package that ${title}\n${shown}\n`).join('\n');
     if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(GOLDEN, text);
     expect(existsSync(GOLDEN), `${GOLDEN}; write it with UPDATE_GOLDEN=1`).to.equal(true);

@@ -258,7 +258,7 @@ ${exported} = definePlugin({ name: 'broken', kind: 'rule', summary: 'A test.', o
       [
         ['own'],
         'plugins/own',
-        'there is no compiled index.js a plugin written in TypeScript has to be compiled first: run `npx tsc`',
+        'there is no compiled index.js a plugin written in TypeScript has to be compiled first: run `npx --no tsc`',
       ],
       [
         ['own', 'other'],

@@ -11,9 +11,10 @@ import { OldRedis } from '../../../../runtime/cli/import-wyvern/old-redis.js';
 import type { DataTarget } from '../../../../runtime/cli/load/target.js';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
 import { lz4 } from '../../../support/lz4-frame.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../../../support/redis-server.js';
+import { startRedisServer, type PrivateRedis } from '../../../support/redis-server.js';
 import { repositoryPath } from '../../../support/repository.js';
 import { withFiles } from '../../../support/temporary-files.js';
+import { describeWith } from '../../../support/needs.js';
 import { until } from '../../../support/until.js';
 
 const PROJECT = {
@@ -22,11 +23,10 @@ const PROJECT = {
   'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string }\n',
 };
 
-describe('entities import-wyvern', () => {
+describeWith('redis-server', 'entities import-wyvern', () => {
   let server: PrivateRedis;
   let redis: Redis;
   before(async function () {
-    needRedisServer(this);
     server = await startRedisServer();
     redis = new Redis(server.url);
   });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { millrace } from '../../../support/command-line.js';
 import { repositoryPath } from '../../../support/repository.js';
 import { withFiles } from '../../../support/temporary-files.js';
+import { itWith } from '../../../support/needs.js';
 import { until } from '../../../support/until.js';
 
 const BRANDS = ['Lumen', 'Vela', 'Arco'];
@@ -37,7 +38,7 @@ judgments.csv   20 queries, 97.5 % of ids found → judgments/train.csv 12,
 wrote 11 files; loaded 40 products (embedded)
 next:
   cd shop
-  npx millrace rank search --judged "shoe 0" --explain
+  npx --no millrace rank search --judged "shoe 0" --explain
 `.replace('"shoe 0"', /--judged (".*?")/.exec(stdout)?.[1] ?? ''),
       );
       expect(await readdir(shop)).to.have.members([
@@ -142,7 +143,7 @@ next:
       expect(answer.ranked_candidates.length).to.be.above(5);
     }));
 
-  it('commits the files, unless the folder is in a repository', () =>
+  itWith('git', 'commits the files, unless the folder is in a repository', () =>
     withFiles({ 'p.csv': CSV }, async (root) => {
       const shop = join(root, 'shop');
       const made = await millrace(['init', shop, '--from', join(root, 'p.csv')]);
@@ -152,5 +153,6 @@ next:
       expect(inner.stderr).to.equal(
         'commit the files, so that evaluate --against git:HEAD can compare with them\n',
       );
-    }));
+    }),
+  );
 });

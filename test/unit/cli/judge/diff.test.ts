@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { chromium } from 'playwright-core';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
+import { itWith } from '../../../support/needs.js';
+import { startBrowser } from '../../../support/browser.js';
 import { writeProject } from '../../../support/project.js';
-
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 const PIPELINE = (name: string, steps: string): string => `
 pipeline: ${name}
@@ -204,30 +202,29 @@ describe('millrace diff', () => {
       expect(policy).to.contain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
     });
 
-    it('shows its plots and tables in a browser, without a complaint of the policy', async function () {
-      if (!existsSync(CHROMIUM)) {
-        if (process.env.CI) throw new Error(`no browser at ${CHROMIUM}; install chromium or set CHROMIUM`);
-        this.skip();
-      }
-      this.timeout(30_000);
-      const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-      try {
-        const tab = await browser.newPage();
-        const told: string[] = [];
-        tab.on('console', (message) => told.push(message.text()));
-        tab.on('request', (request) => told.push(request.url()));
-        await tab.goto(pathToFileURL(path).href);
-        expect(told).to.deep.equal([pathToFileURL(path).href]);
-        expect(await tab.locator('svg').count()).to.equal(3);
-        for (const plot of await tab.locator('svg').all())
-          expect((await plot.boundingBox())?.height).to.be.above(100);
-        // The style sheet is in force.
-        const columns = await tab.evaluate("getComputedStyle(document.querySelector('.cards')).display");
-        expect(columns).to.equal('grid');
-        expect(await tab.getByRole('cell', { name: hostile }).first().isVisible()).to.equal(true);
-      } finally {
-        await browser.close();
-      }
-    });
+    itWith(
+      'chromium',
+      'shows its plots and tables in a browser, without a complaint of the policy',
+      async function () {
+        const browser = await startBrowser(this);
+        try {
+          const tab = await browser.newPage();
+          const told: string[] = [];
+          tab.on('console', (message) => told.push(message.text()));
+          tab.on('request', (request) => told.push(request.url()));
+          await tab.goto(pathToFileURL(path).href);
+          expect(told).to.deep.equal([pathToFileURL(path).href]);
+          expect(await tab.locator('svg').count()).to.equal(3);
+          for (const plot of await tab.locator('svg').all())
+            expect((await plot.boundingBox())?.height).to.be.above(100);
+          // The style sheet is in force.
+          const columns = await tab.evaluate("getComputedStyle(document.querySelector('.cards')).display");
+          expect(columns).to.equal('grid');
+          expect(await tab.getByRole('cell', { name: hostile }).first().isVisible()).to.equal(true);
+        } finally {
+          await browser.close();
+        }
+      },
+    );
   });
 });

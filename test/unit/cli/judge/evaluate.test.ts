@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
+import { itWith } from '../../../support/needs.js';
 import { writeProject } from '../../../support/project.js';
 
 const PIPELINE = (name: string, value: string, more = ''): string => `
@@ -171,7 +172,7 @@ mrr       0.6667  +0.0833  [-0.5000, +0.6667]  1.0000
     }
   });
 
-  it('compares with a commit, and leaves the repository as it was', async () => {
+  itWith('git', 'compares with a commit, and leaves the repository as it was', async () => {
     const git = (...argv: string[]): string =>
       execFileSync('git', ['-C', root, '-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], {
         encoding: 'utf8',

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { keySlot, SLOTS } from '../../../../runtime/store/redis/cluster/key-slot.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../../../support/redis-server.js';
+import { describeWith } from '../../../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../../../support/redis-server.js';
 
 describe('the slot of a key', () => {
   it('matches the example of the specification', () => {
@@ -17,11 +18,10 @@ describe('the slot of a key', () => {
     expect(keySlot('foo{}{bar}')).not.to.equal(keySlot('bar'));
   });
 
-  describe('for any key', () => {
+  describeWith('redis-server', 'for any key', () => {
     let server: PrivateRedis | undefined;
     let client: Redis;
     before(async function () {
-      needRedisServer(this);
       server = await startRedisServer(['--cluster-enabled', 'yes', '--cluster-port', '0']).catch(
         () => undefined,
       );
