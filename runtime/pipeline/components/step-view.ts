@@ -65,7 +65,10 @@ export class StepView implements StepInput {
     const column = this.#frame.columns[slot] as Column;
     const copies = this.#copies;
     if (copies === undefined) return column as ColumnOf<K>;
-    const copy = copies.get(slot) ?? copyColumn(column, this.count);
+    const use = `${this.#step.number}:${slot}`;
+    const copy =
+      copies.get(slot) ??
+      copyColumn(column, this.count, (values, length) => this.#frame.spare(use, values, length));
     copies.set(slot, copy);
     return copy as ColumnOf<K>;
   }
