@@ -17,7 +17,7 @@ import { loadPlugins } from './load-plugins.js';
 import { ruleFile } from './observe/alerts.js';
 import { dashboard } from './observe/dashboard.js';
 import { optionTypes } from './option-types.js';
-import { diagnosticTable, errorTable, propertyTable, rejectReasonTable } from './tables/code-tables.js';
+import { diagnosticTable, errorTable, propertyTable, rejectReasonTable, scoringTable } from './tables/code-tables.js';
 import { licenceTable } from './tables/licence-table.js';
 import { metricTable } from './tables/metric-table.js';
 import { optionTable, outsideTable, pluginTable } from './tables/plugin-tables.js';
@@ -83,6 +83,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/deploy.md', 'metrics', metricTable()],
   ['docs/licences.md', 'licences', licenceTable(join(ROOT, 'package-lock.json'))],
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],
+  ['docs/plugins.md', 'scoring', scoringTable()],
   ['docs/plugins.md', 'sinks', outsideTable('sink', sinks)],
   ['docs/sources.md', 'sources', outsideTable('source', sources)],
   ['docs/expressions.md', 'functions', functionTable()],

@@ -5,10 +5,12 @@ import { ExperimentStates } from '../experiments/experiment-states.js';
 import { Stops } from '../experiments/stops.js';
 import type { EntityIndex } from '../index/entity-index.js';
 import type { Scans } from '../index/export/scans.js';
+import type { FeatureSources } from '../index/feature-source.js';
 import type { FeatureStore } from '../index/feature-store.js';
+import type { OnlineFeatures } from '../index/online-features.js';
 import type { Forget } from '../privacy/forget.js';
 import type { Settings } from '../settings/settings.js';
-import { registerData } from './container/register-generation.js';
+import { openSourcesOf, registerData, registerOnline } from './container/register-generation.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS } from './container/tokens.js';
 import { ProjectInvalidError } from './project/compile-project.js';
@@ -18,6 +20,8 @@ import { LEDGER_MS, openSinks } from './project/recording.js';
 export interface DataApp {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
+  /** Connects the sources of features outside the store at the first read. */
+  readonly online: Pick<OnlineFeatures, 'read'>;
   readonly scans: Scans;
   readonly forget: Forget;
   readonly experiments: ExperimentStates;
@@ -41,7 +45,18 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
   registerData(services, config);
   const store = services.resolve(TOKENS.store);
   const features = services.resolve(TOKENS.featureStore);
+  let sources: Promise<FeatureSources> | undefined;
+  const openOnline = async (): Promise<OnlineFeatures> => {
+    sources ??= openSourcesOf(config.views, settings).then((open) => {
+      services.register(TOKENS.featureSources, { useValue: open });
+      return open;
+    });
+    await sources;
+    return services.resolve(TOKENS.onlineFeatures);
+  };
+  registerOnline(services, config);
   return {
+    online: { read: async (...args) => (await openOnline()).read(...args) },
     entities: services.resolve(TOKENS.entityIndex),
     features,
     scans: services.resolve(TOKENS.scans),
@@ -54,6 +69,10 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
     close: async () => {
       await features.recording.idle(LEDGER_MS);
       await sinks?.ledger.close(LEDGER_MS);
+      await sources?.then(
+        (open) => open.close(),
+        () => undefined,
+      );
       await store.close();
     },
   };

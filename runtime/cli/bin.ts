@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.js';
 import type { StrayKind } from '../app/plugins/stray-errors.js';
+import { exitCall } from '../core/exit-call.js';
 import { version } from '../settings/version.js';
 
 // A closed pipe (millrace plan … | head) is not an error.
@@ -51,16 +52,18 @@ const code = await runCli(
       const failWith =
         (kind: StrayKind) =>
         (error: unknown): void => {
-          try {
-            caught(kind, error);
-            process.exitCode = 1;
-          } catch (own) {
-            console.error('error: millrace failed:', own);
+          if (!caught(kind, error)) {
+            console.error('error: millrace failed:', error);
             process.exit(1);
           }
+          process.exitCode = 1;
         };
       process.on('uncaughtException', failWith('exception'));
       process.on('unhandledRejection', failWith('rejection'));
+      process.on('exit', (status) => {
+        const call = exitCall(status);
+        if (call !== undefined && caught('exit', call)) process.exitCode = status === 0 ? 1 : status;
+      });
     },
   },
   version,

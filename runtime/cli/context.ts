@@ -25,10 +25,10 @@ export interface CliContext {
    */
   readonly beforeSignal?: (clean: () => void) => () => void;
   /**
-   * Passes uncaught errors to `caught`, and makes the process end with code 1. Undefined if the caller handles them
-   * itself.
+   * Passes uncaught errors and calls of process.exit to `caught`, and makes the process end with another code than 0.
+   * `caught` returns false for what is not of a plugin. Undefined if the caller handles them itself.
    */
-  readonly strayErrors?: (caught: (kind: StrayKind, error: unknown) => void) => void;
+  readonly strayErrors?: (caught: (kind: StrayKind, error: unknown) => boolean) => void;
 }
 
 /**
@@ -38,10 +38,12 @@ export interface CliContext {
 export function tellStrayErrors(context: CliContext, { project }: Settings): void {
   context.strayErrors?.((kind, error) => {
     const plugin = strayPlugin(project, kind, error);
-    if (plugin === undefined) throw error;
+    if (plugin === undefined) return false;
     const message = printable(error instanceof Error ? error.message : String(error));
     const from = plugin === UNKNOWN_PLUGIN ? 'a plugin' : `the plugin ${plugin}`;
-    context.stderr.write(`error: ${from} did not handle an error: ${message}\n`);
+    const what = kind === 'exit' ? 'ended the command' : 'did not handle an error';
+    context.stderr.write(`error: ${from} ${what}: ${message}\n`);
+    return true;
   });
 }
 

@@ -205,9 +205,10 @@ function stepText(step: ExplainedStep, width: number): string {
  * candidates excluded.
  */
 function ruleText(step: ExplainedStep): string {
-  const { applied = 0, skipped = 0 } = step;
+  const { applied = 0, skipped = 0, not_finite: notFinite = 0 } = step;
   if (skipped === 0) return `set ${applied}`;
-  return `set ${applied}, left ${skipped} unchanged because a value is unknown or not finite${notKnownText(step)}`;
+  const wrote = notFinite === 0 ? '' : `; it gave ${notFinite} of them a score that is not finite`;
+  return `set ${applied}, left ${skipped} unchanged because a value is unknown or not finite${notKnownText(step)}${wrote}`;
 }
 
 function notKnownText({ not_known: unknown = {} }: ExplainedStep): string {

@@ -38,7 +38,8 @@ export function shorten(text: string, max = Infinity): string {
   return width <= max ? kept.join('') : `${kept.slice(0, keptWithEllipsis).join('')}…`;
 }
 
-function widthOf(text: string): number {
+/** The terminal columns that the text takes. */
+export function widthOf(text: string): number {
   return cellsOf(text).reduce((width, cell) => width + cell.width, 0);
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentKind } from '../api/plugin.js';
-import type { OutputKind } from '../api/component.js';
+import type { OutputKind, RuleComponent } from '../api/component.js';
 import { NAME_PATTERN } from '../api/types.js';
 import { nameHelp } from '../config/project/marks.js';
 import { nearest } from '../core/nearest.js';
@@ -14,6 +14,14 @@ const WORK: Readonly<Record<ComponentKind, string>> = {
 };
 
 const OUTPUT_KINDS: readonly OutputKind[] = ['number', 'bool', 'text'];
+
+/** What `scoring` of a rule says about scores; also for the docs. */
+export const RULE_SCORINGS: Readonly<Record<NonNullable<RuleComponent['scoring']>, string>> = {
+  sets: 'gives each candidate a new score, and reports those that it left without one',
+  changes: 'changes the scores that there are, for example by addition',
+  scales: 'multiplies the scores that there are, so a score of 0 stays 0',
+  keeps: 'changes no score: only the order, or which candidates are there',
+};
 
 export interface ComponentFault {
   readonly message: string;
@@ -36,6 +44,18 @@ export function componentFaults(created: unknown, kind: ComponentKind): Componen
     kind === 'effect' && typeof component.served === 'function' && component[work] === undefined;
   if (typeof component[work] !== 'function' && !isServed) faults.push(withoutWork(component, kind));
   if (kind === 'feature' || kind === 'model') faults.push(...outputFaults(component.outputs, kind));
+  const { scoring } = component;
+  if (
+    kind === 'rule' &&
+    scoring !== undefined &&
+    !Object.keys(RULE_SCORINGS).some((known) => known === scoring)
+  ) {
+    const guess = typeof scoring === 'string' ? nearest(scoring, Object.keys(RULE_SCORINGS)) : undefined;
+    faults.push({
+      message: `the component's \`scoring\` is ${nameOf(scoring)}: expected one of ${Object.keys(RULE_SCORINGS).join(', ')}`,
+      ...(guess === undefined ? {} : { help: `did you mean \`${guess}\`?` }),
+    });
+  }
   for (const name of ['warm', 'close'] as const)
     if (component[name] !== undefined && typeof component[name] !== 'function')
       faults.push({

@@ -47,6 +47,7 @@ export async function compileStep(
     number: index + 1,
     use: step.use.value,
     kind: plugin.kind,
+    isShipped: tools.plugins.isShipped(plugin.name),
     as: nameOf(step),
     component,
     ...versionOf(component),

@@ -32,6 +32,7 @@ export async function compileStub(
     number: index + 1,
     use: step.use.value,
     kind: plugin.kind,
+    isShipped: true,
     as: nameOf(step),
     component: stub(outputs),
     onError: step.onError,

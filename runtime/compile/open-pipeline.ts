@@ -2,7 +2,6 @@ import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../config/project/load-events.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';
 import type { ProjectConfig } from '../config/model/project.js';
-import { FUNCTIONS } from '../expression/functions/registry.js';
 import type { StepPlaces } from './meaning/step-places.js';
 import type { StepExpression } from './meaning/written.js';
 import { PipelineNames } from './pipeline-names.js';
@@ -38,14 +37,6 @@ export function openPipeline(
   diagnostics: Diagnostics,
   open: StepTools['tunable'],
 ): OpenPipeline {
-  for (const [name, text] of definition.define) {
-    if (FUNCTIONS.has(name))
-      diagnostics.error('reserved_name', text.at, `\`${name}\` is the name of a function`);
-  }
-  for (const { name, at } of definition.params.values()) {
-    if (FUNCTIONS.has(name))
-      diagnostics.error('reserved_name', at, `\`${name}\` is the name of a function`, 'choose another name');
-  }
   const reads = openReads(definition, config, diagnostics);
   const order = new StepOrder(definition.components, (use) => plugins.get(use)?.kind);
   const names = new PipelineNames(definition, reads, order, diagnostics, open);

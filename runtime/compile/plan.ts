@@ -192,6 +192,8 @@ export interface PlannedStep {
   readonly number: number;
   readonly use: string;
   readonly kind: ComponentKind;
+  /** Whether the plugin ships with Millrace. Others get copies of what they read. */
+  readonly isShipped: boolean;
   readonly as: string;
   readonly component: Component;
   /** Version of the model's file: `ProjectFile.version`. */

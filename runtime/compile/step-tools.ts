@@ -13,6 +13,8 @@ import type { OptionFiles } from './option-files.js';
 export interface PluginRegistry {
   get(name: string): Plugin | undefined;
   names(): Iterable<string>;
+  /** Whether the plugin ships with Millrace. */
+  isShipped(name: string): boolean;
   /** The file of a plugin. */
   place(name: string): Span | undefined;
   /** The plugins that sinks/*.yaml use, by name. */

@@ -1,4 +1,4 @@
-import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
+import type { Column, ColumnKind, ColumnOf, VectorColumn } from '../api/columns.js';
 import type { ComponentEvent } from '../api/step-input.js';
 import { Status } from '../api/status.js';
 import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
@@ -35,6 +35,8 @@ export class Frame {
   eventNumbers: Uint8Array | undefined;
   /** The events of components, in the order of their steps. */
   readonly emitted: ComponentEvent[] = [];
+  /** Memory for copies of vectors, by what they are for. New memory would cost more than the copy. */
+  readonly #spares = new Map<string, VectorColumn['values']>();
   #capacity = 0;
   readonly #layout: FrameLayout;
 
@@ -104,6 +106,16 @@ export class Frame {
 
   vector(slot: number): ColumnOf<'vector'> {
     return this.columns[slot] as ColumnOf<'vector'>;
+  }
+
+  /** Memory for a copy of vectors, of the same type. The next request reuses it. */
+  spare(use: string, like: VectorColumn['values'], length: number): VectorColumn['values'] {
+    const isWide = like instanceof Float64Array;
+    const kept = this.#spares.get(use);
+    if (kept !== undefined && kept.length >= length && kept instanceof Float64Array === isWide) return kept;
+    const made = isWide ? new Float64Array(like.length) : new Float32Array(like.length);
+    this.#spares.set(use, made);
+    return made;
   }
 
   #grow(count: number): void {

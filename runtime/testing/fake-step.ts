@@ -105,6 +105,11 @@ export class FakeStep implements StepInput {
     return column as unknown as ColumnOf<K>;
   }
 
+  /** A copy of all that the component can read, to see later whether it was changed. */
+  snapshot(): unknown {
+    return structuredClone({ columns: this.#columns, rows: this.rows });
+  }
+
   /** The candidates are p0, p1, … of the type `product`. */
   candidate(row: number): EntityIdentifier {
     return { type: 'product', id: `p${row}` };

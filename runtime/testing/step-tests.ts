@@ -93,6 +93,12 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
       },
     },
     {
+      name: 'does not write into its input, which other steps read too',
+      run: async () => {
+        for (const { given, kept } of await run(6, 'mixed')) assert.deepEqual(kept, given);
+      },
+    },
+    {
       name: 'gives the same output for the same input',
       run: async () => {
         assert.deepEqual(await run(6, 'present'), await run(6, 'present'));
@@ -109,6 +115,9 @@ interface Outcome {
   readonly touched: readonly number[];
   readonly scores: readonly number[];
   readonly outputs: unknown;
+  /** Its input before and after it ran. */
+  readonly given: unknown;
+  readonly kept: unknown;
 }
 
 async function runAll(
@@ -130,7 +139,8 @@ async function runAll(
     );
     try {
       await component.warm?.({ warn: () => undefined });
-      outcomes.push(await runStep(component, step));
+      const given = step.snapshot();
+      outcomes.push({ ...(await runStep(component, step)), given, kept: step.snapshot() });
     } finally {
       await component.close?.();
     }
@@ -138,7 +148,7 @@ async function runAll(
   return outcomes;
 }
 
-async function runStep(component: Component, step: FakeStep): Promise<Outcome> {
+async function runStep(component: Component, step: FakeStep): Promise<Omit<Outcome, 'given' | 'kept'>> {
   const before = SCORES.slice(0, step.count);
   if ('compute' in component) {
     const outputs = await compute(component satisfies FeatureComponent, step);

@@ -76,6 +76,7 @@ export async function openLearnedStep(
   const untrained: PluginRegistry = {
     names: () => plugins.names(),
     place: (use) => plugins.place(use),
+    isShipped: (use) => plugins.isShipped(use),
     sinks: plugins.sinks,
     sources: plugins.sources,
     get: (use) => (use === plugin.name ? ({ ...plugin, create } as Plugin) : plugins.get(use)),

@@ -1,3 +1,4 @@
+import { RULE_SCORINGS } from '../../runtime/compile/check-component.js';
 import { ERROR_CODES } from '../../runtime/api/error-codes.js';
 import { DIAGNOSTIC_CODES } from '../../runtime/config/diagnostics/diagnostic-codes.js';
 import { REJECT_REASONS } from '../../runtime/dataset/import/foreign-event.js';
@@ -27,6 +28,14 @@ export function rejectReasonTable(): string {
   return markdownTable(
     ['reason', 'meaning'],
     Object.entries(REJECT_REASONS).map(([reason, meaning]) => [`\`${reason}\``, meaning]),
+  );
+}
+
+/** What a rule may declare about scores. */
+export function scoringTable(): string {
+  return markdownTable(
+    ['`scoring`', 'the rule'],
+    Object.entries(RULE_SCORINGS).map(([name, summary]) => [`\`'${name}'\``, summary]),
   );
 }
 

@@ -223,7 +223,9 @@ async function runAll(
       findFile: () => Promise.resolve(undefined),
       findPackage: findTestPackage,
     });
+    const given = step.snapshot();
     outcomes.push(await run(component, step));
+    expect(step.snapshot(), 'it wrote into its input, which other steps read too').to.deep.equal(given);
     await component.close?.();
   }
   expect(outcomes, 'README.md needs an example without a file, or with a file of the plugin folder').not.to.be

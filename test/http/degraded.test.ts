@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { pluginFiles } from '../support/project.js';
 import { withFiles } from '../support/temporary-files.js';
 import { post } from './harness.js';
@@ -29,6 +30,14 @@ const FILES = {
        return { applied: input.rows.length, skipped: 0 };
      } };`,
   ),
+  ...pluginFiles(
+    'adds_nan',
+    'rule',
+    `return { apply(input, { scores }) {
+       for (const row of input.rows) scores[row] += row === 22 ? NaN : row === 23 ? Infinity : 0;
+       return { applied: input.rows.length, skipped: 0 };
+     } };`,
+  ),
 };
 
 const score = (value: string, more = ''): string => `  - use: score${more}\n    with: { value: "${value}" }`;
@@ -40,6 +49,7 @@ describe('an answer that is worse than its pipeline promises', () => {
   interface Served {
     readonly url: string;
     /** The header of a ranking, and that the explanation and the metrics say the same. */
+    readonly log: readonly { readonly msg: string; readonly step?: string }[];
     readonly degraded: (sent?: object) => Promise<string | null>;
   }
 
@@ -59,9 +69,12 @@ ${components}
 `,
       },
       async (root) => {
-        await serveProject(root, (url) =>
+        const log: { msg: string; step?: string }[] = [];
+        const logger = pino({}, { write: (line) => void log.push(JSON.parse(line) as { msg: string }) });
+        const run = (url: string): Promise<void> =>
           use({
             url,
+            log,
             degraded: async (sent = body) => {
               const answer = await post(`${url}/api/v1/ranking`, sent);
               expect(answer.status, answer.text).to.equal(200);
@@ -72,8 +85,8 @@ ${components}
               expect(told.map(({ cause, value }) => `${cause}=${value}`).join(', ')).to.equal(header ?? '');
               return header;
             },
-          }),
-        );
+          });
+        await serveProject(root, run, logger);
       },
     );
 
@@ -144,7 +157,23 @@ ${components}
 
   it('counts a score that is not finite', () =>
     serve('  - use: writes_nan', async ({ degraded }) => {
-      expect(await degraded()).to.equal('unscored=1/24');
+      expect(await degraded()).to.equal('unscored=1/24, not_finite=writes_nan');
+    }));
+
+  it('names a rule that writes scores that are not finite, whatever it declares', () =>
+    serve(`${score('product.price')}\n  - use: adds_nan\n    as: adds`, async ({ url, degraded, log }) => {
+      expect(await degraded()).to.equal('not_finite=adds');
+      const { json } = await post(`${url}/api/v1/ranking`, body);
+      const places = json?.['ranked_candidates'] as readonly { candidate_id: string; ranked_score: number }[];
+      expect(places[0]).to.deep.include({ candidate_id: 'p23', ranked_score: 23 });
+      const explained = (await post(`${url}/api/v1/ranking/explain`, body)).json;
+      const { steps } = explained as { steps: readonly object[] };
+      expect(JSON.stringify(steps)).to.contain('"applied":22,"skipped":2,"not_finite":2');
+      const text = await (await fetch(`${url}/metrics`)).text();
+      expect(text).to.contain('millrace_pipeline_degraded_total{pipeline="ranking",cause="not_finite"} 2');
+      expect(log.filter(({ step }) => step === 'adds').map(({ msg }) => msg)).to.deep.equal([
+        'a rule writes scores that are not finite; the candidates keep their scores; further cases are only counted',
+      ]);
     }));
 
   it('says it of one entity that is scored, too', () =>

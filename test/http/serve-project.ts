@@ -1,5 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { createApp } from '../../runtime/app/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
@@ -11,10 +12,18 @@ import { withFiles } from '../support/temporary-files.js';
 const SERVED_AT = Date.parse('2026-01-31T12:00:00Z');
 
 /** Serves the project of a folder, whole but for its store, which is in memory. */
-export async function serveProject(root: string, use: (url: string) => Promise<void>): Promise<void> {
+export async function serveProject(
+  root: string,
+  use: (url: string) => Promise<void>,
+  logger?: Logger,
+): Promise<void> {
   // A busy machine is no overload.
   const settings = loadSettings({ LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000' }, { project: root });
-  const app = await createApp(settings, { store: new MemoryStore(), clock: () => SERVED_AT });
+  const app = await createApp(settings, {
+    store: new MemoryStore(),
+    clock: () => SERVED_AT,
+    ...(logger === undefined ? {} : { logger }),
+  });
   const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
   try {
     await use(`http://127.0.0.1:${server.port}`);

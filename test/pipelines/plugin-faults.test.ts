@@ -105,3 +105,98 @@ components:
     });
   }
 });
+
+/** Overwrites everything that a step can reach of its input, in every kind of column. */
+const VANDAL = `
+  const names = ['product.price', 'product.title', 'product.tags', 'product.sizes', 'product.embedding', 'request.budget', 'user.taste'];
+  const needed = names.map((name) => build.need(name));
+  const ruin = (input) => {
+    for (const one of [...needed, ...(options.inputs ?? [])]) {
+      const column = input.column(one);
+      column.status.fill(Status.failed);
+      if (Array.isArray(column.values)) column.values.fill('ruined'); else column.values.fill(-1);
+      column.offsets?.fill(0);
+      column.values = column.values.slice(0, 0);
+      column.status = new Uint8Array(0);
+    }
+    input.rows.fill(0);
+    input.rows.sort();
+  };
+`;
+const VANDALS: Readonly<Record<string, string>> = {
+  feature: `return { outputs: { value: 'number' }, compute(input) { ruin(input); } };`,
+  filter: `return { select(input) { ruin(input); return { removed: [], reason: 'none', undecided: 0 }; } };`,
+  rule: `return { apply(input) { ruin(input); return { applied: 0, skipped: 0 }; } };`,
+  effect: `return { run(input) { ruin(input); }, served(input, page) { ruin(input); page.rows.fill(0); page.scores.fill(0); page.order().fill(0); } };`,
+};
+
+const CONSTANT_OPTIONS = JSON.stringify({
+  type: 'object',
+  additionalProperties: false,
+  properties: { value: { millrace: 'number' } },
+});
+
+/** The values of a candidate without the outputs of the plugins of this test. */
+const withoutOwn = (values: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !name.startsWith('ruins_')));
+
+describe('a plugin that writes into its input', () => {
+  const files = (vandal: string): Record<string, string> => ({
+    'package.json': '{ "type": "module" }',
+    'schemas/entities/product.yaml': `entity: product
+attributes: { price: float, title: string, tags: list(string), sizes: list(float), embedding: vector(3) }
+`,
+    'schemas/entities/user.yaml': 'entity: user\nattributes: { taste: vector(3) }\n',
+    ...Object.assign(
+      {},
+      ...Object.entries(VANDALS).map(([kind, create]) => pluginFiles(`ruins_${kind}`, kind, VANDAL + create)),
+    ),
+    'plugins/ruins_constant/options.schema.json': CONSTANT_OPTIONS,
+    'plugins/ruins_constant/index.js': `import { definePlugin, Status } from 'millrace/api';
+export const plugin = definePlugin({ name: 'ruins_constant', kind: 'rule', summary: 'A test.', options: ${CONSTANT_OPTIONS}, create(options, build) { ${VANDAL.replace('options.inputs ?? []', 'Object.values(options)')} ${VANDALS.rule ?? ''} } });
+`,
+    'pipelines/ranking.yaml': `pipeline: ranking
+rank: product
+request: { candidates: {}, budget: float, user: user }
+components:
+${vandal}  - { use: filter, with: { keep: '"new" in product.tags' } }
+  - { use: similarity, as: like, with: { vectors: [product.embedding, user.taste] } }
+  - use: score
+    with: { value: 'product.price + request.budget + sum(product.sizes) + like:cosine + if(product.title == "a", 100, 0) + 7' }
+`,
+  });
+  const body = {
+    include_events: true,
+    budget: 5,
+    user: { user_id: 'u', taste: [1, 0, 1] },
+    candidates: [
+      { product_id: 'a', price: 1, title: 'a', tags: ['new'], sizes: [1, 2], embedding: [1, 0, 0] },
+      { product_id: 'b', price: 2, title: 'b', tags: ['old'], sizes: [], embedding: [0, 1, 0] },
+      { product_id: 'c', price: 3, title: 'c', tags: ['new', 'x'], sizes: [9], embedding: [1, 0, 1] },
+    ],
+  };
+  const ranked = async (vandal: string): Promise<unknown[]> => {
+    const project = await startProject(files(vandal));
+    try {
+      const answers: unknown[] = [];
+      for (let time = 0; time < 3; time++) {
+        const { ranked: page, report } = await project.run(body);
+        answers.push([page, report.degraded]);
+      }
+      const [pipeline] = project.app.pipelines;
+      const explained = await pipeline?.explain(body, { requestId: 'r' });
+      return [...answers, explained?.page.map(({ values }) => withoutOwn(values))];
+    } finally {
+      await project.close();
+    }
+  };
+
+  const steps = [
+    ...Object.keys(VANDALS).map((kind) => `{ use: ruins_${kind} }`),
+    '{ use: ruins_constant, with: { value: 7 } }',
+  ];
+  for (const step of steps)
+    it(`changes nothing for other steps and later requests: ${step}`, async () => {
+      expect(await ranked(`  - ${step}\n`)).to.deep.equal(await ranked(''));
+    });
+});

@@ -8,7 +8,7 @@ import { followGenerations } from '../../counters/generation-record.js';
 import { Generations } from '../../counters/generations.js';
 import { EntityIndex } from '../../index/entity-index.js';
 import { eventTimesOf } from '../../settings/feature-settings.js';
-import { NO_SOURCES } from '../../index/feature-source.js';
+import { NO_SOURCES, type FeatureSources } from '../../index/feature-source.js';
 import { Scans } from '../../index/export/scans.js';
 import { FeatureStore } from '../../index/feature-store.js';
 import { FeastWrites } from '../../index/feast-writes.js';
@@ -60,7 +60,8 @@ export async function registerGeneration(
   });
   resident.value.follow(generations);
   registerData(container, config);
-  registerReaders(container, config, plans, generations);
+  registerOnline(container, config);
+  registerFeedback(container, config, plans, generations);
   return async () => {
     unfollow();
     await Promise.all([sources.release(), resident.release()]);
@@ -143,14 +144,12 @@ export function registerData(
   });
 }
 
-function registerReaders(
+/** Registers the reads of features. The sources of features must be registered. */
+export function registerOnline(
   container: DependencyContainer,
-  { entities: types, views, pipelines, events, counters }: ProjectConfig,
-  plans: readonly Plan[],
-  generations: Generations,
+  { entities: types, views }: Pick<ProjectConfig, 'entities' | 'views'>,
 ): void {
-  const settings = container.resolve(TOKENS.settings);
-  const { prefix, oldestEventTime, onlineMs, historyRetention, counterHorizon } = settings;
+  const { prefix, onlineMs } = container.resolve(TOKENS.settings);
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -166,6 +165,16 @@ function registerReaders(
         }),
     ),
   });
+}
+
+function registerFeedback(
+  container: DependencyContainer,
+  { entities: types, pipelines, events, counters }: ProjectConfig,
+  plans: readonly Plan[],
+  generations: Generations,
+): void {
+  const settings = container.resolve(TOKENS.settings);
+  const { prefix, oldestEventTime, historyRetention, counterHorizon } = settings;
   container.register(TOKENS.feedback, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -209,6 +218,16 @@ function hasherOf(
 }
 
 /** Opens the feature views outside the store. Their client is loaded only for projects that have such views. */
+export async function openSourcesOf(
+  views: ProjectConfig['views'],
+  settings: Settings,
+): Promise<FeatureSources> {
+  if (![...views.values()].some(({ source }) => source !== undefined)) return NO_SOURCES;
+  const { openFeastSources } = await import('../../feast/feast-sources.js');
+  return await openFeastSources(views.values(), redisSettings(settings));
+}
+
+/** Leases the feature views outside the store. */
 async function leaseSources(
   container: DependencyContainer,
   views: ProjectConfig['views'],
@@ -222,9 +241,7 @@ async function leaseSources(
   return container.resolve(TOKENS.openSources).lease(
     (open) => open.servers === servers,
     async () => {
-      if (urls.size === 0) return { servers, sources: NO_SOURCES };
-      const { openFeastSources } = await import('../../feast/feast-sources.js');
-      return { servers, sources: await openFeastSources(views.values(), redisSettings(settings)) };
+      return { servers, sources: await openSourcesOf(views, settings) };
     },
   );
 }

@@ -168,6 +168,7 @@ export async function registerPlugins(
     names: () => components.values(),
     get: (name) => (components.has(name) ? container.resolve(pluginToken(name)) : undefined),
     place: (name) => places.get(name),
+    isShipped: (name) => owners.get(name) === 'Millrace',
     sinks,
     sources,
     stores,

@@ -4,8 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { COMPILED, SHIPPED_PLUGINS } from '../../core/locations.js';
 import { PACKAGE_FOLDERS } from './load-package.js';
 
-/** Why nothing caught an error: a callback threw it, or nothing awaited the promise that was rejected. */
-export type StrayKind = 'exception' | 'rejection';
+/**
+ * Why nothing caught an error: a callback threw it, or nothing awaited the promise that was rejected. `exit`: the error
+ * stands for a call of process.exit.
+ */
+export type StrayKind = 'exception' | 'rejection' | 'exit';
 
 /** The label of a plugin that cannot be identified. */
 export const UNKNOWN_PLUGIN = 'unknown';
@@ -18,8 +21,8 @@ const RUNTIME = join(COMPILED, 'runtime');
  *
  * An exception belongs to a plugin only if one of the plugin's files is in the stack. The stack of a rejected library
  * call often lacks the caller, and a rejection interrupts no code. So a rejection also belongs to a plugin if no file
- * of Millrace is in its stack. Millrace throws only errors, so any other value belongs to a plugin. The last two rules
- * apply only to projects with their own plugins.
+ * of Millrace is in its stack; so does a call of process.exit. Millrace throws only errors, so any other value belongs to a
+ * plugin. The last two rules apply only to projects with their own plugins.
  */
 export function strayPlugin(project: string, kind: StrayKind, error: unknown): string | undefined {
   const packages = Array.from(PACKAGE_FOLDERS, ([path, name]) => ({ name, paths: [path] }));
@@ -33,7 +36,7 @@ export function strayPlugin(project: string, kind: StrayKind, error: unknown): s
   if (own.length === 0) return undefined;
   if (!(error instanceof Error)) return UNKNOWN_PLUGIN;
   const isOurs = files.some((file) => file.startsWith(RUNTIME + sep));
-  return kind === 'rejection' && !isOurs ? UNKNOWN_PLUGIN : undefined;
+  return kind !== 'exception' && !isOurs ? UNKNOWN_PLUGIN : undefined;
 }
 
 interface PluginFolder {

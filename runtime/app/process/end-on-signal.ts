@@ -70,6 +70,7 @@ export function endOnSignal(
       ],
     },
     async ({ signal }) => {
+      guard.isEnding = true;
       const closing = closingFor(signal, settings);
       if (signal !== undefined) logger.info({ signal, lame_duck_ms: closing.lameDuckMs }, 'stopping');
       await close(closing);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import { strayPlugin, type StrayKind } from '../plugins/stray-errors.js';
+import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../plugins/stray-errors.js';
 import { describeError } from '../../core/describe-error.js';
+import { exitCall } from '../../core/exit-call.js';
 import { StrayMetrics } from '../../metrics/stray-metrics.js';
 import type { Settings } from '../../settings/settings.js';
 
@@ -11,6 +12,8 @@ import type { Settings } from '../../settings/settings.js';
  */
 export class ProcessGuard {
   readonly metrics = new StrayMetrics();
+  /** True once the service closes: a call of process.exit by no known file is then its end. */
+  isEnding = false;
   #end = (): void => process.exit(1);
   #hasFailed = false;
 
@@ -20,6 +23,7 @@ export class ProcessGuard {
   ) {
     process.on('uncaughtException', (error) => this.#caught(project, 'exception', error));
     process.on('unhandledRejection', (reason) => this.#caught(project, 'rejection', reason));
+    process.on('exit', (code) => this.#exits(project, code));
   }
 
   /** True after an error that ends the process. */
@@ -30,6 +34,18 @@ export class ProcessGuard {
   /** @param end closes the service and then ends the process */
   onFailure(end: () => void): void {
     this.#end = end;
+  }
+
+  /** A call of process.exit cannot be undone: requests in flight are lost. The log says who made it. */
+  #exits(project: string, code: number): void {
+    const call = exitCall(code);
+    const plugin = call && strayPlugin(project, 'exit', call);
+    if (plugin === undefined || (plugin === UNKNOWN_PLUGIN && this.isEnding)) return;
+    process.exitCode = code === 0 ? 1 : code;
+    this.logger.fatal(
+      { plugin, error: describeError(call) },
+      'a plugin ended the process with process.exit',
+    );
   }
 
   #caught(project: string, kind: StrayKind, error: unknown): void {

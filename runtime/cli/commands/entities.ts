@@ -6,6 +6,8 @@ import type { CliContext } from '../context.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { SeenIds } from '../load/seen-ids.js';
 import { addTargetFlags } from '../setting-flags.js';
+import { deleteEntitiesCommand } from './entities-delete.js';
+import { getEntitiesCommand } from './entities-get.js';
 import { exportEntitiesCommand } from './entities-export.js';
 import { importWyvernCommand } from './entities-import-wyvern.js';
 import { checkKeyColumns } from '../load/key-columns.js';
@@ -27,6 +29,8 @@ export function entitiesCommand(context: CliContext): Command {
   return new Command('entities')
     .description('work with the entity index')
     .addCommand(load)
+    .addCommand(getEntitiesCommand(context))
+    .addCommand(deleteEntitiesCommand(context))
     .addCommand(exportEntitiesCommand(context))
     .addCommand(importWyvernCommand(context));
 }

@@ -11,6 +11,7 @@ import { UsageError } from '../failure.js';
 import { addLoadFlags, loadFile, loadInput, type JobWords, type LoadFlags } from '../load/load-file.js';
 import type { RowOrder } from '../load/batches.js';
 import { checkRowColumns } from '../load/key-columns.js';
+import { addKeyFlag, rowsOf, type KeyField } from '../load/row-keys-flag.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 
@@ -19,11 +20,6 @@ type Flags = LoadFlags & {
   /** Epoch milliseconds. */
   readonly eventTime?: number;
 };
-
-interface KeyField {
-  readonly name: string;
-  readonly id: string;
-}
 
 const DELETING: JobWords = {
   doing: 'deleting',
@@ -36,16 +32,10 @@ const DELETING: JobWords = {
 const ANY_ORDER: RowOrder = { idOf: () => undefined, isOrdered: () => false };
 
 export function deleteFeaturesCommand(context: CliContext): Command {
-  const remove = new Command('delete')
+  const remove = addKeyFlag(new Command('delete'))
     .description('delete feature rows by their keys, or the rows of a file')
     .argument('<VIEW>', 'feature view, a file of schemas/features')
     .argument('[FILE]', 'file of rows as for `features load`; only the keys and event_time are used')
-    .option(
-      '--key <FIELD=ID>',
-      'key of a row; give it once for each key of the view; a repeated field starts the next row',
-      addKey,
-      [],
-    )
     .option(
       '--event-time <TIME>',
       'event time for rows that have none; stored rows with a later event time stay [default: now]',
@@ -127,20 +117,6 @@ function withTime(row: JsonObject, time: number | undefined): JsonObject {
   return time === undefined ? row : { [EVENT_TIME]: time, ...row };
 }
 
-/**
- * Groups the fields of the command line into rows: a repeated field starts the next row. A view without keys has one
- * row.
- */
-function rowsOf(fields: readonly KeyField[]): JsonObject[] {
-  let row: Record<string, string> = {};
-  const rows = [row];
-  for (const { name, id } of fields) {
-    if (Object.hasOwn(row, name)) rows.push((row = {}));
-    row[name] = id;
-  }
-  return rows;
-}
-
 function inputOf(rows: readonly JsonObject[]): Input {
   const read = rows.map((value, i): InputRow => ({ line: i + 1, value, bytes: 0 }));
   return {
@@ -152,13 +128,6 @@ function inputOf(rows: readonly JsonObject[]): Input {
     chunks: () => Readable.from([{ rows: read, bad: [] }]) as AsyncIterable<RowChunk>,
     close: () => Promise.resolve(),
   };
-}
-
-function addKey(text: string, before: readonly KeyField[]): readonly KeyField[] {
-  const at = text.indexOf('=');
-  if (at <= 0 || at === text.length - 1)
-    throw new InvalidArgumentError('Expected a field and an id, such as product_id=p1.');
-  return [...before, { name: text.slice(0, at), id: text.slice(at + 1) }];
 }
 
 function eventTime(text: string): number {

@@ -4,6 +4,7 @@ import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
+import { getFeaturesCommand } from './features-get.js';
 import { exportFeaturesCommand } from './features-export.js';
 import { deleteFeaturesCommand } from './features-delete.js';
 import { consumeFeaturesCommand } from './features-consume.js';
@@ -26,6 +27,7 @@ export function featuresCommand(context: CliContext): Command {
   return new Command('features')
     .description('work with the feature store')
     .addCommand(load)
+    .addCommand(getFeaturesCommand(context))
     .addCommand(exportFeaturesCommand(context))
     .addCommand(deleteFeaturesCommand(context))
     .addCommand(consumeFeaturesCommand(context))

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { Command } from 'commander';
 import { NAME_PATTERN } from '../../api/types.js';
+import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { loadProject } from '../../config/project/load-project.js';
+import { RESERVED_ROUTES } from '../../http/routes.js';
 import { plainName } from '../../dataset/import/name-fit.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
@@ -53,11 +56,30 @@ async function writeNew(
         `${relative('.', join(project, path))} exists already; nothing is written`,
         'choose another name',
       );
-  for (const [path, text] of files) {
-    await writeWhole(join(project, path), text);
-    context.stdout.write(`wrote ${relative('.', join(project, path))}\n`);
+  const before = new Set((await errorsOf(project, context)).map(({ message }) => message));
+  const folders = await Promise.all(
+    [...files.keys()].map((path) => mkdir(dirname(join(project, path)), { recursive: true })),
+  );
+  for (const [path, text] of files) await writeWhole(join(project, path), text);
+  const [fault] = (await errorsOf(project, context)).filter(({ message }) => !before.has(message));
+  if (fault !== undefined) {
+    for (const path of [...files.keys()]
+      .map((file) => join(project, file))
+      .concat(folders.flatMap((one) => one ?? [])))
+      await rm(path, { recursive: true, force: true });
+    throw new CommandFailure(
+      `${name} cannot be its name: ${fault.message}; nothing is written`,
+      fault.help ?? 'choose another name',
+    );
   }
+  for (const path of files.keys()) context.stdout.write(`wrote ${relative('.', join(project, path))}\n`);
   await writeOwnSchemas(project);
+}
+
+/** The errors of the project's files. A name that is taken or predefined adds one. */
+async function errorsOf(project: string, { env }: CliContext): Promise<readonly Diagnostic[]> {
+  const { diagnostics } = await loadProject(project, env, RESERVED_ROUTES);
+  return diagnostics.filter(({ severity }) => severity === 'error');
 }
 
 async function pipelinesOf(project: string): Promise<readonly string[]> {

@@ -1,17 +1,14 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { printable } from '../../core/display-width.js';
-import { idProblem } from '../../core/ids.js';
 import { MOST_FORGOTTEN, REMOVED_COUNTS, type ForgetAnswer } from '../../privacy/forget.js';
 import { printJson, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { CommandFailure } from '../failure.js';
+import { addIdFlags, idsOf, type IdFlags } from '../load/ids.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import type { DataTarget } from '../load/target.js';
 import { addTargetFlags } from '../setting-flags.js';
 
-type Flags = TargetFlags & { readonly file?: string; readonly json?: boolean };
+type Flags = TargetFlags & IdFlags & { readonly json?: boolean };
 
 /** What all calls together removed. */
 interface Total {
@@ -21,11 +18,8 @@ interface Total {
 }
 
 export function forgetCommand(context: CliContext): Command {
-  const forget = new Command('forget')
+  const forget = addIdFlags(new Command('forget'))
     .description('remove entities from the index, the features and the feedback histories')
-    .argument('<TYPE>', 'entity type, e.g. user')
-    .argument('[ID...]', 'ids of the entities')
-    .option('--file <FILE>', 'file with one id a line; - for standard input')
     .option('--json', 'print the counts as JSON')
     .action((type: string, ids: readonly string[], flags: Flags) =>
       forgetEntities(context, type, ids, flags),
@@ -39,12 +33,7 @@ async function forgetEntities(
   given: readonly string[],
   flags: Flags,
 ): Promise<void> {
-  if (flags.file === undefined && given.length === 0)
-    throw new UsageError('choose the entities with their ids, or with --file');
-  if (flags.file !== undefined && given.length > 0) throw new UsageError('use ids or --file, not both');
-  const ids = flags.file === undefined ? given : await idsOf(flags.file, context.stdin);
-  const wrong = ids.findIndex((id) => idProblem(id) !== undefined);
-  if (wrong >= 0) throw new UsageError(`id ${wrong + 1} is not valid: ${idProblem(ids[wrong]) ?? ''}`);
+  const ids = await idsOf(context, given, flags);
   const target = await openTarget(context, flags, 'data');
   const total: Total = {
     removed: Object.fromEntries(REMOVED_COUNTS.map((name) => [name, 0])),
@@ -94,17 +83,4 @@ function report(context: CliContext, flags: Flags, type: string, asked: number, 
       `${unreadable} histories have the format of another version of Millrace and were not searched`,
       'run the command with that version as well',
     );
-}
-
-/** Reads one id a line; empty lines are skipped. */
-async function idsOf(file: string, stdin: Readable): Promise<string[]> {
-  const input = file === '-' ? stdin : createReadStream(file);
-  const ids: string[] = [];
-  try {
-    for await (const line of createInterface({ input, crlfDelay: Infinity })) if (line !== '') ids.push(line);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${file} cannot be read: ${reason}`);
-  }
-  return ids;
 }

@@ -9,7 +9,7 @@ const LARGE = 20;
 /** A number that few products have says little about the others. */
 const LEAST_FILLED = 0.2;
 /** What every request and pipeline has, and the steps that match texts. */
-const TAKEN = ['product', 'user', 'query', 'request', 'score', 'now', 'words', 'title', 'text', 'stock'];
+const TAKEN = ['product', 'user', 'query', 'request', 'score', 'words', 'title', 'text', 'stock'];
 
 export const STATISTICS_VIEW = 'product_stats';
 

@@ -4,6 +4,9 @@ import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError, type Violation } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
 import { explainPath } from '../../http/explain-path.js';
+import { deleteEntities } from '../../http/routes/delete-entities.js';
+import { getEntities } from '../../http/routes/get-entities.js';
+import { getOnlineFeatures } from '../../http/routes/get-online-features.js';
 import { deleteFeatures } from '../../http/routes/delete-features.js';
 import { feedback } from '../../http/routes/feedback.js';
 import { forget } from '../../http/routes/forget.js';
@@ -15,6 +18,8 @@ import { scanFeatures } from '../../http/routes/scan-features.js';
 import { resumeExperiment, stopExperiment } from '../../http/routes/stop-experiment.js';
 import { uploadEntities } from '../../http/routes/upload-entities.js';
 import type { ExperimentState } from '../../experiments/experiment-states.js';
+import type { EntitiesAnswer } from '../../index/entity-index.js';
+import type { OnlineAnswer } from '../../index/online-answer.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import { CommandFailure } from '../failure.js';
@@ -94,6 +99,23 @@ export class HttpTarget implements DataTarget {
     const answer = (await this.#call('POST', path, body)) as { older?: unknown; expired?: unknown };
     const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
     return { older: countOf(answer.older), expired: countOf(answer.expired) };
+  }
+
+  async getEntities(entityType: string, ids: readonly string[]): ReturnType<DataTarget['getEntities']> {
+    const { entities } = (await this.#callIds(getEntities.path, entityType, ids)) as EntitiesAnswer;
+    return entities;
+  }
+
+  async deleteEntities(entityType: string, ids: readonly string[]): Promise<void> {
+    await this.#callIds(deleteEntities.path, entityType, ids);
+  }
+
+  async onlineFeatures(body: object): Promise<OnlineAnswer> {
+    return (await this.#call('POST', getOnlineFeatures.path, JSON.stringify(body))) as OnlineAnswer;
+  }
+
+  #callIds(path: string, entityType: string, ids: readonly string[]): Promise<unknown> {
+    return this.#call('POST', path, JSON.stringify({ entity_type: entityType, entity_ids: ids }));
   }
 
   async scanEntities(entityType: string, cursor: string | undefined): Promise<ScannedPage> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createApp } from '../../app/app.js';
 import type { App } from '../../app/running-app.js';
 import { createDataApp, type DataApp } from '../../app/data-app.js';
+import type { OnlineAnswer } from '../../index/online-answer.js';
 import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { ExperimentState } from '../../experiments/experiment-states.js';
@@ -55,6 +56,18 @@ export class LocalTarget implements DataTarget {
 
   async deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent> {
     return await this.#app.features.remove({ view, rows: rows.map((row) => row.value) });
+  }
+
+  async getEntities(entityType: string, ids: readonly string[]): ReturnType<DataTarget['getEntities']> {
+    return (await this.#app.entities.get({ entity_type: entityType, entity_ids: ids })).entities;
+  }
+
+  async deleteEntities(entityType: string, ids: readonly string[]): Promise<void> {
+    await this.#app.entities.remove({ entity_type: entityType, entity_ids: ids });
+  }
+
+  async onlineFeatures(body: object): Promise<OnlineAnswer> {
+    return (await this.#app.online.read(body)).answer.toJSON();
   }
 
   async scanEntities(entityType: string, cursor: string | undefined): Promise<ScannedPage> {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/types.js';
-import type { UploadAnswer } from '../../index/entity-index.js';
+import type { EntitiesAnswer, UploadAnswer } from '../../index/entity-index.js';
+import type { OnlineAnswer } from '../../index/online-answer.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import type { ExperimentState } from '../../experiments/experiment-states.js';
@@ -35,6 +36,12 @@ export interface DataTarget {
   push(view: string, rows: readonly InputRow[]): Promise<Sent>;
   /** Deletes feature rows. Each has the keys of the view and optionally an event time. @throws MillraceError */
   deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent>;
+  /** Reads at most 1000 entities; null for ids that are not in the index. @throws MillraceError */
+  getEntities(entityType: string, ids: readonly string[]): Promise<EntitiesAnswer['entities']>;
+  /** Deletes at most 1000 entities. @throws MillraceError */
+  deleteEntities(entityType: string, ids: readonly string[]): Promise<void>;
+  /** Reads features as a ranking does; the body is that of get-online-features. @throws MillraceError */
+  onlineFeatures(body: object): Promise<OnlineAnswer>;
   /** Reads a page of entities. @throws MillraceError; invalid_body at `/cursor` if the scan must start again */
   scanEntities(entityType: string, cursor: string | undefined): Promise<ScannedPage>;
   /** Reads a page of feature rows. @throws as `scanEntities` */

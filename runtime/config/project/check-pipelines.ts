@@ -13,14 +13,7 @@ export function checkNames(
   const roots = new Set([pipeline.candidateType.value, ...pipeline.request.fields.keys()]);
   for (const [name, { at }] of pipeline.define) {
     const place = keyBefore(at, name);
-    if (KEYWORDS.has(name) || EXPRESSION_NAMES.has(name))
-      diagnostics.error(
-        'reserved_name',
-        place,
-        `\`${name}\` already has a meaning in every expression`,
-        'choose another name',
-      );
-    else if (roots.has(name))
+    if (!hasOwnMeaning(name, place, diagnostics) && roots.has(name))
       diagnostics.error(
         'duplicate_name',
         place,
@@ -29,14 +22,22 @@ export function checkNames(
       );
   }
   checkParamNames(pipeline, roots, diagnostics);
-  for (const field of pipeline.request.fields.values())
-    if (KEYWORDS.has(field.name) || EXPRESSION_NAMES.has(field.name))
-      diagnostics.error(
-        'reserved_name',
-        field.at,
-        `\`${field.name}\` already has a meaning in every expression`,
-        'choose another name',
-      );
+  for (const { name, at } of pipeline.request.fields.values()) hasOwnMeaning(name, at, diagnostics);
+}
+
+/** Reports a name that expressions already read as something else. Names of functions are free. */
+function hasOwnMeaning(name: string, at: Span, diagnostics: Diagnostics): boolean {
+  const isKeyword = KEYWORDS.has(name);
+  if (!isKeyword && !EXPRESSION_NAMES.has(name)) return false;
+  diagnostics.error(
+    'reserved_name',
+    at,
+    isKeyword
+      ? `\`${name}\` is a word of the expression language`
+      : `\`${name}\` already has a meaning in every expression`,
+    'choose another name',
+  );
+  return true;
 }
 
 /** The name of a param has no other meaning in the pipeline, not even before a colon. */
@@ -50,15 +51,7 @@ function checkParamNames(
     ...components.flatMap(({ as }) => (as === undefined ? [] : [[as.value, 'the name of a step'] as const])),
   ]);
   for (const { name, at } of params.values()) {
-    if (KEYWORDS.has(name) || EXPRESSION_NAMES.has(name)) {
-      diagnostics.error(
-        'reserved_name',
-        at,
-        `\`${name}\` already has a meaning in every expression`,
-        'choose another name',
-      );
-      continue;
-    }
+    if (hasOwnMeaning(name, at, diagnostics)) continue;
     const taken = roots.has(name)
       ? 'an entity or field of the request'
       : define.has(name)

@@ -1,10 +1,10 @@
 /** Names that already have a meaning in the service. */
 
-/** Words of the expression language. */
+/** Words of the grammar of expressions. A function is no such word: it is called with parentheses. */
 export const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
 
 /** Names that every expression can use without a declaration. */
-export const EXPRESSION_NAMES: ReadonlySet<string> = new Set(['score', 'now', 'request']);
+export const EXPRESSION_NAMES: ReadonlySet<string> = new Set(['score', 'request']);
 
 /** Fields in the body of every pipeline's route … */
 export const BODY_FIELDS: readonly string[] = ['request_id', 'include_events'];

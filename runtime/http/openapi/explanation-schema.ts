@@ -56,6 +56,7 @@ const step = record(
     undecided: count,
     applied: count,
     skipped: count,
+    not_finite: count,
     not_known: {
       ...byName(byName(count)),
       description: 'Of what the step reads: for how many candidates it is not known, by status.',

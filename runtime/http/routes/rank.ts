@@ -1,4 +1,4 @@
-import { degradationText } from '../../pipeline/page/degraded.js';
+import { degradationText, type Degradation } from '../../pipeline/page/degraded.js';
 import type { Pipeline, RequestContext } from '../../pipeline/types.js';
 import { EXPERIMENT_HEADER, takenText } from '../experiment-header.js';
 import { withWholeBody } from '../handle-body.js';
@@ -48,9 +48,19 @@ export function rank(pipeline: Pipeline): PostRoute {
       schema: () => schemaRef(requestName),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
-    handler: ({ metrics }) => {
+    handler: ({ metrics, logger }) => {
       const count = metrics.pipeline(pipeline);
       const failed: RequestContext['failed'] = (experiments) => metrics.failed(experiments);
+      /** The steps of which the log has a line already. */
+      const logged = new Set<string>();
+      const logOnce = ({ cause, value: step }: Degradation): void => {
+        if (cause !== 'not_finite' || logged.has(step)) return;
+        logged.add(step);
+        logger.warn(
+          { pipeline: name, step },
+          'a rule writes scores that are not finite; the candidates keep their scores; further cases are only counted',
+        );
+      };
       return async (req, res) => {
         const work = async (body: unknown): Promise<void> => {
           const { span } = requestState(res);
@@ -61,6 +71,7 @@ export function rank(pipeline: Pipeline): PostRoute {
           });
           count(report);
           if (span?.isRecorded === true) traceReport(span, report);
+          report.degraded.forEach(logOnce);
           startAnswer(res);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));

@@ -35,6 +35,8 @@ export interface StepReport {
   readonly applied: number;
   /** For a rule: candidates with an unknown value, left as they were. For a filter: candidates kept undecided. */
   readonly skipped: number;
+  /** For a rule: candidates that got a score that is not finite, which was undone. They count as skipped, too. */
+  readonly notFinite?: number;
   /** For a rule: which rules inside the step changed which rows. */
   readonly causes?: Causes;
   /** For a rule that sets the score: the rows that it worked on, and the rows that it left without a score. */
@@ -199,7 +201,7 @@ export async function runStep(
         const edit = new StepEdit(ranking, step.number);
         try {
           const done = checkReport(await finish(component.apply(view, edit), deadline));
-          const { undone, ...counts } = keepFinite(done, ranking, before?.scores);
+          const { left, ...counts } = keepFinite(done, ranking, before?.scores);
           const removed = [...new Set(edit.hidden)];
           if (removed.length > 0) ranking.remove(removed);
           const { causes } = edit;
@@ -209,7 +211,7 @@ export async function runStep(
             removed,
             causes,
             ...counts,
-            scored: { rows, left: [...(done.left ?? []), ...undone] },
+            scored: { rows, left: [...(done.left ?? []), ...left] },
           });
         } finally {
           edit.end();
@@ -273,18 +275,24 @@ function failColumn(frame: Frame, slot: number): void {
   frame.columns[slot] = column;
 }
 
-/** Undoes every score that is not finite, and counts it as skipped. */
+/**
+ * Undoes every score that is not finite, and counts it as skipped.
+ * @returns with `left`: the rows that the rule left without a score
+ */
 function keepFinite(
   { applied, skipped }: RuleReport,
   ranking: Ranking,
   before: Float64Array | undefined,
-): Pick<StepReport, 'applied' | 'skipped'> & { readonly undone: readonly number[] } {
-  const undone: number[] = [];
+): Pick<StepReport, 'applied' | 'skipped' | 'notFinite'> & { readonly left: readonly number[] } {
+  const left: number[] = [];
+  let notFinite = 0;
   for (const row of ranking.rows) {
     if (Number.isFinite(ranking.scores[row])) continue;
+    left.push(row);
     const was = before?.[row] ?? 0;
-    if (!Object.is(was, ranking.scores[row])) undone.push(row);
+    if (Object.is(was, ranking.scores[row])) continue;
+    notFinite++;
     ranking.scores[row] = was;
   }
-  return { applied: applied - undone.length, skipped: skipped + undone.length, undone };
+  return { applied: applied - notFinite, skipped: skipped + notFinite, notFinite, left };
 }

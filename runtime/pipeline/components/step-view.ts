@@ -9,6 +9,7 @@ import type { Input } from '../../api/input.js';
 import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../api/status.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
 import type { Deadline } from '../../core/deadline.js';
+import { copyColumn } from '../../frame/copy-column.js';
 import type { Frame } from '../../frame/frame.js';
 import type { TraceSpan } from '../../tracing/trace-span.js';
 import { decodeEvents, noEvents } from '../../store/codec/history-record.js';
@@ -17,18 +18,24 @@ import type { Ranking } from './ranking.js';
 /** The most events that the components of a request can emit. */
 const MOST_EVENTS = 1000;
 
-/** A step's view of the frame: its columns, and the cells of one candidate at a time. */
+/**
+ * A step's view of the frame: its columns, and the cells of one candidate at a time. Plugins that ship with Millrace get the
+ * columns of the frame, which other steps and requests read too. Other plugins get copies, so that they cannot change them.
+ */
 export class StepView implements StepInput {
   readonly #rowsByKey = new Map<NeededFeature, Map<string, number>>();
   readonly #step: PlannedStep;
   readonly #frame: Frame;
   readonly #ranking: Ranking;
   readonly #deadline: Deadline;
+  /** By slot. Undefined for a plugin that ships with Millrace. */
+  readonly #copies: Map<number, Column> | undefined;
+  readonly rows: Int32Array;
 
   constructor(
     step: PlannedStep,
     frame: Frame,
-    readonly rows: Int32Array,
+    rows: Int32Array,
     ranking: Ranking,
     deadline: Deadline,
     readonly trace: TraceSpan | undefined,
@@ -37,6 +44,8 @@ export class StepView implements StepInput {
     this.#frame = frame;
     this.#ranking = ranking;
     this.#deadline = deadline;
+    this.#copies = step.isShipped ? undefined : new Map();
+    this.rows = step.isShipped ? rows : rows.slice();
   }
 
   get signal(): AbortSignal {
@@ -52,7 +61,16 @@ export class StepView implements StepInput {
   }
 
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K> {
-    return this.#frame.columns[input.slot] as ColumnOf<K>;
+    const { slot } = input;
+    const column = this.#frame.columns[slot] as Column;
+    const copies = this.#copies;
+    if (copies === undefined) return column as ColumnOf<K>;
+    const use = `${this.#step.number}:${slot}`;
+    const copy =
+      copies.get(slot) ??
+      copyColumn(column, this.count, (values, length) => this.#frame.spare(use, values, length));
+    copies.set(slot, copy);
+    return copy as ColumnOf<K>;
   }
 
   candidate(row: number): EntityIdentifier {

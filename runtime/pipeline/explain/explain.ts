@@ -127,7 +127,7 @@ function shownAnswer({ plan, answer }: FinishedRun): PipelineAnswer {
 
 function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
   const { request, frame, ranking } = run;
-  const { step, outcome, removed, applied, skipped } = report;
+  const { step, outcome, removed, applied, skipped, notFinite = 0 } = report;
   const ran = outcome === 'ran';
   const reason = outcome === 'not_asked_for' && report.reason === '' ? whyNot(step, frame) : report.reason;
   const hidden = hiddenBy(report, request.ids);
@@ -153,6 +153,7 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
       : {}),
     ...(ran && step.kind === 'filter' ? { undecided: skipped } : {}),
     ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
+    ...(notFinite === 0 ? {} : { not_finite: notFinite }),
     ...(Object.keys(unknown).length === 0 ? {} : { not_known: unknown }),
     ...(hidden.size === 0 ? {} : { hidden: Object.fromEntries(hidden) }),
     reads: step.reads,

@@ -90,6 +90,8 @@ export interface ExplainedStep {
   readonly hidden?: Readonly<Record<string, readonly string[]>>;
   /** For a rule: candidates that it left unchanged because a value was unknown or not finite. */
   readonly skipped?: number;
+  /** For a rule: how many of them it gave a score that is not finite; absent if none. */
+  readonly not_finite?: number;
   /** For a rule or filter, by the name that it reads: for how many candidates the value is unknown, by status. */
   readonly not_known?: Readonly<Record<string, Readonly<Partial<Record<StatusName, number>>>>>;
   /** The names that the step reads. */

@@ -12,6 +12,7 @@ export const DEGRADATION_CAUSES = {
     'the store could not be read, so the candidates are in the order sent (`on_store_error: unranked`)',
   unscored: 'candidates that got no score from a step that sets the score, nor from any other step',
   skipped: 'a step that failed and was skipped because of `on_error: skip`',
+  not_finite: 'a rule that wrote scores that are not finite; those candidates kept the scores that they had',
   failed: 'a feature view with a value that could not be read',
   arm: 'an interleaving whose arms could not both be run, so the order is that of control',
 } as const;
@@ -41,6 +42,8 @@ export function degradationsOf(
   if (unscored > 0) found.push({ cause: 'unscored', value: `${unscored}/${ranked}` });
   for (const { outcome, step } of steps)
     if (outcome === 'failed') found.push({ cause: 'skipped', value: step.as });
+  for (const { notFinite = 0, step } of steps)
+    if (notFinite > 0) found.push({ cause: 'not_finite', value: step.as });
   for (const view of statuses.failedViews()) found.push({ cause: 'failed', value: view });
   return found;
 }

@@ -1,6 +1,10 @@
+import { readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { NEW_KINDS } from '../../../runtime/cli/new/kinds.js';
 import { millrace } from '../../support/command-line.js';
+import { repositoryPath } from '../../support/repository.js';
 import { withFiles } from '../../support/temporary-files.js';
 
 const PRODUCT = 'entity: product\nextends: ProductEntity\nattributes: { name: string, price: float }\n';
@@ -30,6 +34,54 @@ describe('millrace new', () => {
           expect(again.code).to.equal(1);
           expect(again.stderr).to.contain('exists already; nothing is written');
         });
+    });
+
+  const taken: readonly (readonly [kind: string, name: string, message: RegExp])[] = [
+    ['entity', 'vector', /`vector` is already a type of values/],
+    ['entity', 'request', /^$/],
+    ['pipeline', 'entities', /the service itself uses the route \/api\/v1\/entities/],
+    ['view', 'live', /`live`|live/],
+    ['counter', 'stats', /stats/],
+    ['curation', 'campaigns', /campaigns/],
+    ['pipeline', 'search', /exists already/],
+    ['entity', 'product', /exists already/],
+    ['test', 'sold_out', /exists already/],
+    ['experiment', 'popularity', /exists already/],
+  ];
+  for (const [kind, name, message] of taken)
+    it(`writes nothing invalid: ${kind} ${name}`, async () => {
+      const files = {
+        'schemas/entities/product.yaml': PRODUCT,
+        'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n',
+        'schemas/counters/live.yaml':
+          'counter: live\nof: [product]\nfeatures: { clicks: { event: click, window: 7d } }\n',
+        'curation/campaigns.csv': 'query,match,action,target\n',
+        'tests/sold_out.yaml': 'test: sold_out\npipeline: search\nrequest: { candidates: [] }\n',
+        'experiments/popularity.yaml': 'experiment: popularity\n',
+        'pipelines/search.yaml':
+          'pipeline: search\nrank: product\nrequest: { candidates: {}, user: optional(user) }\ncomponents:\n  - { use: score, with: { value: 1 } }\n',
+      };
+      await withFiles(files, async (root) => {
+        const before = await readdir(root, { recursive: true });
+        const made = await millrace(['new', kind, name, '--project', root]);
+        expect(made.stderr).to.match(message);
+        if (made.code === 0) return;
+        expect(made).to.include({ code: 1, stdout: '' });
+        expect(made.stderr).to.contain('nothing is written').and.contain('help: ');
+        expect(await readdir(root, { recursive: true })).to.have.members(before);
+      });
+    });
+
+  for (const name of readdirSync(repositoryPath('plugins')))
+    it(`refuses the name of a plugin that ships: ${name}`, async () => {
+      await withFiles({}, async (root) => {
+        const made = await millrace(['new', 'plugin', name, '--dir', join(root, 'own')]);
+        expect(made).to.include({ code: 1, stdout: '' });
+        expect(made.stderr)
+          .to.contain(`Millrace ships a plugin called \`${name}\``)
+          .and.contain('help: choose another name');
+        expect(await readdir(root)).to.deep.equal([]);
+      });
     });
 
   it('refuses unknown kinds and names that are none', async () => {

@@ -109,6 +109,21 @@ describe('millrace serve with a plugin that has uncaught errors', () => {
     expect(await exit).to.deep.equal([1, null]);
     expect(log.map(({ msg }) => msg)).to.include('stopping after an error that nothing caught');
   });
+
+  for (const [what, code, plugin] of [
+    ['in a request', 'process.exit(0);', 'stray'],
+    ['in a callback', 'setTimeout(() => process.exit(0));', 'stray'],
+    ['in no function of its own', 'setTimeout(process.exit, 0, 0);', 'unknown'],
+  ] as const)
+    it(`says which plugin ended the process with process.exit ${what}, and ends with 1`, async () => {
+      const { url, log } = await serve({ leave: code });
+      const exit = once(child as ChildProcess, 'exit');
+      await rank(url, 'leave').catch(() => undefined);
+      expect(await exit).to.deep.equal([1, null]);
+      const line = log.find(({ msg }) => msg === 'a plugin ended the process with process.exit');
+      expect(line?.plugin).to.equal(plugin);
+      expect(line?.error?.message).to.equal('process.exit(0) was called');
+    });
 });
 
 describe('millrace validate with a plugin that has uncaught errors', () => {
@@ -136,4 +151,26 @@ describe('millrace validate with a plugin that has uncaught errors', () => {
       'error: the plugin stray did not handle an error: too late',
     ]);
   });
+
+  for (const [what, code] of [
+    ['when it is created', undefined],
+    ['when its module is loaded', 'process.exit(0);'],
+  ] as const)
+    it(`names a plugin that calls process.exit ${what}, and ends with 1`, async () => {
+      const root = await writeProject({
+        'package.json': '{ "type": "module" }',
+        ...pluginFiles('leaver', 'rule', 'process.exit(0);'),
+        ...(code === undefined ? {} : { 'plugins/leaver/index.js': code }),
+        'pipelines/ranked.yaml': 'pipeline: ranked\nrank: product\ncomponents:\n  - use: leaver\n',
+      });
+      const bin = repositoryPath('dist/runtime/cli/bin.js');
+      const { status, stderr } = spawnSync(process.execPath, [bin, 'validate', '--project', root], {
+        encoding: 'utf8',
+      });
+      await rm(root, { recursive: true, force: true });
+      expect([status, stderr]).to.deep.equal([
+        1,
+        'error: the plugin leaver ended the command: process.exit(0) was called\n',
+      ]);
+    });
 });

@@ -50,7 +50,6 @@ const MISTAKES: readonly Mistake[] = [
     features: '[product_stats]',
   }),
   mistake('a param named as a step', '{ title: 1 }', title('k1: title')),
-  mistake('a param named as a function', '{ log: 1 }', score('log')),
   mistake('a param named as a word of the language', '{ score: 1 }', score('score')),
   mistake('a misspelt param in an option', '{ w_price: 1 }', linear('w_prise')),
   { what: 'an undeclared param in an option', components: title('k1: saturation') },

@@ -110,6 +110,16 @@ describe('the suite of steps', () => {
       'outside its input',
     ],
     [
+      'a step that writes into its rows',
+      step({
+        apply(input: { rows: Int32Array }) {
+          input.rows.reverse();
+          return { applied: 0, skipped: 0 };
+        },
+      }),
+      'does not write into its input',
+    ],
+    [
       'another output for the same input',
       step({ apply: () => ({ applied: calls++, skipped: 0 }) }),
       'the same output',

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { NAME_PATTERN } from '../../../api/types.js';
@@ -6,6 +7,7 @@ import { nameHelp } from '../../../config/project/marks.js';
 import type { CliContext } from '../../context.js';
 import { CommandFailure, UsageError } from '../../failure.js';
 import { fileProblem } from '../../file-problem.js';
+import { SHIPPED_PLUGINS } from '../../../core/locations.js';
 import { writeWhole } from '../../../core/write-whole.js';
 import { pluginPackage } from './plugin-package.js';
 
@@ -24,6 +26,11 @@ export function newPluginCommand(context: CliContext): Command {
 async function writePackage(context: CliContext, name: string, { dir }: Flags): Promise<void> {
   if (!NAME_PATTERN.test(name))
     throw new UsageError(`\`${name}\` cannot be the name of a plugin: ${nameHelp(name)}`);
+  if (existsSync(join(SHIPPED_PLUGINS, name)))
+    throw new CommandFailure(
+      `Millrace ships a plugin called \`${name}\`, so a project could not load another one`,
+      'choose another name; `millrace plugins` lists those that are taken',
+    );
   const shown = dir ?? name.replaceAll('_', '-');
   const folder = resolve(shown);
   const found = await stat(folder).catch(() => undefined);

@@ -105,6 +105,12 @@ describe("a project's own plugins", () => {
       "the component's `warm` is `now`",
     ],
     [
+      'declares a scoring that does not exist',
+      plugin("create: () => ({ apply() {}, scoring: 'scale' })"),
+      "the component's `scoring` is `scale`: expected one of sets, changes, scales, keeps",
+      'did you mean `scales`?',
+    ],
+    [
       'has a version that is no text',
       plugin("kind: 'model', create: () => ({ outputs: { a: 'number' }, compute() {}, version: 7 })"),
       "the component's `version` is `7`",
