@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
-import { needRedisServer, startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
+import { itWith, type Need } from '../../support/needs.js';
+import { startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
 import { serveFiles, type ServedProject } from '../../support/served-project.js';
 
 const FILES = {
@@ -53,14 +54,13 @@ describe('entities get and delete, features get', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  const places: Readonly<Record<string, (test: Mocha.Context) => Promise<Place>>> = {
+  const places: Readonly<Record<string, () => Promise<Place>>> = {
     'the embedded store': () =>
       Promise.resolve({
         flags: [],
         env: { MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: join(root, 'data') },
       }),
-    Redis: async (test) => {
-      needRedisServer(test);
+    Redis: async () => {
       redis = await startRedisServer();
       return { flags: ['--store', 'redis'], env: { REDIS_URL: redis.url } };
     },
@@ -71,8 +71,9 @@ describe('entities get and delete, features get', () => {
   };
 
   for (const [name, place] of Object.entries(places)) {
-    it(`work with ${name}`, async function () {
-      const { flags, env } = await place(this);
+    const needs: readonly Need[] = name === 'Redis' ? ['redis-server'] : [];
+    itWith(needs, `work with ${name}`, async () => {
+      const { flags, env } = await place();
       const run = (...args: string[]): Promise<CommandResult> =>
         millrace([...args, '--project', root, ...flags], { env });
       await run('entities', 'load', 'product', join(root, 'products.jsonl'));
