@@ -96,9 +96,8 @@ async function build(args) {
   const [built, checked] = existsSync(stamp) ? readFileSync(stamp, 'utf8').split('\n') : [];
   const isChecked = args.length === 0;
   if (removed === 0 && built === sources && (checked === 'checked' || !isChecked)) return;
-  const time = isChecked ? '20 to 60 s' : '10 to 30 s';
   await step(
-    existsSync(dist) ? 'Building what changed' : `Building (first run; usually ${time})`,
+    existsSync(dist) ? 'Building what changed' : 'Building (first run; usually 10 to 60 s)',
     [process.execPath, ['scripts/build.mjs', ...args]],
     'the build failed',
   );
@@ -130,7 +129,8 @@ async function step(what, [command, args], failed) {
   const began = Date.now();
   const seconds = () => `${Math.round((Date.now() - began) / 1000)} s`;
   const { stderr } = process;
-  const say = (time) => stderr.write(stderr.isTTY ? `\r\x1b[K${what} … ${time}` : `${what} … ${time}\n`);
+  const say = (time) =>
+    stderr.write(stderr.isTTY ? `\r\x1b[K${what} … ${time}` : `${`${what} … ${time}`.trim()}\n`);
   say(stderr.isTTY ? seconds() : '');
   const timer = setInterval(() => say(seconds()), stderr.isTTY ? 1000 : STILL_MS);
   let output = '';

@@ -7,7 +7,8 @@ import { repositoryPath } from '../support/repository.js';
 /** Scripts that CI runs one by one: `npm test` does not run them. */
 const SCRIPTS = /^(?:acceptance|prove|torture|wire)\//;
 /** What leaves tests out, and what looks for a program. */
-const OTHER_WAYS = /\.skip\b|\bxit\(|\bxdescribe\(|\.pending\b|process\.env(?:\.CI\b|\['CI'\])|'[\w-]+', \['--version'\]/;
+const OTHER_WAYS =
+  /\.skip\b|\bxit\(|\bxdescribe\(|\.pending\b|process\.env(?:\.CI\b|\['CI'\])|'[\w-]+', \['--version'\]/;
 /** Calls that start a program, and the program. */
 const STARTS: readonly (readonly [RegExp, string])[] = [
   [/\bstartRedis(?:Server|Cluster|Sentinels)\(/, 'redis-server'],
