@@ -1,9 +1,12 @@
 import { Status } from '../../api/status.js';
 import type { Pieces } from '../../core/pieces.js';
-import type { Reading } from '../../text/index.js';
+import { PORTION, type Reading } from '../../text/index.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
 import { chunkEnd, computeChunks, isLong, readAt, readTexts, textAt, type Known } from './text-rows.js';
+
+/** The units of texts that are tested for parts before other work may run. */
+const TESTED = 1 << 16;
 
 /** Computes a text from a text. */
 export function changing(reading: Reading<string>): BuildKernel {
@@ -72,8 +75,14 @@ export function measuring(reading: Reading<number>): BuildKernel {
   };
 }
 
+/** A test of two texts: at once, or of long texts in pieces. Both give the same. */
+export interface Relation {
+  readonly of: (text: string, part: string) => boolean;
+  readonly inPieces?: (text: string, part: string) => Pieces<boolean>;
+}
+
 /** Tests two texts. */
-export function relating(f: (text: string, part: string) => boolean): BuildKernel {
+export function relating({ of, inPieces }: Relation): BuildKernel {
   return (out, args) => {
     const [a = -1, b = -1] = args;
     return (frame) => {
@@ -81,13 +90,36 @@ export function relating(f: (text: string, part: string) => boolean): BuildKerne
       const x = frame.text(a);
       const y = frame.text(b);
       const rows = rowsOf(frame, result);
-      for (let row = 0; row < rows; row++) {
-        const isSo = f(x.values[row * x.stride] as string, y.values[row * y.stride] as string);
-        result.values[row] = isSo ? 1 : 0;
-      }
-      hideUnknown(frame, result, x);
-      hideUnknown(frame, result, y);
-      settle(frame, result, args);
+      const end = (): void => {
+        hideUnknown(frame, result, x);
+        hideUnknown(frame, result, y);
+        settle(frame, result, args);
+      };
+      /** Tests rows up to a text that is read in pieces, or as many as fit into one piece. @returns the next row */
+      const some = (from: number): number => {
+        let row = from;
+        for (let units = 0; row < rows && units < TESTED; row++) {
+          const [text, part] = [textAt(x, row), textAt(y, row)];
+          units += text.length;
+          if (inPieces !== undefined && units > TESTED && part.length > PORTION) break;
+          result.values[row] = of(text, part) ? 1 : 0;
+        }
+        return row;
+      };
+      const rest = function* (from: number): Pieces<void> {
+        for (let row = from; row < rows; yield) {
+          const next = some(row);
+          if (next === row && inPieces !== undefined) {
+            result.values[row] = (yield* inPieces(textAt(x, row), textAt(y, row))) ? 1 : 0;
+            row++;
+          } else row = next;
+        }
+        end();
+      };
+      const next = some(0);
+      if (next < rows) return rest(next);
+      end();
+      return undefined;
     };
   };
 }
