@@ -101,12 +101,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     arity: [2, Infinity],
     check: (call) =>
       areAll(call, 'text')
-        ? operation(
-            call.node,
-            TEXT,
-            call.args,
-            joining((texts) => texts.join('')),
-          )
+        ? operation(call.node, TEXT, call.args, joining('concat', '', AS_IT_IS))
         : undefined,
   },
   {

@@ -101,6 +101,12 @@ export function isLong(text: string, { inPieces }: Reading<unknown>): boolean {
   return text.length > PORTION && inPieces !== undefined;
 }
 
+export function hasLong(texts: TextColumn, rows: number, reading: Reading<unknown>): boolean {
+  if (reading.inPieces === undefined) return false;
+  for (let row = 0; row < rows; row++) if (textAt(texts, row).length > PORTION) return true;
+  return false;
+}
+
 export function textAt({ values, stride }: TextColumn, row: number): string {
   return values[row * stride] as string;
 }

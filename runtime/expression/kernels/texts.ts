@@ -1,9 +1,20 @@
+import type { TextColumn } from '../../api/columns.js';
+import { MillraceError } from '../../api/errors.js';
 import { Status } from '../../api/status.js';
-import type { Pieces } from '../../core/pieces.js';
+import { atOnce, type Pieces } from '../../core/pieces.js';
 import { PORTION, type Reading } from '../../text/index.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
-import { chunkEnd, computeChunks, isLong, readAt, readTexts, textAt, type Known } from './text-rows.js';
+import {
+  chunkEnd,
+  computeChunks,
+  hasLong,
+  isLong,
+  readAt,
+  readTexts,
+  textAt,
+  type Known,
+} from './text-rows.js';
 
 /** The units of texts that are tested for parts before other work may run. */
 const TESTED = 1 << 16;
@@ -172,26 +183,60 @@ export function comparing<T>(reading: Reading<T>, compare: (a: T, b: T) => numbe
   };
 }
 
-/** Computes a text from several texts. */
-export function joining(join: (texts: readonly string[]) => string): BuildKernel {
-  return (out, args) => {
-    const texts: string[] = [];
-    return (frame) => {
+/** The most characters that one kernel joins for a request: every candidate may repeat a long text of the request. */
+const MOST_JOINED = 1 << 25;
+/** The rows that are joined before other work may run. */
+const JOINED = 1024;
+
+/**
+ * Joins the texts of each row.
+ * @param name of the function, for the error
+ * @param reading what is made of each text before; a text of the request is read once
+ */
+export function joining(name: string, separator: string, reading: Reading<string>): BuildKernel {
+  return (out, args) => (frame) => {
+    const columns = args.map((slot) => frame.text(slot));
+    const rows = rowsOf(frame, frame.text(out));
+    const work = joinRows();
+    const isShort = rows <= JOINED && !columns.some((one) => hasLong(one, rows, reading));
+    if (!isShort) return work;
+    atOnce(work);
+    return undefined;
+
+    function* joinRows(): Pieces<void> {
       const result = frame.text(out);
-      const rows = rowsOf(frame, result);
+      const fixed: string[] = [];
+      let units = 0;
       for (let row = 0; row < rows; row++) {
         const cause = causeAt(frame, args, row);
-        result.status[row] = cause;
-        if (cause === Status.present) {
-          for (let i = 0; i < args.length; i++) {
-            const { values, stride } = frame.text(args[i] as number);
-            texts[i] = values[row * stride] as string;
+        let joined = '';
+        for (let i = 0; cause === Status.present && i < columns.length; i++) {
+          const column = columns[i] as TextColumn;
+          let part = fixed[i];
+          if (part === undefined) {
+            part = isLong(textAt(column, row), reading)
+              ? (yield* readAt(column, row, reading)).value
+              : reading.of(textAt(column, row));
+            if (column.stride === 0) fixed[i] = part;
           }
+          joined += i === 0 ? part : separator + part;
         }
-        result.values[row] = cause === Status.present ? join(texts) : '';
+        result.status[row] = cause;
+        result.values[row] = joined;
+        units += joined.length;
+        if (units > MOST_JOINED) throw tooLong(name);
+        if (row % JOINED === JOINED - 1) yield;
       }
-    };
+    }
   };
+}
+
+function tooLong(name: string): MillraceError {
+  const most = MOST_JOINED.toLocaleString('en');
+  return new MillraceError(
+    'invalid_body',
+    `\`${name}\` joins at most ${most} characters for one request; send fewer candidates or shorter texts`,
+  );
 }
 
 /** The number of Unicode characters, not of UTF-16 units. */
