@@ -2,6 +2,7 @@ import { murmur3OfText } from '../../core/murmur3.js';
 import { PORTION } from '../../text/index.js';
 import type { BuildKernel } from '../operand.js';
 import { hideUnknown, rowsOf, settle } from './rows.js';
+import { rowsInSteps } from './text-rows.js';
 import { joining } from './texts.js';
 
 /** The hash of a text, modulo a number of buckets. Neighbours often have the same text. */
@@ -12,13 +13,21 @@ export function hashed(buckets: number): BuildKernel {
       const result = frame.number(out);
       const x = frame.text(slot);
       const rows = rowsOf(frame, result);
-      for (let row = 0; row < rows; row++) {
-        const text = x.values[row * x.stride] as string;
-        const isSame = row > 0 && text === x.values[(row - 1) * x.stride];
-        result.values[row] = isSame ? (result.values[row - 1] as number) : murmur3OfText(text) % buckets;
-      }
-      hideUnknown(frame, result, x);
-      settle(frame, result, args);
+      /** Hashes rows until there were many characters. @returns the next row */
+      const some = (from: number): number => {
+        let row = from;
+        for (let left = CHUNK; row < rows && left > 0; row++) {
+          const text = x.values[row * x.stride] as string;
+          const isSame = row > 0 && text === x.values[(row - 1) * x.stride];
+          result.values[row] = isSame ? (result.values[row - 1] as number) : murmur3OfText(text) % buckets;
+          left -= text.length;
+        }
+        return row;
+      };
+      return rowsInSteps(rows, some, () => {
+        hideUnknown(frame, result, x);
+        settle(frame, result, args);
+      });
     };
   };
 }

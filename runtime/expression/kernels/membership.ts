@@ -34,7 +34,7 @@ export function inNumbers(choices: ReadonlySet<number>, isList: boolean): BuildK
     return (frame) => {
       const result = frame.numbers(out);
       const list = frame.numbers(slot);
-      mapLists(frame, result, list, args, (_row, at, start, n) =>
+      return mapLists(frame, result, list, args, (_row, at, start, n) =>
         test(result.values, at, list.values, start, 1, n),
       );
     };
@@ -67,7 +67,7 @@ export function inTexts(choices: ReadonlySet<string>, isList: boolean): BuildKer
     return (frame) => {
       const result = frame.numbers(out);
       const list = frame.texts(slot);
-      mapLists(frame, result, list, args, (_row, at, start, n) => {
+      return mapLists(frame, result, list, args, (_row, at, start, n) => {
         test(result.values, at, list.values, start, 1, n);
         hideEmpty(result.values, at, list.values, start, n);
       });
