@@ -58,11 +58,16 @@ export function cellByCell(
   rows: number,
   write: (row: number) => void,
 ): Pieces<void> | undefined {
+  if (!('offsets' in result)) {
+    for (let row = 0; row < rows; row++) write(row);
+    return undefined;
+  }
+  const { offsets } = result;
   const some = (from: number): number => {
     let row = from;
     for (let left = ELEMENTS; row < rows && left > 0; row++) {
       write(row);
-      if ('offsets' in result) left -= (result.offsets[row + 1] as number) - (result.offsets[row] as number);
+      left -= (offsets[row + 1] as number) - (offsets[row] as number);
     }
     return row;
   };

@@ -1,6 +1,6 @@
 import type { Column, NumberColumn, NumbersColumn, TextColumn, TextsColumn } from '../../api/columns.js';
 import { isKnown, Status } from '../../api/status.js';
-import { atOnce, type Pieces } from '../../core/pieces.js';
+import type { Pieces } from '../../core/pieces.js';
 import { reserveNumbers, type Frame } from '../../frame/frame.js';
 
 /** The number of rows that a kernel must write: all candidates, or the one row of the request. */
@@ -63,13 +63,23 @@ export function mapLists(
   }
   reserveNumbers(out, most);
   out.offsets[0] = 0;
-  const mapping = mapRows(frame, out, list, args, work);
-  if (most > ELEMENTS) return mapping;
-  atOnce(mapping);
+  if (most > ELEMENTS) return mapInPieces(frame, out, list, args, work);
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    const cause = causeAt(frame, args, row);
+    out.status[row] = cause;
+    if (cause === Status.present) {
+      const start = offsets[row * stride] as number;
+      const length = (offsets[row * stride + 1] as number) - start;
+      work(row, at, start, length);
+      at += length;
+    }
+    out.offsets[row + 1] = at;
+  }
   return undefined;
 }
 
-function* mapRows(
+function* mapInPieces(
   frame: Frame,
   out: NumbersColumn,
   { offsets, stride }: NumbersColumn | TextsColumn,

@@ -1,7 +1,7 @@
 import type { TextColumn } from '../../api/columns.js';
 import { MillraceError } from '../../api/errors.js';
 import { Status } from '../../api/status.js';
-import { atOnce, type Pieces } from '../../core/pieces.js';
+import type { Pieces } from '../../core/pieces.js';
 import { PORTION, type Reading } from '../../text/index.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
@@ -195,36 +195,41 @@ const JOINED = 1024;
  */
 export function joining(name: string, separator: string, reading: Reading<string>): BuildKernel {
   return (out, args) => (frame) => {
+    const result = frame.text(out);
+    const rows = rowsOf(frame, result);
     const columns = args.map((slot) => frame.text(slot));
-    const rows = rowsOf(frame, frame.text(out));
-    const work = joinRows();
-    const isShort = rows <= JOINED && !columns.some((one) => hasLong(one, rows, reading));
-    if (!isShort) return work;
-    atOnce(work);
+    const fixed: (string | undefined)[] = args.map(() => undefined);
+    let units = 0;
+    const join = (row: number, parts: readonly (string | undefined)[]): void => {
+      const cause = causeAt(frame, args, row);
+      let joined = '';
+      for (let i = 0; cause === Status.present && i < columns.length; i++) {
+        const column = columns[i] as TextColumn;
+        let part = parts[i];
+        if (part === undefined) {
+          part = reading.of(textAt(column, row));
+          if (column.stride === 0) fixed[i] = part;
+        }
+        joined += i === 0 ? part : separator + part;
+      }
+      result.status[row] = cause;
+      result.values[row] = joined;
+      units += joined.length;
+      if (units > MOST_JOINED) throw tooLong(name);
+    };
+    if (rows > JOINED || columns.some((one) => hasLong(one, rows, reading))) return inPieces();
+    for (let row = 0; row < rows; row++) join(row, fixed);
     return undefined;
 
-    function* joinRows(): Pieces<void> {
-      const result = frame.text(out);
-      const fixed: string[] = [];
-      let units = 0;
+    function* inPieces(): Pieces<void> {
       for (let row = 0; row < rows; row++) {
-        const cause = causeAt(frame, args, row);
-        let joined = '';
-        for (let i = 0; cause === Status.present && i < columns.length; i++) {
-          const column = columns[i] as TextColumn;
-          let part = fixed[i];
-          if (part === undefined) {
-            part = isLong(textAt(column, row), reading)
-              ? (yield* readAt(column, row, reading)).value
-              : reading.of(textAt(column, row));
-            if (column.stride === 0) fixed[i] = part;
+        const parts = [...fixed];
+        for (const [i, column] of columns.entries())
+          if (parts[i] === undefined && isLong(textAt(column, row), reading)) {
+            parts[i] = (yield* readAt(column, row, reading)).value;
+            if (column.stride === 0) fixed[i] = parts[i];
           }
-          joined += i === 0 ? part : separator + part;
-        }
-        result.status[row] = cause;
-        result.values[row] = joined;
-        units += joined.length;
-        if (units > MOST_JOINED) throw tooLong(name);
+        join(row, parts);
         if (row % JOINED === JOINED - 1) yield;
       }
     }
