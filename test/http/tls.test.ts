@@ -231,7 +231,7 @@ describe('TLS', () => {
       lines = [];
       tls = await TlsFiles.open(settings(), pino({ level: 'silent' }));
       app = await start(
-        { entities: { get: () => Promise.resolve(large), upload: run, remove: run } },
+        { entities: { get: () => Promise.resolve(large), upload: run, update: run, remove: run } },
         { tls, stallMs: 200, closed: (why) => closed.push(why) },
       );
       const socket = await client(app.port);
