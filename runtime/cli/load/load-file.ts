@@ -30,7 +30,7 @@ export interface JobWords {
   /** The message if the end of the file was not reached. It precedes the remedy. */
   readonly unfinished: string;
   /** For updates: the words after the number of rows whose entities the store does not have. */
-  unknown?(): string;
+  readonly unknown?: () => string;
 }
 
 /** The most columns that a warning names. */
