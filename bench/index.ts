@@ -21,6 +21,7 @@ import { sizingBench } from './sizing.js';
 import { storeBench } from './store.js';
 import { textBench } from './text.js';
 import { tracesBench } from './traces.js';
+import { updatesBench } from './updates.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
@@ -54,6 +55,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   store: storeBench,
   text: (short) => textBench(short, against, Number(pairs)),
   traces: tracesBench,
+  updates: updatesBench,
 };
 
 const { values, positionals: names } = parseArgs({

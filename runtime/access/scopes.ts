@@ -4,7 +4,7 @@ export const SCOPES = {
   explain: 'See why a pipeline answers as it does, with the values that the index holds.',
   experiments: 'Choose the arms of a request with the header Millrace-Experiment.',
   'entities:read': 'Read and list entities.',
-  'entities:write': 'Upload and delete entities.',
+  'entities:write': 'Upload, update and delete entities.',
   features: 'Push, read, list and delete rows of feature views.',
   feedback: 'Send impressions, clicks and orders.',
   curation: 'Read and replace the rules of merchandisers.',

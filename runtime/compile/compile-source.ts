@@ -55,9 +55,9 @@ export async function compileSource(
       );
       return undefined;
     }
-    const { into, map, event, values, where, positionsFrom, about } = definition;
+    const { into, merge, map, event, values, where, positionsFrom, about } = definition;
     const versions = checked.marks.map(({ text }) => files.versions.get(text.value));
-    const mapped = [into, map, event, values, where, positionsFrom, about];
+    const mapped = [into, merge, map, event, values, where, positionsFrom, about];
     return {
       definition,
       source,

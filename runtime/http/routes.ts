@@ -22,11 +22,13 @@ import { redocBundle } from './routes/redoc-bundle.js';
 import { redoc } from './routes/redoc.js';
 import { scanEntities } from './routes/scan-entities.js';
 import { scanFeatures } from './routes/scan-features.js';
+import { updateEntities } from './routes/update-entities.js';
 import { uploadEntities } from './routes/upload-entities.js';
 
 /** The routes that every project has, in the order of the OpenAPI document. */
 export const SERVICE_ROUTES: readonly Route[] = [
   uploadEntities,
+  updateEntities,
   getEntities,
   deleteEntitiesFirstPath,
   deleteEntities,

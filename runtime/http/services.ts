@@ -88,6 +88,7 @@ export interface KeyService {
 /** Each method returns the response body or throws MillraceError. `span` is the parent of the spans of its work. */
 export interface EntityService {
   upload(body: unknown, span?: TraceSpan): Promise<unknown>;
+  update(body: unknown, span?: TraceSpan): Promise<unknown>;
   get(body: unknown, span?: TraceSpan): Promise<unknown>;
   remove(body: unknown, span?: TraceSpan): Promise<unknown>;
 }

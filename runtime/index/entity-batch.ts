@@ -11,13 +11,9 @@ import { describe, isJsonObject, own, showOf } from '../core/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 
-/** Checked entities, encoded for the store, and their ids. Each id occurs once. */
-export interface EntityBatch {
-  readonly ids: readonly string[];
-  /** In the order of the ids. */
-  readonly records: readonly StoreRecord[];
-  /** Entities that were dropped because a later one has the same id. */
-  readonly duplicates: number;
+/** An entity that is encoded for the store. */
+export interface PackedEntity extends StoreRecord {
+  readonly id: string;
 }
 
 /** What the entities of a batch have in common. */
@@ -30,23 +26,24 @@ export interface BatchType {
   readonly keyField: string;
   readonly attributes: EntityType['attributes'];
   readonly rule?: IdRule;
+  /** Whether of entities with the same id only the last one is kept. */
+  readonly isLastOnly: boolean;
 }
 
 /**
  * Checks entities of one type and encodes them. An upload may hold 12 MB of entities. Each is encoded before the next one is
  * read, so that the parsed entities of a large body need little memory.
  * @param pointer JSON pointer of the list in the body
- * @returns the batch; invalid if anything was added to `violations`
+ * @returns invalid if anything was added to `violations`
  */
 export function* packEntities(
   entities: BodyList,
-  { layout, prefix, name, keyField, attributes, rule }: BatchType,
+  { layout, prefix, name, keyField, attributes, rule, isLastOnly }: BatchType,
   pointer: string,
   violations: Violations,
-): Pieces<EntityBatch> {
-  const records = new Map<string, StoreRecord>();
+): Pieces<readonly PackedEntity[]> {
+  const packed = new Map<string | number, PackedEntity>();
   const start = entityKey(prefix, name, '');
-  let duplicates = 0;
   let i = -1;
   for (const entity of entities) {
     i++;
@@ -67,15 +64,15 @@ export function* packEntities(
     }
     checkAttributes(entity, layout, at, violations, attributes);
     if (violations.count > 0 || id === undefined) {
-      records.clear();
+      packed.clear();
       continue;
     }
     yield;
-    if (records.has(id)) duplicates++;
-    records.set(id, {
+    packed.set(isLastOnly ? id : i, {
+      id,
       key: start + id,
       value: encodeEntity(layout, id === given ? entity : { ...entity, [keyField]: id }, id),
     });
   }
-  return { ids: [...records.keys()], records: [...records.values()], duplicates };
+  return [...packed.values()];
 }

@@ -17,11 +17,12 @@ import type { TraceSpan } from '../tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
 import { readEntity, resolveLayouts } from './stored-entity.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
-import { packEntities } from './entity-batch.js';
+import { packEntities, type PackedEntity } from './entity-batch.js';
+import { EntityUpdates, type UpdateOutcome } from './entity-updates.js';
 import { writePortions } from './write-portions.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 
-/** Maximum number of entities of one upload, and of ids of one get or delete. */
+/** Maximum number of entities of one upload or update, and of ids of one get or delete. */
 export const MAX_BATCH = 1000;
 
 export interface EntityIdsAnswer {
@@ -32,6 +33,13 @@ export interface EntityIdsAnswer {
 export interface UploadAnswer extends EntityIdsAnswer {
   /** Entities that were not stored because a later one of the upload has the same id; omitted if there are none. */
   readonly duplicates?: number;
+}
+
+export interface UpdateAnswer extends EntityIdsAnswer {
+  readonly updated: number;
+  readonly created: number;
+  /** The ids that the index does not have. */
+  readonly unknown_ids: readonly string[];
 }
 
 export interface EntitiesAnswer {
@@ -49,19 +57,21 @@ interface IndexedType {
 }
 
 /**
- * The index of entities. An upload replaces an entity as a whole; `get` returns it as uploaded, with the key of its
- * type.
+ * The index of entities. An upload replaces an entity as a whole, and an update some of its attributes; `get` returns it as
+ * uploaded, with the key of its type.
  */
 export class EntityIndex {
   readonly #store: Store;
   readonly #layouts: LayoutRegistry;
   readonly #prefix: string;
   readonly #types: ReadonlyMap<string, IndexedType>;
+  readonly #updates: EntityUpdates;
 
   constructor({ store, layouts, prefix, types }: StoreParts) {
     this.#store = store;
     this.#layouts = layouts;
     this.#prefix = prefix;
+    this.#updates = new EntityUpdates(layouts);
     this.#types = new Map(
       [...types.values()].map((type) => [
         type.name,
@@ -83,19 +93,12 @@ export class EntityIndex {
    *   store_partial_write with `stored_ids` and `unconfirmed_ids` if some were stored
    */
   async upload(body: unknown, span?: TraceSpan): Promise<UploadAnswer> {
-    const violations = new Violations();
-    const { type, list } = this.#read(body, 'entities', violations);
-    const keyField = keyFieldOf(body, type, violations);
-    const { layout, name, attributes, rule } = type;
-    const batchType = { layout, name, prefix: this.#prefix, keyField, attributes, rule };
-    const { ids, records, duplicates } = await inBackground(
-      packEntities(list, batchType, '/entities', violations),
-    );
-    violations.throwIfAny('The upload');
+    const { type, count, packed: records } = await this.#pack(body, 'upload');
+    const ids = records.map(({ id }) => id);
     if (records.length > 0) {
-      const lead = this.#layouts.record(layout);
+      const lead = this.#layouts.record(type.layout);
       const store = tracedStore(this.#store, span);
-      await this.#change(name, ids, 'stored_ids', () =>
+      await this.#change(type.name, ids, 'stored_ids', () =>
         writePortions(
           records,
           ({ value }) => value.length,
@@ -106,7 +109,65 @@ export class EntityIndex {
         ),
       );
     }
+    const duplicates = count - ids.length;
     return { entity_type: type.name, entity_ids: ids, ...(duplicates > 0 ? { duplicates } : {}) };
+  }
+
+  /**
+   * Body `{entity_type, entities: [0 to 1000 objects], entity_key?, create?}`. Replaces the attributes that each object
+   * has, and removes those that are null. Nothing is stored if the body is invalid. Entities that share an id are merged in
+   * their order. An update that is sent again changes nothing more.
+   * @throws MillraceError invalid_body, unknown_entity_type; with `stored_ids` and `unconfirmed_ids`: store_partial_write if
+   *   some were stored, record_unreadable, body_too_large; a code of STORE_WRITE_FAILURES if nothing was stored
+   */
+  async update(body: unknown, span?: TraceSpan): Promise<UpdateAnswer> {
+    const { type, creates, packed } = await this.#pack(body, 'update');
+    const form = { ...type, creates };
+    const settled = await this.#updates.apply(packed, form, tracedStore(this.#store, span));
+    const outcomes = new Map<string, UpdateOutcome | Error>();
+    for (const [i, { id }] of packed.entries()) {
+      const [earlier, outcome = 'unknown'] = [outcomes.get(id), settled[i]];
+      // Of an entity that one update of the body created, the next one says that it is updated.
+      if (!(earlier instanceof Error) && !(earlier === 'created' && outcome === 'updated'))
+        outcomes.set(id, outcome);
+    }
+    const idsOf = (is: (outcome: UpdateOutcome | Error) => boolean): string[] =>
+      [...outcomes].flatMap(([id, outcome]) => (is(outcome) ? [id] : []));
+    const stored = idsOf((outcome) => outcome === 'updated' || outcome === 'created');
+    const unconfirmed = idsOf((outcome) => outcome instanceof Error);
+    const failure = settled.find((outcome) => outcome instanceof Error);
+    if (failure !== undefined) throw writeFailure(failure, type.name, stored, unconfirmed, 'stored_ids');
+    const created = idsOf((outcome) => outcome === 'created').length;
+    return {
+      entity_type: type.name,
+      entity_ids: stored,
+      updated: stored.length - created,
+      created,
+      unknown_ids: idsOf((outcome) => outcome === 'unknown'),
+    };
+  }
+
+  /** Checks the entities of a body, and encodes them. */
+  async #pack(
+    body: unknown,
+    write: 'upload' | 'update',
+  ): Promise<{
+    readonly type: IndexedType;
+    readonly creates: boolean;
+    readonly count: number;
+    readonly packed: readonly PackedEntity[];
+  }> {
+    const violations = new Violations();
+    const { type, list } = this.#read(body, 'entities', violations);
+    const keyField = keyFieldOf(body, type, violations);
+    const creates = write === 'update' && createsOf(body, violations);
+    const isLastOnly = write === 'upload';
+    const { layout, name, attributes, rule } = type;
+    const batchType = { layout, name, prefix: this.#prefix, keyField, attributes, rule, isLastOnly };
+    const count = list.length;
+    const packed = await inBackground(packEntities(list, batchType, '/entities', violations));
+    violations.throwIfAny(`The ${write}`);
+    return { type, creates, count, packed };
   }
 
   /**
@@ -145,7 +206,10 @@ export class EntityIndex {
     try {
       await write();
     } catch (error) {
-      throw error instanceof StoreWriteError ? writeFailure(error, type, ids, done) : error;
+      if (!(error instanceof StoreWriteError)) throw error;
+      const confirmed = ids.filter((_, i) => error.confirmed[i] === true);
+      const unconfirmed = ids.filter((_, i) => error.confirmed[i] !== true);
+      throw writeFailure(error, type, confirmed, unconfirmed, done);
     }
   }
 
@@ -253,21 +317,41 @@ function keyFieldOf(body: unknown, type: IndexedType, violations: Violations): s
   return type.key;
 }
 
+function createsOf(body: unknown, violations: Violations): boolean {
+  const create = isJsonObject(body) ? (own(body, 'create') ?? false) : false;
+  if (typeof create !== 'boolean')
+    violations.add('/create', 'wrong_type', `create: expected true or false, found ${describe(create)}`);
+  return create === true;
+}
+
+/**
+ * What an answer says of entities that are not confirmed.
+ * @param done the name of the list of ids that are confirmed
+ */
 function writeFailure(
-  error: StoreWriteError,
+  error: Error,
   type: string,
-  ids: readonly string[],
+  confirmed: readonly string[],
+  unconfirmed: readonly string[],
   done: string,
-): MillraceError {
-  const confirmed = ids.filter((_, i) => error.confirmed[i] === true);
-  if (confirmed.length === 0) {
-    const detail = `${ids.length} ${type} entities are not confirmed as ${done.replace('_ids', '')}; it is safe to send them again. ${error.message}`;
-    return new MillraceError(error.code, detail, { cause: error });
+): Error {
+  if (!(error instanceof StoreWriteError || error instanceof MillraceError)) return error;
+  const verb = done.replace('_ids', '');
+  const [some, left] = [confirmed.length, unconfirmed.length];
+  const extensions = { [done]: confirmed, unconfirmed_ids: unconfirmed };
+  if (error instanceof MillraceError && error.status !== 503)
+    return new MillraceError(
+      error.code,
+      `${some} of ${some + left} ${type} entities are ${verb}; of another, ${error.message}`,
+      { cause: error, extensions: { ...error.extensions, ...extensions } },
+    );
+  if (some === 0) {
+    const detail = `${left} ${type} entities are not confirmed as ${verb}; it is safe to send them again. ${error.message}`;
+    return new MillraceError(error.code, detail, { cause: error, extensions: { [done]: [] } });
   }
-  const unconfirmed = ids.filter((_, i) => error.confirmed[i] !== true);
   return new MillraceError(
     'store_partial_write',
-    `${confirmed.length} of ${ids.length} ${type} entities are ${done.replace('_ids', '')}; the other ${unconfirmed.length} are not confirmed. It is safe to send them again. ${error.message}`,
-    { cause: error, extensions: { [done]: confirmed, unconfirmed_ids: unconfirmed } },
+    `${some} of ${some + left} ${type} entities are ${verb}; the other ${left} are not confirmed. It is safe to send them again. ${error.message}`,
+    { cause: error, extensions },
   );
 }

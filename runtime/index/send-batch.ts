@@ -1,8 +1,12 @@
+import type { ErrorCode } from '../api/error-codes.js';
 import { MillraceError, type Violation } from '../api/errors.js';
 
 /** The maximum number of reasons that are shown for one row. */
 const MAX_REASONS = 3;
 const ROW_POINTER = /^\/(?:entities|rows)\/(\d+)(.*)$/s;
+
+/** Errors of a body after which its rows are sent in halves, until a row is alone. */
+const HALVED: ReadonlySet<ErrorCode> = new Set(['body_too_large', 'record_unreadable']);
 
 /** A row of a body, by its number in the input. */
 export interface SentRow {
@@ -21,6 +25,8 @@ export interface Sent {
   readonly older: number;
   /** The part of the other rows that are older than their view's ttl. */
   readonly expired?: number;
+  /** Rows of updates that were not stored, because the index does not have their entities. */
+  readonly unknown?: number;
   /** Rows whose id appeared earlier in this load. */
   readonly duplicates?: number;
 }
@@ -32,11 +38,11 @@ export interface BatchOutcome extends Required<Sent> {
   readonly loaded: number;
 }
 
-const NOTHING: BatchOutcome = { loaded: 0, older: 0, expired: 0, duplicates: 0 };
+const NOTHING: BatchOutcome = { loaded: 0, older: 0, expired: 0, unknown: 0, duplicates: 0 };
 
 /**
  * Sends a batch. A body is accepted or rejected as a whole. If some rows are rejected, the other rows are sent again
- * without them. If the body is too large, it is sent in halves.
+ * without them. If the body is too large, or a record that it changes is damaged, it is sent in halves.
  * @throws MillraceError for any error that single rows did not cause
  */
 export async function sendBatch<R extends SentRow>(
@@ -47,11 +53,11 @@ export async function sendBatch<R extends SentRow>(
   let left = rows;
   while (left.length > 0) {
     try {
-      const { older, expired = 0, duplicates = 0 } = await send(left);
-      return { loaded: left.length - older, older, expired, duplicates };
+      const { older, expired = 0, unknown = 0, duplicates = 0 } = await send(left);
+      return { loaded: left.length - older - unknown, older, expired, unknown, duplicates };
     } catch (error) {
       if (!(error instanceof MillraceError)) throw error;
-      if (error.code === 'body_too_large') return await sendHalves(left, send, onBad, error);
+      if (HALVED.has(error.code)) return await sendHalves(left, send, onBad, error);
       if (error.code !== 'invalid_body') throw error;
       left = withoutRefused(left, error, onBad);
     }
@@ -77,6 +83,7 @@ async function sendHalves<R extends SentRow>(
     loaded: a.loaded + b.loaded,
     older: a.older + b.older,
     expired: a.expired + b.expired,
+    unknown: a.unknown + b.unknown,
     duplicates: a.duplicates + b.duplicates,
   };
 }

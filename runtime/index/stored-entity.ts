@@ -4,6 +4,12 @@ import { own } from '../core/value-fit.js';
 import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 
+/** What an entity type is called, and the field that holds the ids of its entities. */
+export interface EntityForm {
+  readonly name: string;
+  readonly key: string;
+}
+
 /** Loads the unknown layouts of entity records. @throws MillraceError store_unavailable */
 export async function resolveLayouts(
   layouts: LayoutRegistry,
@@ -25,7 +31,7 @@ export async function resolveLayouts(
 export function readEntity(
   record: Buffer,
   layouts: LayoutRegistry,
-  { name: type, key }: { readonly name: string; readonly key: string },
+  { name: type, key }: EntityForm,
   id: string,
 ): JsonObject {
   const hex = layoutIdOf(record) ?? '';

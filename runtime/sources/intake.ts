@@ -3,6 +3,7 @@ import type { JsonObject } from '../api/types.js';
 import type { ProjectConfig } from '../config/model/project.js';
 import type { SourceDefinition } from '../config/model/sources.js';
 import type { FeedbackAnswer } from '../feedback/feedback.js';
+import type { UpdateAnswer } from '../index/entity-index.js';
 import type { Sent } from '../index/send-batch.js';
 
 /** A row of an upload or a push, numbered by the message that it came with. */
@@ -21,6 +22,12 @@ export interface SourceTarget {
   feedback(body: JsonObject): Promise<StoredFeedback>;
   /** Stores whole entities. @throws MillraceError; after invalid_body nothing is stored */
   upload(entityType: string, rows: readonly SourceRow[]): Promise<void>;
+  /** Merges rows into entities. @throws as `upload` */
+  update(
+    entityType: string,
+    rows: readonly SourceRow[],
+    create: boolean,
+  ): Promise<Pick<UpdateAnswer, 'unknown_ids'>>;
   /** Stores feature rows. @throws as `upload` */
   push(view: string, rows: readonly SourceRow[]): Promise<Sent>;
 }
@@ -77,5 +84,5 @@ export type IntakeProject = Pick<ProjectConfig, 'entities' | 'events'>;
 /** The parts of a source's file that say how its messages are read. */
 export type MappedSource = Pick<
   SourceDefinition,
-  'into' | 'map' | 'event' | 'values' | 'where' | 'positionsFrom' | 'about'
+  'into' | 'merge' | 'map' | 'event' | 'values' | 'where' | 'positionsFrom' | 'about'
 >;

@@ -7,7 +7,9 @@ import type { EventOutput, ForeignEvent, RowReader } from '../dataset/import/for
 import { readyReader } from '../dataset/import/ready-logs.js';
 import { inBackground } from '../core/background.js';
 import type { Pieces } from '../core/pieces.js';
-import { sendBatch } from '../index/send-batch.js';
+import { storedId } from '../core/entity-id.js';
+import { idText } from '../core/ids.js';
+import { sendBatch, type Sent } from '../index/send-batch.js';
 import type {
   Intake,
   IntakeProject,
@@ -25,7 +27,9 @@ import { readMessage } from './read-message.js';
 const MOST_ROWS = 250;
 const MOST_BYTES = 4 * 2 ** 20;
 
-type Definition = Pick<MappedSource, 'into' | 'map' | 'about'>;
+type Definition = Pick<MappedSource, 'into' | 'merge' | 'map' | 'about'>;
+/** What rows are stored with. */
+type RowTarget = Pick<SourceTarget, 'push' | 'update' | 'upload'>;
 
 /** A row, and the entity type or view that it belongs to. */
 interface NamedRow {
@@ -40,14 +44,12 @@ export class RowIntake implements Intake {
   readonly #reader: RowReader | undefined;
   readonly #map: MappedSource['map'];
   readonly #project: IntakeProject;
-  readonly #target: Pick<SourceTarget, 'push' | 'upload'>;
+  readonly #target: RowTarget;
+  readonly #merge: Definition['merge'];
 
-  constructor(
-    { into, map, about }: Definition,
-    project: IntakeProject,
-    target: Pick<SourceTarget, 'push' | 'upload'>,
-  ) {
+  constructor({ into, merge, map, about }: Definition, project: IntakeProject, target: RowTarget) {
     this.#into = into;
+    this.#merge = merge;
     this.#project = project;
     this.#target = target;
     this.#map = map;
@@ -172,6 +174,7 @@ export class RowIntake implements Intake {
         rows,
         async (some) => {
           if (isFeatures) return this.#target.push(name, some);
+          if (this.#merge !== undefined) return this.#update(name, some, this.#merge.create, outcomes);
           await this.#target.upload(name, some);
           return { older: 0 };
         },
@@ -184,6 +187,23 @@ export class RowIntake implements Intake {
       if (!isFinal(error)) throw error;
       for (const { line } of rows) outcomes.reject(line, error.message);
     }
+  }
+
+  /** Rejects the rows of entities that the index does not have. */
+  async #update(
+    name: string,
+    rows: readonly SourceRow[],
+    create: boolean,
+    outcomes: Outcomes,
+  ): Promise<Sent> {
+    const { unknown_ids: missing } = await this.#target.update(name, rows, create);
+    const type = this.#project.entities.get(name);
+    if (missing.length === 0 || type === undefined) return { older: 0 };
+    const ids = new Set(missing);
+    const unknown = rows.filter(({ value }) => ids.has(storedId(type, idText(value[type.key]) ?? '')));
+    for (const { line } of unknown)
+      outcomes.reject(line, `the index does not have this ${name}, and \`create: true\` is not set`);
+    return { older: 0, unknown: unknown.length };
   }
 }
 

@@ -3,7 +3,8 @@ import { abortable } from '../core/abortable.js';
 import type { EngineStore } from '../api/store-engine.js';
 import { mergeSegment, recordForgetTime } from './codec/feature-record.js';
 import type { RecordBatch } from './codec/record-batch.js';
-import { expiryOf, versionOf } from './codec/versioned-record.js';
+import { expiryOf } from './codec/versioned-record.js';
+import { isStored } from './compare-records.js';
 import { isFeatureKey, isVersionedKey } from './keys.js';
 import { recordKeysOf, recordsOfMarks, remembers, swapUnmarked } from './marks.js';
 import {
@@ -97,13 +98,11 @@ export class EngineAdapter implements Store {
 
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     return swapUnmarked(swaps, this, (free) =>
-      this.#each(free, ({ before: expected, after }, before) => {
-        const isSame =
-          expected === null || before === null
-            ? expected === before
-            : versionOf(before).equals(versionOf(expected));
-        return isSame ? { after, outcome: 'stored' } : { after: undefined, outcome: 'changed' };
-      }),
+      this.#each(free, (swap, before) =>
+        isStored(before, swap)
+          ? { after: swap.after, outcome: 'stored' }
+          : { after: undefined, outcome: 'changed' },
+      ),
     );
   }
 

@@ -145,6 +145,11 @@ export function hasMarksBeside(counter: string): boolean {
   return !counter.includes('{') && !counter.includes('}');
 }
 
+/** True for a key of an entity's attributes. */
+export function isEntityKey(key: string): boolean {
+  return key.startsWith(`${ENTITY_GROUP}:`, key.indexOf(':') + 1);
+}
+
 /** True for a key of records that have versions and expire: interactions, counters, and remembered ids. */
 export function isVersionedKey(key: string): boolean {
   const start = key.indexOf(':') + 1;

@@ -41,8 +41,9 @@ export interface Store {
   mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]>;
 
   /**
-   * Replaces each record if it has not changed since it was read. This is atomic for each key. An expired record may be
-   * removed. A record with an id in `unless` is left as it is; who has read the record before finds every id that was
+   * Replaces each record if it has not changed since it was read: an entity by all of its bytes, any other record by its
+   * version. This is atomic for each key. A swap whose record is there already is stored, so that a swap may be sent
+   * twice. An expired record may be removed. A record with an id in `unless` is left as it is; who has read the record before finds every id that was
    * remembered before the version that it read.
    * @throws StoreWriteError
    */
@@ -129,11 +130,14 @@ export interface SegmentWrite {
 export type SegmentOutcome = 'stored' | 'older' | 'changed';
 
 export interface RecordSwap {
-  /** A key of versioned records: `historyKey`, `counterKey`, `servicesKey`, `eventCodesKey` or `curationKey`. */
+  /**
+   * A key of versioned records (`historyKey`, `counterKey`, `servicesKey`, `eventCodesKey` or `curationKey`), or
+   * `entityKey`.
+   */
   readonly key: string;
   /** The record that was read; null if there was none. */
   readonly before: Buffer | null;
-  /** Created with `newVersioned` (versioned-record.ts). */
+  /** Not empty; created with `newVersioned` (versioned-record.ts), unless it is an entity. */
   readonly after: Buffer;
   /** Ids of which none may be remembered, only for keys with `hasMarksBeside`. */
   readonly unless?: readonly MarkedIds[];

@@ -68,6 +68,7 @@ describeWith('redis-server', 'a stream of feature rows', () => {
   const target: SourceTarget = {
     feedback: (body) => targetOf(app).feedback(body),
     upload: (type, rows) => targetOf(app).upload(type, rows),
+    update: (type, rows, create) => targetOf(app).update(type, rows, create),
     push: (view, rows) => targetOf(app).push(view, rows),
   };
 

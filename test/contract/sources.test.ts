@@ -49,6 +49,10 @@ function files(url: string): Record<string, string> {
       'source: mine\nuse: redis_stream\ninto: feedback\n' +
       `map: { type: name, user: uid, product: item.id, event_id: eid }\n${at('mine')}`,
     'sources/products.yaml': `source: products\nuse: redis_stream\ninto: { entities: product }\n${at('products')}`,
+    'sources/stock.yaml': `source: stock\nuse: redis_stream\ninto: { entities: product }\nwrite: merge\n${at('stock')}`,
+    'sources/feed.yaml':
+      'source: feed\nuse: redis_stream\ninto: entities\nmap: metarank\nwrite: merge\ncreate: true\n' +
+      at('feed'),
     'sources/rows.yaml': `source: rows\nuse: redis_stream\ninto: { features: stats }\n${at('rows')}`,
   };
 }
@@ -167,6 +171,34 @@ describeWith('redis-server', 'sources on Redis streams', function () {
     expect(metrics).to.include('millrace_source_up{source="web"} 1');
   });
 
+  it('merge messages into entities, and reject those of entities that are not there', async () => {
+    await add('products', { product_id: 'a', title: 'Lamp', price: 9.5, extra: 1 });
+    const served = await serve();
+    await settled('products');
+    await add('stock', { product_id: 'a', price: 8 });
+    await add('stock', { product_id: 'none', price: 1 });
+    await add('stock', { product_id: 'a', extra: null, price: 7 });
+    const item = (id: string, field: object): object => ({
+      event: 'item',
+      id: `${id}-1`,
+      item: id,
+      timestamp: '1599391467000',
+      fields: [field],
+    });
+    await add('feed', item('m', { name: 'title', value: 'Desk' }));
+    await add('feed', item('m', { name: 'price', value: 3 }));
+    await settled('stock', 'feed');
+    await until('the counts', () => totals('stock').stored === 2 && totals('feed').stored === 2);
+    expect(totals('stock')).to.deep.equal({ stored: 2, rejected: 1 });
+    const [rejected] = await client.xrange('stock:rejected', '-', '+');
+    expect(rejected?.[1]).to.include('the index does not have this product, and `create: true` is not set');
+    const { entities } = await served.entities.get({ entity_type: 'product', entity_ids: ['a', 'm'] });
+    expect(JSON.parse(JSON.stringify(entities))).to.deep.equal({
+      a: { product_id: 'a', title: 'Lamp', price: 7 },
+      m: { product_id: 'm', title: 'Desk', price: 3 },
+    });
+  });
+
   it('reject what cannot be read, whole and with its reason, and go on', async () => {
     await add('web', '{"type":');
     await client.xadd('web', '*', 'other', 'x');
@@ -252,7 +284,7 @@ describeWith('redis-server', 'sources on Redis streams', function () {
     await add('web', track('m1', 'Product Clicked', 'u', { product_id: 'a' }));
     await settled('web');
     await streams.stop();
-    await until('the loss', () => (served.sources?.warnings().length ?? 0) === 5);
+    await until('the loss', () => served.sources?.warnings().length === served.sources?.states().length);
     expect(served.sources?.warnings()[0]).to.include({ code: 'source_lost' });
     expect(await served.metrics.registry.metrics()).to.include('millrace_source_up{source="web"} 0');
     expect(await counted(served, 'u', ['a'])).to.deep.equal({ a: 1 });
@@ -303,7 +335,7 @@ describeWith('redis-server', 'sources on Redis streams', function () {
       ),
     });
     try {
-      for (const name of ['native', 'mine', 'products', 'rows'])
+      for (const name of ['native', 'mine', 'products', 'rows', 'stock', 'feed'])
         await rm(join(folder, `sources/${name}.yaml`));
       process.env.STREAM_URL = streams.url;
       await add('web', of('web').replace('NOW', new Date().toISOString()));

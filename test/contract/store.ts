@@ -387,6 +387,58 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       expect(await store.read([key])).to.deep.equal([null]);
     });
 
+    it('swaps an entity by all of its bytes, and removes none when a time is over', async () => {
+      const key = freshKey();
+      const [first, second, third] = ['12345678 first', '12345678 second', 'x'].map((text) =>
+        Buffer.from(text),
+      );
+      const swap = async (before: Buffer | null | undefined, after: Buffer | undefined): Promise<unknown> =>
+        (await store.swap([{ key, before: before as Buffer | null, after: after as Buffer }]))[0];
+      expect(await swap(null, first)).to.equal('stored');
+      expect(await swap(null, second)).to.equal('changed');
+      expect(await swap(third, second)).to.equal('changed');
+      expect(await store.read([key])).to.deep.equal([first]);
+      expect(await swap(first, second)).to.equal('stored');
+      expect(await swap(second, second)).to.equal('stored');
+      expect(await swap(second, third)).to.equal('stored');
+      expect(await store.read([key])).to.deep.equal([third]);
+      await store.remove([key]);
+      expect(await swap(third, first)).to.equal('changed');
+      expect(await store.read([key])).to.deep.equal([null]);
+    });
+
+    it('does not mind a swap that is sent twice', async () => {
+      for (const [key, first, second] of [
+        [freshKey(), Buffer.from('12345678 first'), Buffer.from('12345678 second')],
+        [freshHistoryKey(), versioned('first'), versioned('second')],
+      ] as const) {
+        const [create, change] = [
+          { key, before: null, after: first },
+          { key, before: first, after: second },
+        ];
+        for (const swap of [create, create, change, change])
+          expect(await store.swap([swap])).to.deep.equal(['stored']);
+        expect(await store.swap([create])).to.deep.equal(['changed']);
+        expect(await store.read([key])).to.deep.equal([second]);
+      }
+    });
+
+    it('loses none of the additions of many who swap one entity, beside whole writes of others', async () => {
+      const [key, other] = [freshKey(), freshKey()];
+      const add = async (text: string): Promise<void> => {
+        for (;;) {
+          const [before = null] = await store.read([key]);
+          const after = Buffer.from([before?.toString(), text].filter(Boolean).join(' '));
+          const [outcome] = await store.swap([{ key, before, after }]);
+          await store.write([{ key: other, value: after }]);
+          if (outcome === 'stored') return;
+        }
+      };
+      const texts = Array.from({ length: 40 }, (_, i) => String(i));
+      await Promise.all(texts.map(add));
+      expect((await store.read([key]))[0]?.toString().split(' ')).to.have.members(texts);
+    });
+
     it('tells apart two records of the same content', async () => {
       const key = freshHistoryKey();
       await store.swap([{ key, before: null, after: versioned('same') }]);

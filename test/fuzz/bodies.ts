@@ -131,6 +131,10 @@ const VALID: readonly (readonly [path: string, body: object])[] = [
     '/api/v1/entities/upload',
     { entity_type: 'user', entity_key: 'sub', entities: [{ sub: 'm1', age: 3, taste: [0, 0, 0, 1] }] },
   ],
+  [
+    '/api/v1/entities/update',
+    { entity_type: 'product', entities: [product('m1'), product('m3')], create: true },
+  ],
   ['/api/v1/entities/get', { entity_type: 'product', entity_ids: ['m1', 'c1', 'none'] }],
   ['/api/v1/entities/delete', { entity_type: 'product', entity_ids: ['m2', 'm9'] }],
   ['/api/entity/v1/entities/delete', { entity_type: 'user', entity_ids: ['m1'] }],

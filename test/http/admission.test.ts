@@ -169,8 +169,16 @@ describe('admission', () => {
 
   it('answers an upload that does not end within MILLRACE_REQUEST_MS', async () => {
     const never = (): Promise<never> => new Promise(() => undefined);
-    app = await start({ entities: { upload: never, get: never, remove: never }, times: { requestMs: 50 } });
-    for (const path of [UPLOAD, '/api/v1/entities/get', '/api/v1/entities/delete']) {
+    app = await start({
+      entities: { upload: never, update: never, get: never, remove: never },
+      times: { requestMs: 50 },
+    });
+    for (const path of [
+      UPLOAD,
+      '/api/v1/entities/update',
+      '/api/v1/entities/get',
+      '/api/v1/entities/delete',
+    ]) {
       const answer = await post(app.url + path, {});
       expect([answer.status, answer.json?.code]).to.deep.equal([503, 'deadline_exceeded']);
     }

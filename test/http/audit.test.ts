@@ -42,6 +42,14 @@ describe('audit lines', () => {
     await serve({
       entities: {
         upload: () => Promise.resolve(duplicates),
+        update: () =>
+          Promise.resolve({
+            entity_type: 'product',
+            entity_ids: [SECRET],
+            updated: 1,
+            created: 0,
+            unknown_ids: ['p3'],
+          }),
         get: () => Promise.resolve({}),
         remove: () => Promise.resolve({ entity_type: 'product', entity_ids: [SECRET] }),
       },
@@ -77,11 +85,17 @@ describe('audit lines', () => {
     const lines = await audits(routes.length);
     expect(lines.map(({ route }) => route)).to.have.members(routes);
     const of = (path: string): unknown => lines.find(({ route }) => route === path)?.counts;
+    expect(of('/api/v1/entities/update')).to.deep.equal({
+      entity_ids: 1,
+      updated: 1,
+      created: 0,
+      unknown_ids: 1,
+    });
     expect(of('/api/v1/features/push')).to.deep.equal({ stored: 2, older: 1, expired: 0 });
     expect(of('/api/v1/features/delete')).to.deep.equal({ deleted: 1, older: 0 });
     expect(of('/api/v1/feedback')).to.deep.equal({ stored: 1, duplicates: 0, too_old: 0, unused: 2 });
     expect(JSON.stringify(lines)).not.to.contain(SECRET);
-    expect(routes).to.have.length(12);
+    expect(routes).to.have.length(13);
   });
 
   it('are written for failed writes too, with the code and what was stored', async () => {
@@ -91,6 +105,7 @@ describe('audit lines', () => {
     await serve({
       entities: {
         upload: () => Promise.reject(failure),
+        update: () => Promise.resolve({}),
         get: () => Promise.resolve({}),
         remove: () => Promise.resolve({}),
       },

@@ -68,7 +68,7 @@ describe('request bodies', () => {
     const walk = (body: unknown): Promise<never> => Promise.reject(overflow(body));
     const deep = await start({
       pipelines: [{ run: walk }],
-      entities: { upload: walk, get: walk, remove: walk },
+      entities: { upload: walk, update: walk, get: walk, remove: walk },
       features: { push: walk, remove: walk },
     });
     const nested = '['.repeat(100_000) + ']'.repeat(100_000);
@@ -189,7 +189,7 @@ describe('request bodies', () => {
       };
       const slow = await start({
         bodyMemory,
-        entities: { upload, get: upload, remove: upload },
+        entities: { upload, update: upload, get: upload, remove: upload },
       });
       try {
         const first = [post(slow.url + UPLOAD, body), post(slow.url + UPLOAD, body)];

@@ -158,6 +158,11 @@ const CASES: readonly Case[] = [
     overrides: { entity_key: fc.constant(null) },
     noise: NOISE.filter((value) => typeof value !== 'string'),
   },
+  {
+    path: '/api/v1/entities/update',
+    overrides: { entity_key: fc.constant(null) },
+    noise: NOISE.filter((value) => typeof value !== 'string'),
+  },
   { path: '/api/v1/entities/get' },
   { path: '/api/v1/entities/delete' },
   { path: '/api/entity/v1/entities/delete' },

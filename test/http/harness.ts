@@ -208,7 +208,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
     });
   };
   return {
-    entities: { upload: record, get: record, remove: record },
+    entities: { upload: record, update: record, get: record, remove: record },
     features: { push: record, remove: record },
     feastWrites: { write: record, push: record },
     curation: { put: record, get: record },

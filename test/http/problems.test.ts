@@ -156,7 +156,7 @@ describe('problem documents', () => {
     const endless: Record<string, unknown> = {};
     endless.self = endless;
     const broken = await start({
-      entities: { upload: () => Promise.resolve(endless), get: never, remove: never },
+      entities: { upload: () => Promise.resolve(endless), update: never, get: never, remove: never },
     });
     try {
       const answer = await post(`${broken.url}/api/v1/entities/upload`, {});

@@ -8,6 +8,7 @@ import { ANSWER, call, post, REPORT, start, type Running } from './harness.js';
 const POSTS = [
   '/api/v1/ranking',
   '/api/v1/entities/upload',
+  '/api/v1/entities/update',
   '/api/v1/entities/get',
   '/api/v1/entities/delete',
   '/api/entity/v1/entities/delete',
@@ -83,18 +84,19 @@ describe('routes', () => {
       return Promise.resolve({ from: name });
     };
     const several = await start({
-      entities: { upload: as('upload'), get: as('get'), remove: as('remove') },
+      entities: { upload: as('upload'), update: as('update'), get: as('get'), remove: as('remove') },
       features: { push: as('push'), remove: as('remove rows') },
     });
     try {
       for (const path of POSTS.slice(1)) {
         expect((await post(several.url + path, { path })).status).to.equal(200);
       }
-      const [upload, get, remove, removeToo, push, removeRows] = POSTS.slice(1).map((path) =>
+      const [upload, update, get, remove, removeToo, push, removeRows] = POSTS.slice(1).map((path) =>
         JSON.stringify({ path }),
       );
       expect(called).to.deep.equal([
         `upload ${upload}`,
+        `update ${update}`,
         `get ${get}`,
         `remove ${remove}`,
         `remove ${removeToo}`,

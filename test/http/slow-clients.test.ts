@@ -139,7 +139,10 @@ describe('many connections', () => {
       await gate;
       return {};
     };
-    app = await start({ entities: { upload, get: upload, remove: upload } }, { maxConnections: 2 });
+    app = await start(
+      { entities: { upload, update: upload, get: upload, remove: upload } },
+      { maxConnections: 2 },
+    );
     const path = '/api/v1/entities/upload';
     const busy = [0, 1].map(() => {
       const client = rawClient(app.port);

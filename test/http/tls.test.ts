@@ -232,7 +232,7 @@ describeWith('openssl', 'TLS', () => {
       lines = [];
       tls = await TlsFiles.open(settings(), pino({ level: 'silent' }));
       app = await start(
-        { entities: { get: () => Promise.resolve(large), upload: run, remove: run } },
+        { entities: { get: () => Promise.resolve(large), upload: run, update: run, remove: run } },
         { tls, stallMs: 200, closed: (why) => closed.push(why) },
       );
       const socket = await client(app.port);

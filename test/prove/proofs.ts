@@ -20,6 +20,7 @@ import { soak } from './soak.js';
 import { slowConnections } from './slow-connections.js';
 import { sources } from './sources.js';
 import { start } from './start.js';
+import { updates } from './updates.js';
 import { uploads } from './uploads.js';
 import { workers } from './workers.js';
 
@@ -29,6 +30,7 @@ export const PROOFS: readonly Proof[] = [
   slowConnections,
   bodies,
   uploads,
+  updates,
   shutdown,
   rolling,
   workers,

@@ -1,5 +1,6 @@
 import { mergeSegment } from '../../runtime/store/codec/feature-record.js';
 import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
+import { isStored } from '../../runtime/store/compare-records.js';
 import { recordKeysOf, recordsOfMarks, swapUnmarked } from '../../runtime/store/marks.js';
 import {
   StoreWriteError,
@@ -56,11 +57,10 @@ export class MemoryStore implements Store {
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     return swapUnmarked(swaps, this, async (free) => {
       const outcomes: SwapOutcome[] = [];
-      await this.#each(free, ({ key, before, after }) => {
-        const found = this.records.get(key);
-        const isSame = found === undefined ? before === null : before?.equals(found) === true;
-        if (isSame) this.records.set(key, after);
-        outcomes.push(isSame ? 'stored' : 'changed');
+      await this.#each(free, (swap) => {
+        const isNow = isStored(this.records.get(swap.key) ?? null, swap);
+        if (isNow) this.records.set(swap.key, swap.after);
+        outcomes.push(isNow ? 'stored' : 'changed');
       });
       return outcomes;
     });

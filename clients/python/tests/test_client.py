@@ -46,6 +46,11 @@ def test_uploads_reads_lists_and_deletes_entities(client: Millrace) -> None:
     products = [{"product_id": f"e{n}", "price": n} for n in range(5)]
     assert client.upload_entities("product", products)["entity_ids"] == [f"e{n}" for n in range(5)]
     assert client.get_entities("product", ["e1", "none"]) == {"e1": {"product_id": "e1", "price": 1}, "none": None}
+    updated = client.update_entities("product", [{"product_id": "e1", "stock": 3}, {"product_id": "none"}])
+    assert (updated["entity_ids"], updated["unknown_ids"]) == (["e1"], ["none"])
+    assert client.update_entities("product", [{"id": "e5", "price": 5}], entity_key="id", create=True)["created"] == 1
+    client.delete_entities("product", ["e5"])
+    assert client.get_entities("product", ["e1"]) == {"e1": {"product_id": "e1", "price": 1, "stock": 3}}
     listed = {one["product_id"] for one in client.scan_entities("product", limit=2)}
     assert listed >= {f"e{n}" for n in range(5)}
     client.delete_entities("product", [f"e{n}" for n in range(5)])

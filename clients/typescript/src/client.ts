@@ -15,6 +15,7 @@ import type {
   Readiness,
   RequestOf,
   Stored,
+  Updated,
 } from './project.js';
 import { send, type Answer, type CallOptions, type Sent, type TransportOptions } from './transport.js';
 
@@ -139,6 +140,24 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
   ): Promise<Stored> {
     const key = entityKey === undefined ? {} : { entity_key: entityKey };
     return this.#post('/api/v1/entities/upload', { entity_type: entityType, entities, ...key }, options);
+  }
+
+  /**
+   * Replaces the attributes that each entity has, and removes those that are null; the others stay. At most 1,000. `create`
+   * creates entities that are not stored.
+   */
+  updateEntities<T extends Name<P['entities']>>(
+    entityType: T,
+    entities: readonly P['entities'][T][],
+    {
+      entityKey,
+      create = false,
+      ...options
+    }: CallOptions & { readonly entityKey?: string; readonly create?: boolean } = {},
+  ): Promise<Updated> {
+    const key = entityKey === undefined ? {} : { entity_key: entityKey };
+    const body = { entity_type: entityType, entities, ...key, ...(create ? { create } : {}) };
+    return this.#post('/api/v1/entities/update', body, options);
   }
 
   /** The entities by id; null for an id that is not stored. */

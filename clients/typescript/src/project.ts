@@ -58,6 +58,15 @@ export interface Stored {
   readonly duplicates?: number;
 }
 
+export interface Updated {
+  readonly entity_type: string;
+  readonly entity_ids: readonly string[];
+  readonly updated: number;
+  readonly created: number;
+  /** They are not stored, and were not created. */
+  readonly unknown_ids: readonly string[];
+}
+
 export interface Pushed {
   readonly view: string;
   readonly stored: number;

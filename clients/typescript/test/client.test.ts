@@ -22,6 +22,18 @@ describe('the client, against the service,', () => {
       { brand_id: 7, name: 'Hill', extra: true },
     ]);
     assert.deepEqual(stored, { entity_type: 'brand', entity_ids: ['b1', '7'] });
+    const updated = await client.updateEntities('brand', [
+      { brand_id: '7', extra: null },
+      { brand_id: 'b9' },
+    ]);
+    assert.deepEqual(updated, {
+      ...{ entity_type: 'brand', entity_ids: ['7'] },
+      ...{ updated: 1, created: 0, unknown_ids: ['b9'] },
+    });
+    const made = await client.updateEntities('brand', [{ code: 'b4' }], { entityKey: 'code', create: true });
+    assert.equal(made.created, 1);
+    await client.deleteEntities('brand', ['b4']);
+    await client.updateEntities('brand', [{ brand_id: 7, extra: true }]);
     await client.uploadEntities('brand', [{ code: 'b3' }], { entityKey: 'code' });
     assert.deepEqual(await client.getEntities('brand', ['7', 'b9']), {
       7: { brand_id: 7, name: 'Hill', extra: true },

@@ -110,6 +110,8 @@ export function targetOf(
     async upload(entityType, rows) {
       await entities.upload({ entity_type: entityType, entities: rows.map(({ value }) => value) });
     },
+    update: (entityType, rows, create) =>
+      entities.update({ entity_type: entityType, entities: rows.map(({ value }) => value), create }),
     push: async (view, rows) => features.push({ view, rows: rows.map(({ value }) => value) }),
   };
 }

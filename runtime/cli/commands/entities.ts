@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { ValueType } from '../../api/types.js';
+import { printable } from '../../core/display-width.js';
 import { idText } from '../../core/ids.js';
 import type { InputRow } from '../input/rows.js';
 import type { CliContext } from '../context.js';
@@ -11,19 +12,30 @@ import { getEntitiesCommand } from './entities-get.js';
 import { exportEntitiesCommand } from './entities-export.js';
 import { importWyvernCommand } from './entities-import-wyvern.js';
 import { checkKeyColumns } from '../load/key-columns.js';
-import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
+import { UsageError } from '../failure.js';
+import { addLoadFlags, loadFile, type JobWords, type LoadFlags } from '../load/load-file.js';
 
-type Flags = LoadFlags & { readonly key?: string };
+type Flags = LoadFlags & { readonly key?: string; readonly merge?: boolean; readonly create?: boolean };
+
+/** The most unknown ids that the summary names. */
+const SHOWN_IDS = 3;
 
 export function entitiesCommand(context: CliContext): Command {
   const load = new Command('load')
-    .description('load a file of entities; each row replaces the stored entity completely')
+    .description(
+      'load a file of entities; each row replaces the stored entity completely, or is merged into it',
+    )
     .argument('<TYPE>', 'entity type, a file of schemas/entities')
     .argument(
       '<FILE>',
       '.jsonl, .ndjson, .json, .csv or .tsv, optionally with .gz; .parquet; or - for JSON lines from standard input',
     )
     .option('--key <FIELD>', 'field that holds the id, if it is not the key of the entity type')
+    .option(
+      '--merge',
+      'replace only the attributes that a row has; keep the others, and remove those that are null',
+    )
+    .option('--create', 'with --merge: create the entities that the index does not have')
     .action((type: string, file: string, flags: Flags) => loadEntities(context, type, file, flags));
   addTargetFlags(addLoadFlags(load));
   return new Command('entities')
@@ -36,6 +48,10 @@ export function entitiesCommand(context: CliContext): Command {
 }
 
 async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {
+  const { merge = false, create = false } = flags;
+  if (create && !merge)
+    throw new UsageError('--create has a meaning only with --merge; a load without it creates entities');
+  const unknown: string[] = [];
   let key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
   // If the type names another key, the ids are unknown here, and the bodies are sent one after the other.
   const idOf = ({ value }: InputRow): string | undefined =>
@@ -43,6 +59,7 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
   await loadFile(context, flags, {
     file,
     what: `${type} entities`,
+    ...(merge ? { words: updating(unknown) } : {}),
     order: { idOf, isOrdered: (row) => idOf(row) === undefined },
     withoutKey: {
       problem: `the entity has no ${key}`,
@@ -67,10 +84,33 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
     send(target) {
       const seen = new SeenIds();
       return async (rows) => {
+        const repeated = (ids: readonly string[]): number =>
+          ids.reduce((count, id) => count + (seen.add(id) ? 0 : 1), 0);
+        if (merge) {
+          const { entity_ids: ids, unknown_ids: missing } = await target.update(
+            type,
+            flags.key,
+            rows,
+            create,
+          );
+          if (unknown.length < SHOWN_IDS) unknown.push(...missing.slice(0, SHOWN_IDS));
+          return { older: 0, unknown: missing.length, duplicates: repeated([...ids, ...missing]) };
+        }
         const { entity_ids: ids, duplicates = 0 } = await target.upload(type, flags.key, rows);
-        const again = ids.reduce((count, id) => count + (seen.add(id) ? 0 : 1), 0);
-        return { older: 0, duplicates: duplicates + again };
+        return { older: 0, duplicates: duplicates + repeated(ids) };
       };
     },
   });
+}
+
+/** @param unknown some ids that the index does not have, once the file is loaded */
+function updating(unknown: readonly string[]): JobWords {
+  return {
+    doing: 'updating',
+    done: 'updated',
+    where: 'in',
+    unfinished: 'the file was not loaded completely; loading it again is safe',
+    unknown: () =>
+      `not in the index (such as ${unknown.slice(0, SHOWN_IDS).map(printable).join(', ')}; --create creates them)`,
+  };
 }

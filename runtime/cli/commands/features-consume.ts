@@ -77,6 +77,7 @@ async function consumeFeatures(context: CliContext, stream: string, flags: Flags
       { entities: new Map(), events: new Map() },
       {
         push: (view, rows) => target.push(view, rows),
+        update: (type, rows, create) => target.update(type, undefined, rows, create),
         async upload(type, rows) {
           await target.upload(type, undefined, rows);
         },

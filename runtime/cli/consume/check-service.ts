@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
-import type { SourceInto } from '../../config/model/sources.js';
+import type { SourceDefinition } from '../../config/model/sources.js';
 import type { SourceTarget } from '../../sources/intake.js';
 
 /** Errors with which a service refuses every message, until somebody changes the key, the address or the service. */
@@ -22,11 +22,12 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
  */
 export async function checkService(
   target: SourceTarget,
-  sources: readonly { readonly into: SourceInto }[],
+  sources: readonly Pick<SourceDefinition, 'into' | 'merge'>[],
 ): Promise<void> {
-  for (const { into } of sources) {
+  for (const { into, merge } of sources) {
     try {
       if (into.kind === 'feedback') await target.feedback({ user: null, events: [] });
+      else if (merge !== undefined) await target.update(into.name ?? '', [], merge.create);
       else if (into.kind === 'entities') await target.upload(into.name ?? '', []);
       else await target.push(into.name ?? '', []);
     } catch (error) {

@@ -16,6 +16,7 @@ import { pushFeatures } from '../../http/routes/push-features.js';
 import { scanEntities } from '../../http/routes/scan-entities.js';
 import { scanFeatures } from '../../http/routes/scan-features.js';
 import { resumeExperiment, stopExperiment } from '../../http/routes/stop-experiment.js';
+import { updateEntities } from '../../http/routes/update-entities.js';
 import { uploadEntities } from '../../http/routes/upload-entities.js';
 import type { ExperimentState } from '../../experiments/experiment-states.js';
 import type { EntitiesAnswer } from '../../index/entity-index.js';
@@ -62,14 +63,25 @@ export class HttpTarget implements DataTarget {
     entityKey: string | undefined,
     rows: readonly InputRow[],
   ): ReturnType<DataTarget['upload']> {
-    const key = entityKey === undefined ? '' : `,"entity_key":${JSON.stringify(entityKey)}`;
-    const head = `{"entity_type":${JSON.stringify(entityType)}${key},"entities":`;
+    const head = entitiesHead(entityType, entityKey);
     const answer = await this.#call('POST', uploadEntities.path, bodyOf(head, rows));
     const { entity_ids: ids, duplicates } = answer as { entity_ids?: unknown; duplicates?: unknown };
-    return {
-      entity_ids: Array.isArray(ids) ? ids.map(String) : [],
-      duplicates: typeof duplicates === 'number' ? duplicates : 0,
+    return { entity_ids: textsOf(ids), duplicates: typeof duplicates === 'number' ? duplicates : 0 };
+  }
+
+  async update(
+    entityType: string,
+    entityKey: string | undefined,
+    rows: readonly InputRow[],
+    create: boolean,
+  ): ReturnType<DataTarget['update']> {
+    const head = entitiesHead(entityType, entityKey, create ? ',"create":true' : '');
+    const answer = await this.#call('POST', updateEntities.path, bodyOf(head, rows));
+    const { entity_ids: ids, unknown_ids: unknown } = answer as {
+      entity_ids?: unknown;
+      unknown_ids?: unknown;
     };
+    return { entity_ids: textsOf(ids), unknown_ids: textsOf(unknown) };
   }
 
   async push(view: string, rows: readonly InputRow[]): Promise<Sent> {
@@ -230,6 +242,14 @@ class TextRow implements InputRow {
     return JSON.parse(this.json) as JsonObject;
   }
 }
+
+/** A body of entities up to its list. @param more further fields, as JSON */
+function entitiesHead(entityType: string, entityKey: string | undefined, more = ''): string {
+  const key = entityKey === undefined ? '' : `,"entity_key":${JSON.stringify(entityKey)}`;
+  return `{"entity_type":${JSON.stringify(entityType)}${key}${more},"entities":`;
+}
+
+const textsOf = (list: unknown): string[] => (Array.isArray(list) ? list.map(String) : []);
 
 /**
  * Joins `head`, the list of rows and the end of the object. They are joined as bytes; as strings they would be copied

@@ -29,6 +29,8 @@ export interface JobWords {
   readonly where: string;
   /** The message if the end of the file was not reached. It precedes the remedy. */
   readonly unfinished: string;
+  /** For updates: the words after the number of rows whose entities the store does not have. */
+  readonly unknown?: () => string;
 }
 
 /** The most columns that a warning names. */
@@ -174,8 +176,8 @@ function tell(
     context.stderr.write(`${input.unit} ${String(line)}: ${printable(problem)}\n`);
   const hidden = report.refused - report.bad.length;
   if (hidden > 0) context.stderr.write(`… and ${count(hidden)} more\n`);
-  const { loaded, refused, older, expired, duplicates } = report;
-  const { done, where, unfinished } = job.words ?? LOADING;
+  const { loaded, refused, older, expired, unknown, duplicates } = report;
+  const { done, where, unfinished, unknown: unknownWords } = job.words ?? LOADING;
   if (expired > 0 && expired === loaded)
     context.stderr.write(
       `warning: every row that was ${done} is older than the ttl of its view, so rankings read all of them as expired; check event_time\n`,
@@ -183,16 +185,18 @@ function tell(
   const seconds = Number(report.seconds.toFixed(3));
   if (flags.json === true) {
     const ofLoad = job.words === undefined ? { expired, duplicates } : {};
-    printJson(context, { [done]: loaded, refused, older, ...ofLoad, seconds });
+    const ofUpdate = unknownWords === undefined ? {} : { unknown };
+    printJson(context, { [done]: loaded, refused, older, ...ofLoad, ...ofUpdate, seconds });
     return;
   }
   const rate = Math.round(loaded / Math.max(seconds, 0.001));
   const left = older === 0 ? '' : `, ${count(older)} older than the stored row`;
   const late = expired === 0 ? '' : `, ${count(expired)} older than the ttl of the view`;
   const repeated = duplicates === 0 ? '' : `, ${count(duplicates)} repeated an id`;
+  const missing = unknown === 0 ? '' : `, ${count(unknown)} ${unknownWords?.() ?? ''}`;
   context.stdout.write(
     `${count(loaded)} ${job.what} ${done} ${where} ${target} in ${seconds.toFixed(1)} s (${count(rate)}/s), ` +
-      `${count(refused)} refused${left}${late}${repeated}\n`,
+      `${count(refused)} refused${left}${late}${missing}${repeated}\n`,
   );
   if (report.failure !== undefined)
     context.stderr.write(`${unfinished}${afterFailure(report.failure, checkpoint)}\n`);

@@ -16,6 +16,8 @@ export interface LoadReport {
   readonly older: number;
   /** The part of the loaded rows that are older than their view's ttl. */
   readonly expired: number;
+  /** Rows of updates whose entities the index does not have. */
+  readonly unknown: number;
   /** The part of the loaded rows whose id appeared earlier in the file. */
   readonly duplicates: number;
   readonly seconds: number;
@@ -44,6 +46,7 @@ export async function loadRows(
   let loaded = 0;
   let older = 0;
   let expired = 0;
+  let unknown = 0;
   let duplicates = 0;
   let failure: Error | undefined;
   const inFlight = new Map<Batch, Promise<void>>();
@@ -63,6 +66,7 @@ export async function loadRows(
       loaded += outcome.loaded;
       older += outcome.older;
       expired += outcome.expired;
+      unknown += outcome.unknown;
       duplicates += outcome.duplicates;
       progress.update(input.bytesRead(), loaded);
       acknowledged.add(batch);
@@ -102,7 +106,7 @@ export async function loadRows(
   firstRows(bad);
   if (failure === undefined) checkpoint?.finished();
   const seconds = (performance.now() - start) / 1000;
-  return { loaded, refused, older, expired, duplicates, seconds, bad, failure };
+  return { loaded, refused, older, expired, unknown, duplicates, seconds, bad, failure };
 }
 
 function firstRows(bad: BadRow[]): void {

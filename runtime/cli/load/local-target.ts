@@ -10,6 +10,7 @@ import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import type { Settings } from '../../settings/settings.js';
+import type { JsonObject } from '../../api/types.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
 import type { Sent } from '../../index/send-batch.js';
@@ -43,11 +44,16 @@ export class LocalTarget implements DataTarget {
     entityKey: string | undefined,
     rows: readonly InputRow[],
   ): ReturnType<DataTarget['upload']> {
-    return await this.#app.entities.upload({
-      entity_type: entityType,
-      ...(entityKey === undefined ? {} : { entity_key: entityKey }),
-      entities: rows.map((row) => row.value),
-    });
+    return await this.#app.entities.upload(bodyOf(entityType, entityKey, rows));
+  }
+
+  async update(
+    entityType: string,
+    entityKey: string | undefined,
+    rows: readonly InputRow[],
+    create: boolean,
+  ): ReturnType<DataTarget['update']> {
+    return await this.#app.entities.update({ ...bodyOf(entityType, entityKey, rows), create });
   }
 
   async push(view: string, rows: readonly InputRow[]): Promise<Sent> {
@@ -123,4 +129,12 @@ export class LocalTarget implements DataTarget {
   async close(): Promise<void> {
     await this.#app.close();
   }
+}
+
+function bodyOf(entityType: string, entityKey: string | undefined, rows: readonly InputRow[]): JsonObject {
+  return {
+    entity_type: entityType,
+    ...(entityKey === undefined ? {} : { entity_key: entityKey }),
+    entities: rows.map((row) => row.value),
+  };
 }

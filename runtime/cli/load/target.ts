@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/types.js';
-import type { EntitiesAnswer, UploadAnswer } from '../../index/entity-index.js';
+import type { EntitiesAnswer, UpdateAnswer, UploadAnswer } from '../../index/entity-index.js';
 import type { OnlineAnswer } from '../../index/online-answer.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
@@ -32,6 +32,17 @@ export interface DataTarget {
     entityKey: string | undefined,
     rows: readonly InputRow[],
   ): Promise<Pick<UploadAnswer, 'entity_ids' | 'duplicates'>>;
+  /**
+   * Replaces the attributes that each row has, and removes those that are null.
+   * @param create whether entities that the index does not have are created
+   * @throws as `upload`
+   */
+  update(
+    entityType: string,
+    entityKey: string | undefined,
+    rows: readonly InputRow[],
+    create: boolean,
+  ): Promise<Pick<UpdateAnswer, 'entity_ids' | 'unknown_ids'>>;
   /** Stores feature rows. @throws MillraceError */
   push(view: string, rows: readonly InputRow[]): Promise<Sent>;
   /** Deletes feature rows. Each has the keys of the view and optionally an event time. @throws MillraceError */

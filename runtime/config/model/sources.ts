@@ -7,6 +7,8 @@ export interface SourceDefinition {
   /** The name of the plugin. */
   readonly use: Located<string>;
   readonly into: SourceInto;
+  /** Entities are merged into the stored ones, and created or not if the index does not have them. Absent: replaced. */
+  readonly merge?: { readonly create: boolean };
   /** A log that Millrace knows, or columns by name. Undefined: messages have the form of the HTTP API. */
   readonly map: string | Readonly<Record<string, string | readonly string[]>> | undefined;
   /** The kind of feedback of all messages; or, by the value of the column `type`, the kind, or null. */

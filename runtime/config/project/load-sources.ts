@@ -5,7 +5,7 @@ import { entriesOf, itemsOf, locatedText, memberOf, textOf } from '../yaml/tree.
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import { checkSourceMap } from './check-source-map.js';
 import type { SourceDefinition, SourceInto } from '../model/sources.js';
-import { help, type SourceNames } from './source-names.js';
+import { help, keyPlace, type SourceNames } from './source-names.js';
 
 /** Loads the sources of a project. Their plugins and options are checked when the project is compiled. */
 export function loadSources(
@@ -31,6 +31,9 @@ function loadSource(
     name: name.value,
     use,
     into: { kind: into.kind, name: into.name?.value },
+    ...(textOf(memberOf(file, root, 'write')) === 'merge'
+      ? { merge: { create: textOf(memberOf(file, root, 'create')) === 'true' } }
+      : {}),
     map: readMap(memberOf(file, root, 'map')),
     event: readEvent(file, memberOf(file, root, 'event')),
     values: textsOf(file, memberOf(file, root, 'values')),
@@ -47,8 +50,23 @@ function loadSource(
     file,
     at: name.at,
   };
+  checkWrite(root, definition, diagnostics);
   checkSourceMap(root, definition, names, diagnostics);
   return definition;
+}
+
+function checkWrite(root: Node, { file, into, merge }: SourceDefinition, diagnostics: Diagnostics): void {
+  for (const [key, needed, isThere] of [
+    ['write', 'into: entities', into.kind === 'entities'],
+    ['create', 'write: merge', merge !== undefined],
+  ] as const)
+    if (!isThere && memberOf(file, root, key) !== undefined)
+      diagnostics.error(
+        'unknown_key',
+        keyPlace(file, root, key),
+        `\`${key}\` has a meaning only with \`${needed}\``,
+        'remove the key',
+      );
 }
 
 interface LocatedInto {

@@ -1,6 +1,6 @@
 import type { EntityType } from '../../config/model/entities.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
-import { ID, type Schema } from './types.js';
+import { ID, schemaRef, type Schema } from './types.js';
 import { exampleFields, fieldSchemas } from './value-schema.js';
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
@@ -24,6 +24,37 @@ export function entitySchema({ name, key, attributes }: EntityType): Schema {
       ...fieldSchemas(attributes.values()),
     },
     additionalProperties: true,
+  };
+}
+
+/** The body of a write of entities of one type. @param ofEqualIds what happens to entities with the same id */
+export function entitiesSchema({ name, key }: EntityType, ofEqualIds: string, more: Schema = {}): Schema {
+  return {
+    type: 'object',
+    required: ['entity_type', 'entities'],
+    properties: {
+      entity_type: { type: 'string', const: name },
+      entity_key: {
+        type: ['string', 'null'],
+        minLength: 1,
+        description: 'The field of each entity that holds its id, where it is not the key of the type.',
+      },
+      entities: {
+        type: 'array',
+        maxItems: MAX_BATCH,
+        items: schemaRef(entitySchemaName(name)),
+        description: ofEqualIds,
+      },
+      ...more,
+    },
+    if: { properties: { entity_key: { enum: [key, null] } } },
+    // Linters validate each of these schemas alone, as if it were closed.
+    then: {
+      properties: {
+        entities: { items: { required: [key], properties: { [key]: {} }, additionalProperties: true } },
+      },
+      additionalProperties: true,
+    },
   };
 }
 

@@ -1,8 +1,7 @@
 import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
-import type { EntityType } from '../../config/model/entities.js';
-import { MAX_BATCH } from '../../index/entity-index.js';
 import { answerWrite } from '../handle-body.js';
 import {
+  entitiesSchema,
   entitySchema,
   entitySchemaName,
   exampleEntity,
@@ -62,36 +61,14 @@ export const uploadEntities: PostRoute = {
   }),
   schemas: ({ entityTypes }) => [
     ['uploaded_ids', idsSchema(entityTypes, TEXT_IDS, { duplicates: DUPLICATES })],
-    ...Array.from(entityTypes.values(), (type) => [`upload_${type.name}`, uploadSchema(type)] as const),
+    ...Array.from(
+      entityTypes.values(),
+      (type) =>
+        [
+          `upload_${type.name}`,
+          entitiesSchema(type, 'Of entities with the same id the last one is stored.'),
+        ] as const,
+    ),
     ...Array.from(entityTypes.values(), (type) => [entitySchemaName(type.name), entitySchema(type)] as const),
   ],
 };
-
-function uploadSchema({ name, key }: EntityType): Schema {
-  return {
-    type: 'object',
-    required: ['entity_type', 'entities'],
-    properties: {
-      entity_type: { type: 'string', const: name },
-      entity_key: {
-        type: ['string', 'null'],
-        minLength: 1,
-        description: 'The field of each entity that holds its id, where it is not the key of the type.',
-      },
-      entities: {
-        type: 'array',
-        maxItems: MAX_BATCH,
-        items: schemaRef(entitySchemaName(name)),
-        description: 'Of entities with the same id the last one is stored.',
-      },
-    },
-    if: { properties: { entity_key: { enum: [key, null] } } },
-    // Linters validate each of these schemas alone, as if it were closed.
-    then: {
-      properties: {
-        entities: { items: { required: [key], properties: { [key]: {} }, additionalProperties: true } },
-      },
-      additionalProperties: true,
-    },
-  };
-}

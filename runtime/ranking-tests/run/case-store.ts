@@ -1,5 +1,6 @@
 import { mergeSegment } from '../../store/codec/feature-record.js';
 import type { RecordBatch } from '../../store/codec/record-batch.js';
+import { isStored } from '../../store/compare-records.js';
 import { recordKeysOf, recordsOfMarks, swapUnmarked } from '../../store/marks.js';
 import type {
   Erasure,
@@ -55,11 +56,10 @@ export class CaseStore implements Store {
 
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
     return swapUnmarked(swaps, this, (free) => {
-      const outcomes = free.map(({ key, before, after }): SwapOutcome => {
-        const found = this.#records.get(key);
-        const isSame = found === undefined ? before === null : before?.equals(found) === true;
-        if (isSame) this.#records.set(key, after);
-        return isSame ? 'stored' : 'changed';
+      const outcomes = free.map((swap): SwapOutcome => {
+        const isNow = isStored(this.#records.get(swap.key) ?? null, swap);
+        if (isNow) this.#records.set(swap.key, swap.after);
+        return isNow ? 'stored' : 'changed';
       });
       return Promise.resolve(outcomes);
     });

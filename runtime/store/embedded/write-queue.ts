@@ -1,6 +1,6 @@
 import { mergeSegment } from '../codec/feature-record.js';
 import type { RecordSwap, SegmentOutcome, SegmentWrite, StoreRecord, SwapOutcome } from '../store.js';
-import { versionOf } from '../codec/versioned-record.js';
+import { isStored } from '../compare-records.js';
 import { Compaction } from './compaction.js';
 import type { DataFolder } from './data-folder.js';
 import { DIGEST_KEY, type Digest } from './digest.js';
@@ -185,10 +185,10 @@ export class WriteQueue {
         outcomes.push(outcome);
       }
     } else {
-      for (const { key, before, after } of change.of) {
-        const isSame = sameVersion(this.#current(key, changed), before);
-        if (isSame) changed.set(key, after);
-        outcomes.push(isSame ? 'stored' : 'changed');
+      for (const swap of change.of) {
+        const isNow = isStored(this.#current(swap.key, changed) ?? null, swap);
+        if (isNow) changed.set(swap.key, swap.after);
+        outcomes.push(isNow ? 'stored' : 'changed');
       }
     }
     for (const key of this.#expiring.over(now)) if (!changed.has(key)) changed.set(key, undefined);
@@ -243,9 +243,4 @@ export class WriteQueue {
     batch.put(DIGEST_KEY, digest.encode());
     await batch.write({ sync });
   }
-}
-
-function sameVersion(found: Buffer | undefined, read: Buffer | null): boolean {
-  if (found === undefined || read === null) return found === undefined && read === null;
-  return versionOf(found).equals(versionOf(read));
 }

@@ -14,7 +14,9 @@ import {
   type StoreRecord,
   type SwapOutcome,
 } from '../store.js';
-import { expiryOf, versionOf } from '../codec/versioned-record.js';
+import { expiryOf } from '../codec/versioned-record.js';
+import { comparedPart } from '../compare-records.js';
+import { isEntityKey } from '../keys.js';
 import { ClusterServers } from './cluster/cluster-servers.js';
 import { DEFAULT_LIMITS } from '../../settings/redis-limits.js';
 import type { RedisObserver } from '../../settings/redis-observer.js';
@@ -165,7 +167,9 @@ class ServersStore implements RedisStore {
       { text: SWAP_SCRIPT, sha: SWAP_SHA },
       swaps.map(({ key, before, after, unless = [] }) => {
         const keys = [key];
-        const args = [before === null ? '' : versionOf(before), after, expiryText(after)];
+        const isWhole = isEntityKey(key);
+        const read = before === null ? '' : comparedPart(key, before);
+        const args = [read, after, isWhole ? '' : expiryText(after), isWhole ? '-1' : '7'];
         for (const set of unless) {
           keys.push(set.key);
           args.push(set.ids);

@@ -35,6 +35,12 @@ export const SOURCES: Surface = {
     mapped('Kinds of feedback beside a format', 'map: segment\nevent: { tap: click }\n'),
     source('An unknown target', `${REDIS}into: { entity: product }\n${WITH}`),
     source('A format of entities that has none', `${REDIS}into: { entities: product }\nmap: ga4\n${WITH}`),
+    source('A merge of feedback', `${REDIS}into: feedback\nwrite: merge\n${WITH}`),
+    source('A creation without a merge', `${REDIS}into: { entities: product }\ncreate: true\n${WITH}`),
+    source(
+      'A way to write that does not exist',
+      `${REDIS}into: { entities: product }\nwrite: update\n${WITH}`,
+    ),
     source('A map of feature rows', `${REDIS}into: { features: product_stats }\nmap: segment\n${WITH}`),
     source(
       'A stream of Kafka that is called a stream',

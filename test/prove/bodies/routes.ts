@@ -26,6 +26,15 @@ const ranking = (path: string): ProvedRoute => ({
   declared: ['title', 'categories', 'price', 'brand'],
 });
 
+const entities = (path: string): ProvedRoute => ({
+  path,
+  limit: 12 * MB,
+  body: (elements, extra) =>
+    `{"entity_type":"product","create":true,"entities":[${elements.join(',')}]${withExtra(extra)}}`,
+  element: product,
+  declared: ['title', 'categories', 'price', 'brand'],
+});
+
 const ids = (path: string): ProvedRoute => ({
   path,
   limit: MB,
@@ -46,14 +55,8 @@ const rows = (path: string, limit: number, declared: readonly string[]): ProvedR
 export const ROUTES: readonly ProvedRoute[] = [
   ranking('/api/v1/ranking'),
   ranking('/api/v1/ranking/explain'),
-  {
-    path: '/api/v1/entities/upload',
-    limit: 12 * MB,
-    body: (elements, extra) =>
-      `{"entity_type":"product","entities":[${elements.join(',')}]${withExtra(extra)}}`,
-    element: product,
-    declared: ['title', 'categories', 'price', 'brand'],
-  },
+  entities('/api/v1/entities/upload'),
+  entities('/api/v1/entities/update'),
   ids('/api/v1/entities/get'),
   ids('/api/v1/entities/delete'),
   rows('/api/v1/features/push', 12 * MB, ['orders_30d', 'ctr_30d']),

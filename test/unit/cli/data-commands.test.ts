@@ -160,6 +160,46 @@ describe('commands that work on data', () => {
     expect(stderr.replace(/\s+/g, ' ')).to.contain(`the project folder ${missing} does not exist`);
   });
 
+  it('merge rows into stored entities, and tell of those that the index does not have', async () => {
+    root = await writeProject({
+      ...SCHEMAS,
+      'products.jsonl': PRODUCTS,
+      'stock.csv': 'product_id,price,title\na,9.5,\nb,2,torch\nx,3,\n',
+      'null.jsonl': '{"product_id":"a","tags":null,"variants":[]}\n{"product_id":"y","price":"dear"}\n',
+    });
+    const store = ['--project', root, '--store', 'embedded', '--data-dir', join(root, 'data')];
+    const load = (file: string, ...flags: string[]): ReturnType<typeof millrace> =>
+      millrace(['entities', 'load', 'product', join(root, file), ...flags, ...store]);
+    await load('products.jsonl');
+    const merged = await load('stock.csv', '--merge');
+    expect([merged.code, merged.stderr]).to.deep.equal([0, '']);
+    expect(merged.stdout)
+      .to.match(/^2 product entities updated in the embedded store in /)
+      .and.to.contain('0 refused, 1 not in the index (such as x; --create creates them)\n');
+    const counts = JSON.parse((await load('stock.csv', '--merge', '--json')).stdout) as object;
+    expect(counts).to.include({ updated: 2, refused: 0, unknown: 1 });
+    const removed = await load('null.jsonl', '--merge', '--create');
+    expect(removed.code).to.equal(1);
+    expect(removed.stderr).to.contain('price: expected a number');
+    await load('stock.csv', '--merge', '--create');
+    const { stdout } = await millrace(['entities', 'export', 'product', ...store]);
+    const found = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { product_id: string });
+    const of = (id: string): unknown => found.find(({ product_id }) => product_id === id);
+    expect(of('a')).to.deep.equal({ product_id: 'a', title: 'kettle', price: 9.5, variants: [] });
+    expect(of('b')).to.deep.equal({
+      ...{ product_id: 'b', title: 'torch', price: 2, tags: [] },
+      variants: [{ sizes: 2 }],
+    });
+    expect(of('x')).to.deep.equal({ product_id: 'x', price: 3 });
+    expect(found).to.have.length(5);
+    const { code, stderr } = await load('stock.csv', '--create');
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('--create has a meaning only with --merge');
+  });
+
   it('count the words of lists of strings', async () => {
     root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS });
     const out = join(root, 'stats.json');

@@ -783,6 +783,7 @@ describe('entities that came together', () => {
       PROJECT,
       {
         push: () => expect.fail('pushed'),
+        update: () => expect.fail('updated'),
         upload: (_type, rows) => {
           stored.push(...rows.map(({ value }) => JSON.stringify(value.product_id)));
           return Promise.resolve();

@@ -16,8 +16,8 @@ from .errors import ConnectionFailed, MillraceError, Problem
 
 Json = dict[str, Any]
 
-# Statuses of a service that is overloaded, starting or draining. All requests may be sent again: uploads replace, and the
-# service recognizes an event of feedback that it has stored, and refuses one that it could not recognize.
+# Statuses of a service that is overloaded, starting or draining. All requests may be sent again: uploads and updates
+# replace, and the service recognizes an event of feedback that it has stored, and refuses one that it could not recognize.
 _TRIED_AGAIN = frozenset({429, 503})
 _FIRST_WAIT = 0.1
 _DEFAULT_PIPELINE = "ranking"
@@ -221,6 +221,26 @@ class Millrace:
         """Stores entities whole, at most 1,000. `entity_key` names the field of the id, if it is not the type's key."""
         key = {} if entity_key is None else {"entity_key": entity_key}
         return self._post("/api/v1/entities/upload", {"entity_type": entity_type, "entities": list(entities), **key})
+
+    @_endpoint("POST", "/api/v1/entities/update")
+    def update_entities(
+        self,
+        entity_type: str,
+        entities: Iterable[Mapping[str, Any]],
+        *,
+        entity_key: str | None = None,
+        create: bool = False,
+    ) -> Json:
+        """
+        Replaces the attributes that each entity has, and removes those that are None; the others stay. At most 1,000. `create`
+        creates entities that are not stored; otherwise the answer lists them in `unknown_ids`.
+        """
+        body: dict[str, Any] = {"entity_type": entity_type, "entities": list(entities)}
+        if entity_key is not None:
+            body["entity_key"] = entity_key
+        if create:
+            body["create"] = True
+        return self._post("/api/v1/entities/update", body)
 
     @_endpoint("POST", "/api/v1/entities/get")
     def get_entities(self, entity_type: str, entity_ids: Iterable[str]) -> dict[str, Json | None]:

@@ -79,6 +79,24 @@ describe('calling a running service', () => {
     ]);
   });
 
+  it('sends updates, and takes the ids that the service does not have', async () => {
+    answer = () => ({ body: '{"entity_ids":["p1"],"updated":1,"created":0,"unknown_ids":["p2"]}' });
+    const rows = [{ line: 1, value: { product_id: 'p1' }, bytes: 1 }];
+    const expected = { entity_ids: ['p1'], unknown_ids: ['p2'] };
+    expect(await target.update('product', undefined, rows, true)).to.deep.equal(expected);
+    await target.update('product', 'id', rows, false);
+    expect(seen).to.deep.equal([
+      {
+        url: '/api/v1/entities/update',
+        body: '{"entity_type":"product","create":true,"entities":[{"product_id":"p1"}]}',
+      },
+      {
+        url: '/api/v1/entities/update',
+        body: '{"entity_type":"product","entity_key":"id","entities":[{"product_id":"p1"}]}',
+      },
+    ]);
+  });
+
   it('sends rows without JSON text', async () => {
     answer = () => ({ body: '{"view":"v","stored":1,"older":3}' });
     const outcome = await target.push('v', [{ line: 1, value: { a: 1 }, bytes: 1 }]);
