@@ -85,9 +85,8 @@ export function kindOf(argument: Argument): ValueKind | undefined {
   return 'from' in argument ? 'number' : undefined;
 }
 
-const ANY_KIND = Object.assign(
-  new Table(Object.fromEntries(VALUE_KINDS.map((kind) => [kind, { type: TYPES[kind], scope: 'candidate' }]))),
-  { position: () => 'served' as const },
+const ANY_KIND = new Table(
+  Object.fromEntries(VALUE_KINDS.map((kind) => [kind, { type: TYPES[kind], scope: 'candidate' }])),
 );
 
 /** The kind of the value that an expression gives. Its names are kinds. Undefined if it does not compile. */

@@ -4,15 +4,19 @@ import { compileExpression } from '../../../runtime/expression/compile.js';
 import { parseExpression } from '../../../runtime/expression/parser.js';
 import { Frame } from '../../../runtime/frame/frame.js';
 import { interpret } from '../../support/interpreter.js';
-import { COLUMNS, expressions, request } from './random-expression.js';
+import { COLUMNS, expressions, formExpressions, request } from './random-expression.js';
 import { fill, results, Table } from './table.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
 
 describe('compiled expressions', () => {
   const all = expressions(['candidate', 'request']);
-  for (const [kind, text] of Object.entries(all)) {
-    it(`of type ${kind} equal the plain interpreter, on reused frames`, () => {
+  const cases = [
+    ...Object.entries(all).map(([kind, text]) => [`of type ${kind}`, text, 300] as const),
+    ...formExpressions(['candidate', 'request']).map(([form, text]) => [form, text, 12] as const),
+  ];
+  for (const [what, text, numRuns] of cases) {
+    it(`${what}: equal the plain interpreter, on reused frames`, () => {
       fc.assert(
         fc.property(
           text,
@@ -53,7 +57,7 @@ describe('compiled expressions', () => {
             }
           },
         ),
-        { numRuns: 300 },
+        { numRuns },
       );
     });
   }

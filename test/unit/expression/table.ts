@@ -33,6 +33,10 @@ export class Table implements Environment {
     }
   }
 
+  position(): 'served' {
+    return 'served';
+  }
+
   name(name: string): Source | NameProblem {
     return this.#find(name);
   }
