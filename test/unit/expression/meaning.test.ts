@@ -5,7 +5,7 @@ import { parseExpression } from '../../../runtime/expression/parser.js';
 import { Frame } from '../../../runtime/frame/frame.js';
 import { interpret } from '../../support/interpreter.js';
 import { COLUMNS, expressions, formExpressions, request } from './random-expression.js';
-import { fill, results, Table } from './table.js';
+import { fill, results, OptionTable } from './table.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
 
@@ -25,7 +25,7 @@ describe('compiled expressions', () => {
           (written, perCandidate, requests) => {
             const parsed = parseExpression(written);
             if (!parsed.ok) throw new Error(parsed.problem.message);
-            const table = new Table(COLUMNS);
+            const table = new OptionTable(COLUMNS);
             // A second expression on the same frame: the two must not affect each other.
             const [compiled, again] = [0, 1].map(() => {
               const result = compileExpression(written, table, {

@@ -12,7 +12,7 @@ import { Status } from '../../../runtime/api/status.js';
 import type { ElementType, ExpressionType } from '../../../runtime/expression/environment.js';
 import type { Scope } from '../../../runtime/frame/frame-layout.js';
 import { Missing, type Outcome, type Single } from '../../support/interpreter.js';
-import { Table, type Data, type NamedColumn } from './table.js';
+import { type Data, type NamedColumn, OptionTable } from './table.js';
 
 /** A column of each kind and scope: `c.number`, `r.texts`, and two of numbers. */
 export const COLUMNS: Readonly<Record<string, NamedColumn>> = Object.fromEntries(
@@ -84,7 +84,7 @@ export const request: fc.Arbitrary<{ readonly count: number; readonly data: Data
 
 /** The form as an expression with columns and literals, which is tried before it is used in others. */
 const compiles = (text: string): boolean =>
-  compileExpression(text, new Table(COLUMNS), { type: 'any', scope: 'any' }).ok;
+  compileExpression(text, new OptionTable(COLUMNS), { type: 'any', scope: 'any' }).ok;
 
 /** Any literal of a kind, if it has literals. */
 const LITERALS: Readonly<Partial<Record<ValueKind, fc.Arbitrary<string>>>> = {

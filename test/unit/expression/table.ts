@@ -33,10 +33,6 @@ export class Table implements Environment {
     }
   }
 
-  position(): 'served' {
-    return 'served';
-  }
-
   name(name: string): Source | NameProblem {
     return this.#find(name);
   }
@@ -62,6 +58,13 @@ export class Table implements Environment {
     const source = this.#sources.get(name);
     if (source === undefined) throw new Error(`no column ${name}`);
     return source;
+  }
+}
+
+/** The names for the options of a step, which may use `position`. */
+export class OptionTable extends Table {
+  position(): 'served' {
+    return 'served';
   }
 }
 
