@@ -21,6 +21,7 @@ import { refusalWith } from './refuse-by-head.js';
 import { overloaded } from './refuse-overload.js';
 import { beginRequest, endWithRequest, requestState } from './request-state.js';
 import type { PostRoute, Route, RouteParts } from './route.js';
+import { expressPath, parametersIn, RouteTable } from './route-path.js';
 import { routesOf } from './routes.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMES, type BodyLimits, type HttpServices } from './services.js';
 
@@ -36,8 +37,13 @@ interface Entry extends Guarded {
  * Mounts the routes of the service. A request is admitted or refused by its head, before Express sees it, because most
  * requests are shed during an overload. Then its body is read, and then it waits for its turn.
  * @param audience mounts only the routes for them; by default all routes
+ * @param routes by default all routes of the project
  */
-export function createHttpApp(services: HttpServices, audience?: Audience): RequestListener {
+export function createHttpApp(
+  services: HttpServices,
+  audience?: Audience,
+  routes: readonly Route[] = routesOf(services.pipelines),
+): RequestListener {
   const { logger, usage, tracing } = services;
   const metrics = services.metrics ?? new HttpMetrics();
   const admission = services.admission ?? new Admission();
@@ -45,18 +51,17 @@ export function createHttpApp(services: HttpServices, audience?: Audience): Requ
   const times = { ...DEFAULT_TIMES, ...services.times };
   const memory = services.bodyMemory ?? new BodyMemory();
   const edge = services.edge ?? openEdge();
-  const routes = routesOf(services.pipelines);
   const mounted = audience === undefined ? routes : routes.filter((route) => isFor(route, audience));
   const parts = { ...services, metrics, routes, instance: services.instance ?? new Instance() };
 
   const app = createExpress();
   const bounds = { limits, memory };
   const audit = new Audit(services.auditLog, edge);
-  const entries = new Map<string, Entry>();
-  for (const route of mounted) {
+  const entries = new RouteTable<Entry>();
+  for (const route of literalFirst(mounted)) {
     const limitMs = route.limitMs?.(times) ?? times.requestMs;
     const load: RouteLoad = { class: route.class, limitMs, serviceMs: 0 };
-    entries.set(route.path, { ...route, load });
+    entries.add(route.path, { ...route, load });
     mount(app, route, bounds, parts, admission);
   }
   // Without a key, nobody can find out which routes exist.
@@ -77,7 +82,7 @@ export function createHttpApp(services: HttpServices, audience?: Audience): Requ
   return (req, res) => {
     const now = performance.now();
     const arrived = admission.arrived(now);
-    const entry = entries.get(pathOf(req.url ?? '/')) ?? other;
+    const entry = entries.find(pathOf(req.url ?? '/')) ?? other;
     const { load } = entry;
     const isHealth = load.class === 'health';
     const fault = edge.faultOf(req, res, audience ?? 'clients', isHealth);
@@ -152,7 +157,7 @@ function mount(
   parts: RouteParts,
   admission: Admission,
 ): void {
-  const mounted = app.route(literalPath(route.path)).all(matched(route, parts.keys !== undefined));
+  const mounted = app.route(expressPath(route.path)).all(matched(route, parts.keys !== undefined));
   const handler = route.handler(parts);
   const steps = route.class === 'health' ? [handler] : [waitForTurn(admission), handler];
   if (route.method === 'GET') mounted.get(...steps).all(refuseMethod(['GET', 'HEAD']));
@@ -163,9 +168,10 @@ function mount(
   }
 }
 
-/** Escapes the pattern characters of a path, so that Express matches it literally. */
-function literalPath(path: string): string {
-  return path.replace(/[{}()[\]+?!:*\\]/g, '\\$&');
+/** Express takes the first path that matches, and a literal path wins over one with parameters. */
+function literalFirst(routes: readonly Route[]): readonly Route[] {
+  const isLiteral = ({ path }: Route): boolean => parametersIn(path).length === 0;
+  return [...routes.filter(isLiteral), ...routes.filter((route) => !isLiteral(route))];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { filledFrom } from './route-path.js';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { challengeOf } from '../access/authorize.js';
@@ -50,7 +51,10 @@ export function refuseRoute(routes: readonly string[]): RequestHandler {
   // A service with a second listener has its reference there.
   const reference = routes.includes('/redoc') ? '; see GET /redoc, or GET /openapi.json' : '';
   return (req, _res, next) => {
-    const guess = nearest(req.path, routes);
+    const guess = nearest(
+      req.path,
+      routes.map((path) => filledFrom(path, req.path)),
+    );
     const help = guess === undefined ? reference : `; did you mean ${guess}?`;
     next(new MillraceError('unknown_route', `nothing answers ${req.method} at this path${help}`));
   };
@@ -105,6 +109,12 @@ function cut(text: string): string {
 
 function asMillraceError(error: unknown): MillraceError {
   if (error instanceof MillraceError) return error;
+  // Express could not decode a parameter of the path.
+  if (error instanceof URIError)
+    return new MillraceError(
+      'unknown_route',
+      'nothing answers at this path: it has a % that is no escape such as %20',
+    );
   return new MillraceError('internal', 'unexpected', { cause: error });
 }
 

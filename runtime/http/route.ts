@@ -42,6 +42,10 @@ export interface RouteBody {
 export type EntityTypesOf = (body: unknown, api: ApiParts) => Iterable<string> | Promise<Iterable<string>>;
 
 interface CommonRoute {
+  /**
+   * A literal path, or one with parameters: `/api/v1/pipelines/:name/stats`. `req.params` has their values as text. A
+   * literal path wins. No pipeline can have a route below the first parameter.
+   */
   readonly path: string;
   /** What a request needs a key for, if the service has keys. */
   readonly scope: RouteScope;

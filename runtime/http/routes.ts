@@ -1,5 +1,6 @@
 import type { Pipeline } from '../pipeline/types.js';
 import type { Route } from './route.js';
+import { reservedBy } from './route-path.js';
 import { deleteEntities, deleteEntitiesFirstPath } from './routes/delete-entities.js';
 import { deleteFeatures } from './routes/delete-features.js';
 import { getCuration, putCuration } from './routes/curation.js';
@@ -64,5 +65,10 @@ export function routesOf(pipelines: readonly Pipeline[]): readonly Route[] {
 
 /** Paths that a pipeline cannot use as its route. An entry that ends with a slash reserves the whole folder. */
 export const RESERVED_ROUTES: readonly string[] = [
-  ...new Set(SERVICE_ROUTES.flatMap(({ path, folder }) => [path, ...(folder === undefined ? [] : [folder])])),
+  ...new Set(
+    SERVICE_ROUTES.flatMap(({ path, folder }) => [
+      reservedBy(path),
+      ...(folder === undefined ? [] : [folder]),
+    ]),
+  ),
 ];

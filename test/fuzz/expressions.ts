@@ -5,7 +5,7 @@ import { parseExpression } from '../../runtime/expression/parser.js';
 import { Frame } from '../../runtime/frame/frame.js';
 import { interpret } from '../support/interpreter.js';
 import { COLUMNS, expressions, request } from '../unit/expression/random-expression.js';
-import { fill, results, Table } from '../unit/expression/table.js';
+import { fill, results, OptionTable } from '../unit/expression/table.js';
 import { editsOf, type Edit } from './edits.js';
 import { always, type FuzzTarget } from './fuzz-target.js';
 
@@ -85,7 +85,7 @@ export const expressionTexts: FuzzTarget = {
       .map((one) => ({ ...one, what: `${one.type} ${one.scope} ${JSON.stringify(one.written)}` }));
     return Promise.resolve({
       run: always(cases, ({ written: expression, type, scope, request: { count, data } }) => {
-        const table = new Table(COLUMNS);
+        const table = new OptionTable(COLUMNS);
         const result = compileExpression(expression, table, { type, scope });
         if (!result.ok) {
           expect(result.problems).not.to.have.length(0);

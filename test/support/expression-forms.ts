@@ -10,7 +10,7 @@ import type { ExpressionType } from '../../runtime/expression/environment.js';
 import { FUNCTIONS } from '../../runtime/expression/functions/registry.js';
 import { OPERATORS } from '../../runtime/expression/operator-domains.js';
 import { isTextual } from '../../runtime/expression/types.js';
-import { Table } from '../unit/expression/table.js';
+import { OptionTable } from '../unit/expression/table.js';
 
 /** One way of calling a function or of using an operator, from the tables of the language. */
 export interface LanguageForm {
@@ -85,9 +85,8 @@ export function kindOf(argument: Argument): ValueKind | undefined {
   return 'from' in argument ? 'number' : undefined;
 }
 
-const ANY_KIND = Object.assign(
-  new Table(Object.fromEntries(VALUE_KINDS.map((kind) => [kind, { type: TYPES[kind], scope: 'candidate' }]))),
-  { position: () => 'served' as const },
+const ANY_KIND = new OptionTable(
+  Object.fromEntries(VALUE_KINDS.map((kind) => [kind, { type: TYPES[kind], scope: 'candidate' }])),
 );
 
 /** The kind of the value that an expression gives. Its names are kinds. Undefined if it does not compile. */

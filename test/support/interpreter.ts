@@ -1,4 +1,18 @@
 import { Status } from '../../runtime/api/status.js';
+import { preferredLanguage } from '../../runtime/core/accept-language.js';
+import { referrerMedium } from '../../runtime/core/referrer.js';
+import { userAgent } from '../../runtime/core/user-agent.js';
+import { isZone, zoneOffsets } from '../../runtime/core/zone-offsets.js';
+import {
+  Analyzer,
+  distinctTokens,
+  firstQuantity,
+  jaccard,
+  languageOf,
+  wordCount,
+  wordsOf,
+} from '../../runtime/text/index.js';
+import { referenceMurmur3 } from './reference-murmur3.js';
 import type { ExpressionNode } from '../../runtime/expression/ast.js';
 
 /** An unknown value, with its status. */
@@ -269,27 +283,99 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
     case 'hours':
       return lifted((n = 0) => n * 3_600_000);
     case 'hour':
-      return lifted((t = 0) => new Date(Math.floor(t)).getUTCHours());
-    case 'weekday':
-      return lifted((t = 0) => ((new Date(Math.floor(t)).getUTCDay() + 6) % 7) + 1);
-    case 'is_weekend':
-      return lifted((t = 0) => {
-        const day = new Date(Math.floor(t)).getUTCDay();
-        return Number.isNaN(day) ? NaN : day % 6 === 0;
-      });
     case 'minute':
-      return lifted((t = 0) => new Date(Math.floor(t)).getUTCMinutes());
     case 'second':
-      return lifted((t = 0) => new Date(Math.floor(t)).getUTCSeconds());
+    case 'weekday':
+    case 'is_weekend':
     case 'day_of_month':
-      return lifted((t = 0) => new Date(Math.floor(t)).getUTCDate());
     case 'month':
-      return lifted((t = 0) => new Date(Math.floor(t)).getUTCMonth() + 1);
     case 'year':
-      return lifted((t = 0) => new Date(Math.floor(t)).getUTCFullYear());
+      return lift(args, ([t, zone]) => {
+        const local = localTime(number(t), zone === undefined ? 'UTC' : String(zone));
+        return local === undefined ? NaN : PARTS[name](local);
+      });
+    case 'vector':
+      return Array.isArray(a) && (a.length !== b || a.includes(undefined)) ? ABSENT : (a ?? ABSENT);
+    case 'normalize':
+      return lift(args, ([text, language]) => wordsOf(analyzer(language)).of(String(text)));
+    case 'words':
+      return lift(args, ([text, language]) => wordCount(analyzer(language)).of(String(text)));
+    case 'term_overlap':
+      return lift(args, ([x, y, language]) => alike(analyzer(language), String(x), String(y)));
+    case 'ngram_overlap':
+      return lift(args, ([x, y, n = 3]) => alike(new Analyzer({ ngrams: number(n) }), String(x), String(y)));
+    case 'quantity':
+      return lift(args, ([text, unit]) => firstQuantity(String(text), String(unit)));
+    case 'hash':
+      return lift(args, ([text, buckets]) => referenceMurmur3(Buffer.from(String(text))) % number(buckets));
+    case 'platform':
+    case 'os':
+    case 'browser':
+      return named(texts((header = '') => userAgent(header)[name]));
+    case 'is_bot':
+      return texts((header = '') => userAgent(header).isBot);
+    case 'language':
+      return named(texts((header = '') => preferredLanguage(header)));
+    case 'referrer_medium': {
+      const hosts = args.slice(1).filter((host) => typeof host === 'string');
+      return lift([a ?? ABSENT], ([url]) => referrerMedium(String(url), hosts));
+    }
+    case 'geo_distance':
+      return lifted(haversine);
+    case 'position':
+      return a ?? ABSENT;
     default:
       throw new Error(`there is no function ${name}`);
   }
+}
+
+/** The calendar's own algorithm: Intl formats the time in the zone. Undefined if there is no such zone or time. */
+function localTime(time: number, zone: string): Date | undefined {
+  if (!isZone(zone) || !(Math.abs(time) <= 8.64e15)) return undefined;
+  const whole = Math.floor(time);
+  if (zone === 'UTC') return new Date(whole);
+  const offset = zoneOffsets(zone)?.at(whole) ?? NaN;
+  return new Date(whole + offset);
+}
+
+const PARTS = {
+  hour: (local: Date) => local.getUTCHours(),
+  minute: (local: Date) => local.getUTCMinutes(),
+  second: (local: Date) => local.getUTCSeconds(),
+  weekday: (local: Date) => ((local.getUTCDay() + 6) % 7) + 1,
+  is_weekend: (local: Date) => local.getUTCDay() % 6 === 0,
+  day_of_month: (local: Date) => local.getUTCDate(),
+  month: (local: Date) => local.getUTCMonth() + 1,
+  year: (local: Date) => local.getUTCFullYear(),
+} as const;
+
+/** The analysis of words has tests of its own. Here only what is made of its results counts. */
+function analyzer(language: Single | undefined): Analyzer {
+  const known = language === undefined ? undefined : languageOf(String(language));
+  return new Analyzer(known === undefined ? {} : { language: known, stemming: 'language' });
+}
+
+function alike(words: Analyzer, a: string, b: string): number {
+  const read = distinctTokens(words);
+  return jaccard(read.of(a), read.of(b));
+}
+
+/** A text that names nothing is absent. */
+function named(outcome: Outcome): Outcome {
+  return outcome === '' ? ABSENT : outcome;
+}
+
+/** Sinnott, "Virtues of the haversine", 1984. */
+function haversine(lat1 = 0, lon1 = 0, lat2 = 0, lon2 = 0): number {
+  const places =
+    [lat1, lat2].every((lat) => Math.abs(lat) <= 90) && [lon1, lon2].every((lon) => Math.abs(lon) <= 180);
+  const radians = (degrees: number): number => degrees * (Math.PI / 180);
+  const [north, east] = [lat2 - lat1, lon2 - lon1].map((angle) => Math.sin(radians(angle) / 2)) as [
+    number,
+    number,
+  ];
+  const square = north * north + Math.cos(radians(lat1)) * Math.cos(radians(lat2)) * east * east;
+  return places ? 2 * 6371.0088 * Math.asin(Math.sqrt(Math.min(1, square))) : NaN;
 }
 
 function aggregate(list: Outcome | undefined, f: (known: readonly Single[]) => number): Outcome {

@@ -12,9 +12,9 @@ export function deleteEntitiesCommand(context: CliContext): Command {
   const remove = addIdFlags(new Command('delete'))
     .description('delete entities of the index by their ids')
     .option('--json', 'print the count as JSON')
-    .action((type: string, ids: readonly string[], flags: Flags) =>
-      deleteEntities(context, type, ids, flags),
-    );
+    .action(async (type: string, ids: readonly string[], flags: Flags) => {
+      await deleteEntities(context, type, ids, flags);
+    });
   return addTargetFlags(remove);
 }
 
@@ -29,10 +29,11 @@ async function deleteEntities(
   const progress = startProgress(context.stderr, `deleting ${type} entities`, ids.length, 'ids');
   let deleted = 0;
   try {
-    for (; deleted < ids.length; progress.update(deleted, deleted)) {
+    while (deleted < ids.length) {
       const some = ids.slice(deleted, deleted + MAX_BATCH);
       await target.deleteEntities(type, some);
       deleted += some.length;
+      progress.update(deleted, deleted);
     }
   } finally {
     progress.stop();

@@ -27,8 +27,8 @@ interface FoundFeature {
 interface FoundRow {
   readonly keys: RowKeys;
   /** Null if the row is not stored. */
-  readonly event_time: string | null;
-  readonly features: Readonly<Record<string, FoundFeature>>;
+  event_time: string | null;
+  readonly features: Record<string, FoundFeature>;
 }
 
 /** The event time in the answer for a row that is not stored. */
@@ -88,14 +88,10 @@ async function readRows(
   rows: readonly RowKeys[],
   read: (body: object) => Promise<OnlineAnswer>,
 ): Promise<readonly FoundRow[]> {
+  const names = [...view.features.keys()];
   const keys = Object.keys(rows[0] ?? {});
   const ids = Object.fromEntries(keys.map((key) => [key, rows.map((row) => row[key] ?? '')]));
-  const names = [...view.features.keys()];
-  const found = rows.map((row) => ({
-    keys: row,
-    event_time: null as string | null,
-    features: {} as Record<string, FoundFeature>,
-  }));
+  const found = rows.map((row): FoundRow => ({ keys: row, event_time: null, features: {} }));
   for (let from = 0; from < names.length; from += MAX_ONLINE_FEATURES) {
     const some = names.slice(from, from + MAX_ONLINE_FEATURES);
     const answer = await read({ features: some.map((name) => `${view.name}:${name}`), entities: ids });

@@ -1,6 +1,7 @@
 import { SCOPES } from '../../access/scopes.js';
 import type { ErrorCode } from '../../api/error-codes.js';
 import { DEGRADATION_CAUSES } from '../../pipeline/page/degraded.js';
+import { openApiPath, parametersIn } from '../route-path.js';
 import type { ApiParts, Route } from '../route.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { TIME_SCHEMA } from '../../core/value-schema.js';
@@ -122,16 +123,23 @@ const SHARED: ReadonlySet<string> = new Set(['id', 'time']);
 function pathOf(route: Route, api: ApiParts): [string, Schema][] {
   if (route.operation === undefined) return [];
   const { responses: own, ...described } = route.operation(api);
+  const path = openApiPath(route.path);
+  const parameters = [...pathParameters(route), ...(described.parameters ?? [])];
   const head = {
     ...described,
+    ...(parameters.length === 0 ? {} : { parameters }),
     description: tellScope(described.description, route),
     security: securityOf(route, api),
   };
   const keys = api.keys === undefined || route.scope === 'none' ? [] : keyProblems(route);
   if (route.method === 'GET')
-    return [[route.path, { get: { ...head, responses: withProblems(own, [...HEAD_PROBLEMS, ...keys]) } }]];
+    return [[path, { get: { ...head, responses: withProblems(own, [...HEAD_PROBLEMS, ...keys]) } }]];
   const requestBody = jsonBody(route.body.schema(api), route.body.examples(api));
-  return [[route.path, { post: { ...head, requestBody, responses: withProblems(own, keys) } }]];
+  return [[path, { post: { ...head, requestBody, responses: withProblems(own, keys) } }]];
+}
+
+function pathParameters({ path }: Route): readonly Schema[] {
+  return parametersIn(path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
 }
 
 /** Adds the problems of all routes to those that a route has itself. */

@@ -6,7 +6,7 @@ import { Frame } from '../../../runtime/frame/frame.js';
 import { Missing } from '../../support/interpreter.js';
 import { COLUMNS, expressions, request } from '../expression/random-expression.js';
 import { compiled, expectWithin } from '../expression/expect-within.js';
-import { fill, results, Table } from '../expression/table.js';
+import { fill, results, OptionTable } from '../expression/table.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
 const NO_SCORE = -1;
@@ -29,7 +29,7 @@ describe('what holds after a filter', () => {
     it(`contains every value of a candidate whose condition is ${isTrue ? 'true' : 'true or absent'}`, () => {
       fc.assert(
         fc.property(condition, fc.oneof(number, text, bool), request, (keep, later, { count, data }) => {
-          const table = new Table(COLUMNS);
+          const table = new OptionTable(COLUMNS);
           const [filter, expression] = [compiled(keep, table), compiled(later, table)];
           const facts = factsOf(filter.root, NO_SCORE, isTrue, undefined);
           const values = valuesOf(expression.root, (one) => {

@@ -4,15 +4,19 @@ import { compileExpression } from '../../../runtime/expression/compile.js';
 import { parseExpression } from '../../../runtime/expression/parser.js';
 import { Frame } from '../../../runtime/frame/frame.js';
 import { interpret } from '../../support/interpreter.js';
-import { COLUMNS, expressions, request } from './random-expression.js';
-import { fill, results, Table } from './table.js';
+import { COLUMNS, expressions, formExpressions, request } from './random-expression.js';
+import { fill, results, OptionTable } from './table.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
 
 describe('compiled expressions', () => {
   const all = expressions(['candidate', 'request']);
-  for (const [kind, text] of Object.entries(all)) {
-    it(`of type ${kind} equal the plain interpreter, on reused frames`, () => {
+  const cases = [
+    ...Object.entries(all).map(([kind, text]) => [`of type ${kind}`, text, 300] as const),
+    ...formExpressions(['candidate', 'request']).map(([form, text]) => [form, text, 12] as const),
+  ];
+  for (const [what, text, numRuns] of cases) {
+    it(`${what}: equal the plain interpreter, on reused frames`, () => {
       fc.assert(
         fc.property(
           text,
@@ -21,7 +25,7 @@ describe('compiled expressions', () => {
           (written, perCandidate, requests) => {
             const parsed = parseExpression(written);
             if (!parsed.ok) throw new Error(parsed.problem.message);
-            const table = new Table(COLUMNS);
+            const table = new OptionTable(COLUMNS);
             // A second expression on the same frame: the two must not affect each other.
             const [compiled, again] = [0, 1].map(() => {
               const result = compileExpression(written, table, {
@@ -53,7 +57,7 @@ describe('compiled expressions', () => {
             }
           },
         ),
-        { numRuns: 300 },
+        { numRuns },
       );
     });
   }

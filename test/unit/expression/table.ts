@@ -61,6 +61,13 @@ export class Table implements Environment {
   }
 }
 
+/** The names for the options of a step, which may use `position`. */
+export class OptionTable extends Table {
+  position(): 'served' {
+    return 'served';
+  }
+}
+
 /** Values by name: one for each candidate, or a single one for the request. */
 export type Data = Readonly<Record<string, readonly Outcome[]>>;
 

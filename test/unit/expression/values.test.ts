@@ -5,7 +5,7 @@ import type { Values } from '../../../runtime/expression/values/values.js';
 import { Frame } from '../../../runtime/frame/frame.js';
 import { compiled, expectWithin } from './expect-within.js';
 import { COLUMNS, expressions, request } from './random-expression.js';
-import { fill, results, Table } from './table.js';
+import { fill, results, OptionTable } from './table.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
 
@@ -14,7 +14,7 @@ describe('the values that an expression can have', () => {
     it(`contain every value that an expression of type ${kind} has`, () => {
       fc.assert(
         fc.property(text, fc.array(request, { minLength: 1, maxLength: 3 }), (written, requests) => {
-          const table = new Table(COLUMNS);
+          const table = new OptionTable(COLUMNS);
           const expression = compiled(written, table);
           const values = valuesOf(expression.root);
           const frame = new Frame(table.layout);
@@ -28,7 +28,7 @@ describe('the values that an expression can have', () => {
     });
   }
 
-  const table = new Table(COLUMNS);
+  const table = new OptionTable(COLUMNS);
   const never: Partial<Values> = { known: 'never' };
   const cases: readonly (readonly [text: string, values: Partial<Values>])[] = [
     ['hour(now()) > 23', { low: 0, high: 0 }],
