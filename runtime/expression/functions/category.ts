@@ -17,6 +17,7 @@ export const CATEGORY_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'A whole number from 0 to buckets − 1 that is the same for equal texts, on all machines and in all versions: MurmurHash3 (x86, 32 bits, seed 0) of the UTF-8 bytes, modulo buckets.',
     arity: [2, 2],
+    domain: [['text', { written: ['1000', '1', '2147483648'] }]],
     check: (call) => {
       const isText = isKind(call, 0, 'text');
       const buckets = constantNumber(call.args[1]);
@@ -34,6 +35,10 @@ export const CATEGORY_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'Two or more texts as one category, joined by a vertical bar. A vertical bar or a backslash within a text gets a backslash before it.',
     arity: [2, Infinity],
+    domain: [
+      ['text', 'text'],
+      ['text', 'text', 'text'],
+    ],
     check: (call) => (areAll(call, 'text') ? operation(call.node, TEXT, call.args, crossed) : undefined),
   },
   {
@@ -43,6 +48,10 @@ export const CATEGORY_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'The number of the limits that x reaches: `bucket(x, 10, 50)` is 0 below 10, 1 below 50, and else 2.',
     arity: [2, Infinity],
+    domain: [
+      ['number', 'number'],
+      ['number', 'number', 'number'],
+    ],
     check: (call) => {
       if (!areAll(call, 'number') || !areRising(call, call.args.slice(1), 'limits')) return undefined;
       return operation(call.node, WHOLE, call.args, bucketOf);
@@ -55,6 +64,10 @@ export const CATEGORY_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'A table of points, joined by straight lines: y1 at x1, y2 at x2. Below the first point it is the first y, above the last one the last y.',
     arity: [5, Infinity],
+    domain: [
+      ['number', 'number', 'number', 'number', 'number'],
+      ['number', 'number', 'number', 'number', 'number', 'number', 'number'],
+    ],
     check: (call) => {
       if (call.args.length % 2 === 0) {
         const last = call.args.at(-1)?.node ?? call.node;

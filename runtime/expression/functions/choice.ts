@@ -1,3 +1,4 @@
+import { type Domain, type Form, VALUE_KINDS, type ValueKind } from '../domain.js';
 import { helpForPair } from '../help.js';
 import { coalesceCell, coalesceNumber, ifCell, ifNumber, known } from '../kernels/choice.js';
 import type { Operand } from '../operand.js';
@@ -6,6 +7,12 @@ import { BOOL, columnKindFor, describeType, unify } from '../types.js';
 import type { ExpressionType } from '../environment.js';
 import { isKind, type Call, type FunctionEntry } from './function-entry.js';
 
+/** A form for each kind of value. */
+function ofEach(form: (kind: ValueKind) => Form): Domain {
+  const [first, ...others] = VALUE_KINDS;
+  return [form(first), ...others.map(form)];
+}
+
 export const CHOICE_FUNCTIONS: readonly FunctionEntry[] = [
   {
     name: 'if',
@@ -13,6 +20,7 @@ export const CHOICE_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'if(condition, then, else)',
     summary: 'The second argument if the condition is true, the third if it is false.',
     arity: [3, 3],
+    domain: ofEach((kind) => ['bool', kind, kind]),
     check: (call) => {
       const [condition, then, otherwise] = call.args;
       const isBool = isKind(call, 0, 'bool');
@@ -28,6 +36,7 @@ export const CHOICE_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'coalesce(a, b, …)',
     summary: 'The first argument that has a value.',
     arity: [2, Infinity],
+    domain: [...ofEach((kind) => [kind, kind]), ['number', 'number', 'number']],
     check: (call) => {
       const [first, ...others] = call.args;
       let type = first?.type;
@@ -46,6 +55,7 @@ export const CHOICE_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'known(x)',
     summary: 'Whether x has a value, of any type. The result is always true or false.',
     arity: [1, 1],
+    domain: ofEach((kind) => [kind]),
     check: ({ node, args }) => operation(node, BOOL, args, known),
   },
 ];

@@ -1,5 +1,6 @@
 import type { CallNode } from '../ast.js';
 import type { Checking } from '../checking.js';
+import type { Domain } from '../domain.js';
 import { helpTowards } from '../help.js';
 import type { Operand } from '../operand.js';
 import { describeType, elementOf } from '../types.js';
@@ -14,6 +15,8 @@ export interface FunctionEntry {
   readonly summary: string;
   /** The minimum and maximum number of arguments. */
   readonly arity: readonly [least: number, most: number];
+  /** What it takes: each way of calling it. */
+  readonly domain: Domain;
   /** Gives the call its type and kernel. The number of arguments is already checked. Undefined after a problem. */
   readonly check: (call: Call) => Operand | undefined;
 }

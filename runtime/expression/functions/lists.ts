@@ -2,6 +2,7 @@ import * as elements from '../kernels/elements.js';
 import { onNumbers } from '../kernels/elementwise.js';
 import * as reductions from '../kernels/lists.js';
 import { greatest, least, type NumberLoop } from '../kernels/number-loops.js';
+import type { Domain } from '../domain.js';
 import type { ElementType } from '../environment.js';
 import type { BuildKernel, Operand } from '../operand.js';
 import { operation } from '../operation.js';
@@ -15,6 +16,9 @@ import {
   type FunctionEntry,
 } from './function-entry.js';
 
+/** Lists whose elements are added: true is 1, false is 0. */
+const COUNTED: Domain = [['numbers'], ['bools'], ['vector']];
+
 export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
   {
     name: 'sum',
@@ -23,6 +27,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'The sum of the known elements of a list or a vector; 0 if there is none. True counts as 1, false as 0.',
     arity: [1, 1],
+    domain: COUNTED,
     check: (call) => reduceNumbers(call, reductions.sum),
   },
   {
@@ -32,6 +37,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'The mean of the known elements of a list or a vector; absent if there is none. For bools, the share that is true.',
     arity: [1, 1],
+    domain: COUNTED,
     check: (call) => reduceNumbers(call, reductions.mean),
   },
   extreme('min', 'smallest', reductions.minimum, least),
@@ -42,6 +48,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'count(list)',
     summary: 'The number of known elements; for a list of bools, the number that are true.',
     arity: [1, 1],
+    domain: [['numbers'], ['bools'], ['texts'], ['times']],
     check: (call) => {
       const [list] = call.args;
       if (!isKind(call, 0, 'list') || list?.type.kind !== 'list') return undefined;
@@ -59,6 +66,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'norm(list)',
     summary: 'The length of a list or a vector: the square root of the sum of the squares (Euclidean norm).',
     arity: [1, 1],
+    domain: COUNTED,
     check: (call) => reduceNumbers(call, elements.norm),
   },
   {
@@ -67,6 +75,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'first(list)',
     summary: 'The first element of a list or a vector, like `list[0]`; absent if the list is empty.',
     arity: [1, 1],
+    domain: [['numbers'], ['bools'], ['texts'], ['times'], ['vector']],
     check: (call) => endOf(call, elements.first, elements.textElement(0)),
   },
   {
@@ -75,6 +84,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'last(list)',
     summary: 'The last element of a list or a vector; absent if the list is empty.',
     arity: [1, 1],
+    domain: [['numbers'], ['bools'], ['texts'], ['times'], ['vector']],
     check: (call) => endOf(call, elements.last, elements.lastText),
   },
   {
@@ -83,6 +93,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'vector(list, n)',
     summary: 'The list of numbers as a vector(n); absent if the list does not have exactly n known elements.',
     arity: [2, 2],
+    domain: [['numbers', { written: ['8', '1'] }]],
     check: toVector,
   },
   {
@@ -91,6 +102,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'any(list)',
     summary: 'Whether at least one element is true; false for an empty list.',
     arity: [1, 1],
+    domain: [['bools']],
     check: (call) => reduceBools(call, reductions.any),
   },
   {
@@ -99,6 +111,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'all(list)',
     summary: 'Whether every element is true; true for an empty list.',
     arity: [1, 1],
+    domain: [['bools']],
     check: (call) => reduceBools(call, reductions.all),
   },
 ];
@@ -168,6 +181,14 @@ function extreme(name: string, which: string, reduce: reductions.Reduction, loop
     signature: `${name}(list)`,
     summary: `The ${which} known element of a vector or a list of numbers or times; absent if there is none. \`${name}(a, b, …)\` is the ${which} of two or more values.`,
     arity: [1, Infinity],
+    domain: [
+      ['numbers'],
+      ['times'],
+      ['vector'],
+      ['number', 'number'],
+      ['time', 'time'],
+      ['number', 'number', 'number'],
+    ],
     check: (call) => {
       const [first, ...others] = call.args;
       if (first === undefined) return undefined;

@@ -15,6 +15,7 @@ import {
   type Reading,
 } from '../../text/index.js';
 import { changing, comparing, joining, measuring } from '../kernels/texts.js';
+import type { Argument } from '../domain.js';
 import type { Operand } from '../operand.js';
 import { operation } from '../operation.js';
 import { NUMBER, TEXT } from '../types.js';
@@ -91,6 +92,8 @@ function ofTwo<T>({ node, args }: Call, reading: Reading<T>, compare: (a: T, b: 
   return operation(node, NUMBER, args.slice(0, 2), comparing(reading, compare));
 }
 
+const LANGUAGE: Argument = { written: ['"german"', '"ja"'] };
+
 /** Functions of words, and of two texts. Each call has an analyzer of its own, which remembers texts. */
 export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
   {
@@ -99,6 +102,10 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'concat(a, b, …)',
     summary: 'The texts one after another, as one text; absent if one of them is.',
     arity: [2, Infinity],
+    domain: [
+      ['text', 'text'],
+      ['text', 'text', 'text'],
+    ],
     check: (call) =>
       areAll(call, 'text')
         ? operation(
@@ -116,6 +123,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'The words of the text without case, accents and punctuation, with one space between. With a language, as in `normalize(text, "german")`, their stems.',
     arity: [1, 2],
+    domain: [['text'], ['text', LANGUAGE]],
     check: (call) => {
       const isText = isKind(call, 0, 'text');
       const language = languageAt(call, 1);
@@ -130,6 +138,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'The number of words. With a language, as in `words(text, "japanese")`, also in scripts without spaces.',
     arity: [1, 2],
+    domain: [['text'], ['text', LANGUAGE]],
     check: (call) => {
       const isText = isKind(call, 0, 'text');
       const language = languageAt(call, 1);
@@ -144,6 +153,10 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'The share of the distinct words of both texts that both have, 0 to 1; absent if neither has words. With a language, as in `term_overlap(a, b, "german")`, of their stems.',
     arity: [2, 3],
+    domain: [
+      ['text', 'text'],
+      ['text', 'text', LANGUAGE],
+    ],
     check: (call) => {
       const isText = areTexts(call);
       const language = languageAt(call, 2);
@@ -158,6 +171,10 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'Like `term_overlap`, of runs of n letters within words; n is 3 if it is not given. A shorter word counts as one run.',
     arity: [2, 3],
+    domain: [
+      ['text', 'text'],
+      ['text', 'text', { written: ['2', '8'] }],
+    ],
     check: (call) => {
       const isText = areTexts(call);
       const ngrams = numberAt(call, 2, 3, NGRAM_LENGTHS);
@@ -172,6 +189,10 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'How many characters must be inserted, deleted or replaced to make b of a, at most `most`, which is 8 if it is not given. Case matters.',
     arity: [2, 3],
+    domain: [
+      ['text', 'text'],
+      ['text', 'text', { written: ['100', '1'] }],
+    ],
     check: (call) => {
       const isText = areTexts(call);
       const most = numberAt(call, 2, USUAL_EDITS, [1, MOST_EDITS]);
@@ -186,6 +207,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     summary:
       'The first amount in the text that the unit measures, in that unit: `quantity("Cola 1,5 l", "ml")` is 1500; absent if there is none.',
     arity: [2, 2],
+    domain: [[{ like: ['12.000,5 ml ', '1,5 l '] }, { written: ['"ml"', '"kg"'] }]],
     check: (call) => {
       const isText = isKind(call, 0, 'text');
       const arg = call.args[1];

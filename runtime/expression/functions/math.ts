@@ -14,6 +14,7 @@ function ofNumber(name: string, summary: string, f: (x: number) => number): Func
     signature: `${name}(x)`,
     summary,
     arity: [1, 1],
+    domain: [['number'], ['numbers']],
     check: (call) => {
       const [arg] = call.args;
       if (arg === undefined || !isKind(call, 0, 'number', true)) return undefined;
@@ -47,6 +48,7 @@ export const MATH_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'pow(x, y)',
     summary: 'x to the power of y.',
     arity: [2, 2],
+    domain: [['number', 'number']],
     check: (call) => {
       if (!areAll(call, 'number')) return undefined;
       return operation(call.node, NUMBER, call.args, onNumbers(power, 'none'));
@@ -58,6 +60,7 @@ export const MATH_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'clamp(x, low, high)',
     summary: 'x, limited to the range from low to high.',
     arity: [3, 3],
+    domain: [['number', 'number', 'number']],
     check: (call) => {
       const [x, low, high] = call.args;
       if (!areAll(call, 'number') || x === undefined || low === undefined || high === undefined)

@@ -13,6 +13,7 @@ export const POSITION: FunctionEntry = {
   summary:
     'For `inputs:` of a model that is trained on the ledger: the place at which a candidate was shown, from 1. While the pipeline serves it is n for all candidates.',
   arity: [1, 1],
+  domain: [[{ written: ['1', '24'] }]],
   check: (call) => {
     const { checker, node, args } = call;
     const [served] = args;

@@ -15,6 +15,7 @@ function relation(
     signature: `${name}(text, ${part})`,
     summary,
     arity: [2, 2],
+    domain: [['text', 'text']],
     check: (call) => (areAll(call, 'text') ? operation(call.node, BOOL, call.args, relating(f)) : undefined),
   };
 }
@@ -26,6 +27,7 @@ function change(name: string, summary: string, f: (text: string) => string): Fun
     signature: `${name}(text)`,
     summary,
     arity: [1, 1],
+    domain: [['text']],
     check: (call) =>
       isKind(call, 0, 'text') ? operation(call.node, TEXT, call.args, changing({ of: f })) : undefined,
   };
@@ -40,6 +42,7 @@ export const TEXT_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'length(text)',
     summary: 'The number of characters in the text.',
     arity: [1, 1],
+    domain: [['text']],
     check: (call) =>
       isKind(call, 0, 'text')
         ? operation(call.node, NUMBER, call.args, measuring({ of: characterCount }))

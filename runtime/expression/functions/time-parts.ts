@@ -18,6 +18,11 @@ function part(
     signature: `${name}(t, zone)`,
     summary: `${summary} In UTC without a zone.`,
     arity: [1, 2],
+    domain: [
+      ['time'],
+      ['time', { written: ['"Europe/Berlin"', '"Asia/Kathmandu"'] }],
+      ['time', { like: ['Europe/Berlin', 'America/New_York', 'UTC'] }],
+    ],
     check: (call) => {
       const isTime = isKind(call, 0, 'time');
       const zone = call.args[1];

@@ -35,6 +35,7 @@ function age(name: string, unit: number, word: string): FunctionEntry {
     signature: `${name}(t)`,
     summary: `The age of the time in ${word}, with fractions; negative for a time in the future.`,
     arity: [1, 1],
+    domain: [['time'], ['times']],
     check: (call) => {
       const [arg] = call.args;
       if (arg === undefined || !isKind(call, 0, 'time', true)) return undefined;
@@ -52,6 +53,7 @@ function span(name: string, unit: number): FunctionEntry {
     signature: `${name}(n)`,
     summary: `The milliseconds in n ${name}, to add to a time or to compare with a difference.`,
     arity: [1, 1],
+    domain: [['number']],
     check: (call) => {
       if (!isKind(call, 0, 'number')) return undefined;
       const args = [...call.args, constant(call.node, NUMBER, unit)];
@@ -67,6 +69,7 @@ export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'now()',
     summary: 'The time when the request started; the same for all candidates.',
     arity: [0, 0],
+    domain: [[]],
     check: ({ node }) => now(node),
   },
   {
@@ -75,6 +78,7 @@ export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
     signature: 'time("2026-01-31T08:00:00Z")',
     summary: 'A fixed time: a day, or a day and a time of day; UTC unless an offset such as +02:00 follows.',
     arity: [1, 1],
+    domain: [[{ written: ['"2026-01-31T08:00:00Z"', '"1969-06-01"'] }]],
     check: ({ checker, node, args: [arg] }) => {
       const time = arg?.tag === 'constant' && typeof arg.value === 'string' ? timestampOf(arg.value) : NaN;
       if (!Number.isNaN(time)) return constant(node, TIME, time);
