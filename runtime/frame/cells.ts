@@ -3,7 +3,7 @@ import { Status, statusAt } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
 import { idText } from '../core/ids.js';
 import { timestampOf } from '../core/timestamp.js';
-import { reserveNumbers, widenVectors } from './frame.js';
+import { checkElements, reserveNumbers, widenVectors } from './frame.js';
 
 /**
  * Writes single cells. The rows of a list column are written in ascending order. Only the last written row can be
@@ -132,6 +132,7 @@ export function appendCell(from: Column, row: number, to: Extract<Column, { kind
   if (from.kind === 'text') to.values.push(from.values[row] ?? '');
   else if (from.kind === 'texts') {
     const end = from.offsets[row + 1] ?? 0;
+    checkElements(to.values.length + end - (from.offsets[row] ?? 0));
     for (let i = from.offsets[row] ?? 0; i < end; i++) to.values.push(from.values[i] ?? '');
   }
 }

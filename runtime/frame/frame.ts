@@ -1,5 +1,6 @@
 import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
 import type { ComponentEvent } from '../api/step-input.js';
+import { MillraceError } from '../api/errors.js';
 import { Status } from '../api/status.js';
 import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
 
@@ -216,10 +217,22 @@ export function widenVectors(column: ColumnOf<'vector'>): Float64Array {
   return values;
 }
 
-/** Makes room for `length` elements in a numbers column. Existing elements are kept. */
+/** The most elements of a list column: every candidate may repeat a long list of the request, or of an entity. */
+const MOST_ELEMENTS = 1 << 24;
+
+/** @throws MillraceError invalid_body if a list column has too many elements */
+export function checkElements(length: number): void {
+  if (length <= MOST_ELEMENTS) return;
+  const most = MOST_ELEMENTS.toLocaleString('en');
+  const detail = `the candidates together have more than ${most} elements of one list; send fewer candidates or shorter lists`;
+  throw new MillraceError('invalid_body', detail);
+}
+
+/** Makes room for `length` elements in a numbers column. Existing elements are kept. @throws as `checkElements` */
 export function reserveNumbers(column: ColumnOf<'numbers'>, length: number): void {
+  checkElements(length);
   if (column.values.length >= length) return;
-  const values = new Float64Array(Math.max(length, 2 * column.values.length));
+  const values = new Float64Array(Math.max(length, Math.min(MOST_ELEMENTS, 2 * column.values.length)));
   values.set(column.values);
   column.values = values;
 }

@@ -1,3 +1,5 @@
+import { normalized } from '../core/unicode-form.js';
+
 /**
  * Folds characters for tokens: compatibility decomposition, case folding, removal of accents. The result for each
  * UTF-16 unit is computed once and stored in a table of 65,536 entries.
@@ -50,7 +52,7 @@ export function lower(codePoint: number): number {
   if (folded === BREAK || (folded === SKIP && !ACCENT.test(String.fromCharCode(codePoint)))) {
     return (lowered[codePoint] = folded);
   }
-  const letters = String.fromCharCode(codePoint).normalize('NFKC').toLowerCase();
+  const letters = normalized(String.fromCharCode(codePoint), 'NFKC').toLowerCase();
   const unit = letters.length === 1 && IN_TOKEN.test(letters) ? letters.charCodeAt(0) : folded;
   return (lowered[codePoint] = unit);
 }
@@ -85,7 +87,7 @@ function foldedUnits(codePoint: number): number | readonly number[] {
   const character = String.fromCodePoint(codePoint);
   if (IGNORED.test(character) || ACCENT.test(character)) return SKIP;
   if (MARK_SIGN.test(character)) return BREAK;
-  const units = unitsOf(UNSPACED.test(character) ? character.normalize('NFKC') : caseless(character));
+  const units = unitsOf(UNSPACED.test(character) ? normalized(character, 'NFKC') : caseless(character));
   // A character that would split into several tokens, e.g. ㍿, is kept as one unit.
   return units.length > 1 && units.some(standsAlone) ? unitsOf(character) : units;
 }
@@ -101,7 +103,7 @@ function caseless(character: string): string {
 }
 
 function lettersOf(text: string): string {
-  return Array.from(text.normalize('NFKD'))
+  return Array.from(normalized(text, 'NFKD'))
     .filter((part) => IN_TOKEN.test(part) && !ACCENT.test(part) && !IGNORED.test(part))
     .join('');
 }

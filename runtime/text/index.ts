@@ -11,6 +11,7 @@ export {
 } from './analyzer-settings.js';
 export { LANGUAGES, languageOf, stopWordsOf, type Language } from './languages.js';
 export { distinctTokens, editDistance, jaccard, remembering, wordCount, wordsOf } from './comparisons.js';
+export { contains, containing } from './containing.js';
 export { firstQuantity, UNIT_NAMES } from './quantities.js';
 export { PORTION, portions, type Reading } from './reading.js';
 export { termMakers, type TermMakers } from './term-makers.js';

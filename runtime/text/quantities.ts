@@ -1,3 +1,5 @@
+import { normalized } from '../core/unicode-form.js';
+
 /** The units of measure that are known: the unit that they are counted in, and how many of it they are. */
 const UNITS: Readonly<Record<string, readonly [string, number]>> = {
   ml: ['ml', 1],
@@ -67,7 +69,7 @@ export function firstQuantity(text: string, unit: string): number {
 }
 
 function narrowed(text: string): string {
-  return text.replaceAll(WIDE, (sign) => sign.normalize('NFKC'));
+  return text.replaceAll(WIDE, (sign) => normalized(sign, 'NFKC'));
 }
 
 /** A point or comma before exactly three digits separates thousands, unless a 0 precedes it: 10,000 and 0.750. */

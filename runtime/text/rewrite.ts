@@ -1,4 +1,5 @@
 import { cached } from '../core/bounded-cache.js';
+import { normalized } from '../core/unicode-form.js';
 import type { AnalyzerSettings } from './analyzer-settings.js';
 import { languageEntry } from './languages.js';
 import { withBaseUnits } from './quantities.js';
@@ -21,7 +22,7 @@ export function rewriter(
   composed: boolean,
 ): ((text: string) => string) | undefined {
   const changes: ((text: string) => string)[] = [];
-  if (composed) changes.push((text) => (MARKS.test(text) ? text.normalize('NFC') : text));
+  if (composed) changes.push((text) => (MARKS.test(text) ? normalized(text, 'NFC') : text));
   if (units) changes.push(withBaseUnits);
   const entry = language === undefined ? undefined : languageEntry(language);
   const { elided } = entry ?? {};
@@ -49,7 +50,7 @@ function segmented(locale: string): (text: string) => string {
     if (!UNSPACED.test(text)) return text;
     let spaced = '';
     let afterKatakana = false;
-    for (const { segment } of segmenter.segment(text.normalize('NFKC'))) {
+    for (const { segment } of segmenter.segment(normalized(text, 'NFKC'))) {
       const isKatakana = KATAKANA.test(segment);
       spaced += afterKatakana && isKatakana ? segment : ` ${segment}`;
       afterKatakana = isKatakana;

@@ -48,6 +48,14 @@ describe('allowed imports', () => {
     expect(breaches([...runtime, ...plugins], ({ of }) => /^(test|bench|scripts)\//.test(of))).to.be.empty;
   });
 
+  it('texts are normalized in one place, where long runs of marks take no long time', () => {
+    const files = new Set([...runtime, ...plugins].map(({ file }) => file));
+    const found = [...files].filter((file) => /\.normalize\(/.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(found).to.deep.equal([]);
+    const only = readFileSync(join(ROOT, 'runtime/core/unicode-form.ts'), 'utf8');
+    expect(only.match(/\.normalize\(/g)).to.have.length(1);
+  });
+
   it('only the entry files end the process or handle its signals', () => {
     const entries =
       /^runtime\/(main|cli\/bin|cli\/shadow\/arm-process|app\/serve|app\/process\/[\w-]+|app\/workers\/serve-(with-workers|as-worker))\.ts$/;

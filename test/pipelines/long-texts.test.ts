@@ -13,6 +13,7 @@ const VALUES = {
   number: 'words(product.text, "japanese")',
   same: 'if(normalize(product.title, "english") == normalize(product.text, "english"), 1, 0)',
   edits: 'edit_distance(page.text, product.title, 20)',
+  part: 'if(contains(product.text, page.text) or contains(page.text, product.title) or ends_with(product.text, "desk "), 1, 0)',
   letters: 'length(lower(product.text)) + quantity(product.text, "ml")',
 };
 const PIPELINE = `rank: product

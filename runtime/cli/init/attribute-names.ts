@@ -1,4 +1,5 @@
 import { KEYWORDS } from '../../config/project/reserved-names.js';
+import { normalized } from '../../core/unicode-form.js';
 import { plainName } from '../../dataset/import/name-fit.js';
 
 /** Letters that do not decompose into a letter of ASCII and an accent. */
@@ -47,8 +48,7 @@ function isPlain(column = ''): boolean {
 }
 
 function nameOf(column: string, at: number): string {
-  const ascii = column
-    .normalize('NFKD')
+  const ascii = normalized(column, 'NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[ßæøœłđðþ]/giu, (letter) => LETTERS[letter.toLowerCase()] ?? '');
   const plain = plainName(ascii);

@@ -108,12 +108,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
     ],
     check: (call) =>
       areAll(call, 'text')
-        ? operation(
-            call.node,
-            TEXT,
-            call.args,
-            joining((texts) => texts.join('')),
-          )
+        ? operation(call.node, TEXT, call.args, joining('concat', '', AS_IT_IS))
         : undefined,
   },
   {

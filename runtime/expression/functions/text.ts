@@ -1,14 +1,10 @@
-import { changing, characterCount, measuring, relating } from '../kernels/texts.js';
+import { contains, containing } from '../../text/index.js';
+import { changing, characterCount, measuring, relating, type Relation } from '../kernels/texts.js';
 import { operation } from '../operation.js';
 import { BOOL, NUMBER, TEXT } from '../types.js';
 import { areAll, isKind, type FunctionEntry } from './function-entry.js';
 
-function relation(
-  name: string,
-  part: string,
-  summary: string,
-  f: (text: string, part: string) => boolean,
-): FunctionEntry {
+function relation(name: string, part: string, summary: string, test: Relation): FunctionEntry {
   return {
     name,
     group: 'text',
@@ -16,7 +12,8 @@ function relation(
     summary,
     arity: [2, 2],
     domain: [['text', 'text']],
-    check: (call) => (areAll(call, 'text') ? operation(call.node, BOOL, call.args, relating(f)) : undefined),
+    check: (call) =>
+      areAll(call, 'text') ? operation(call.node, BOOL, call.args, relating(test)) : undefined,
   };
 }
 
@@ -48,11 +45,14 @@ export const TEXT_FUNCTIONS: readonly FunctionEntry[] = [
         ? operation(call.node, NUMBER, call.args, measuring({ of: characterCount }))
         : undefined,
   },
-  relation('contains', 'part', 'Whether the text contains the part; case matters.', (text, part) =>
-    text.includes(part),
-  ),
-  relation('starts_with', 'start', 'Whether the text begins with the start.', (text, start) =>
-    text.startsWith(start),
-  ),
-  relation('ends_with', 'end', 'Whether the text ends with the end.', (text, end) => text.endsWith(end)),
+  relation('contains', 'part', 'Whether the text contains the part; case matters.', {
+    of: contains,
+    inPieces: containing,
+  }),
+  relation('starts_with', 'start', 'Whether the text begins with the start.', {
+    of: (text, start) => text.startsWith(start),
+  }),
+  relation('ends_with', 'end', 'Whether the text ends with the end.', {
+    of: (text, end) => text.endsWith(end),
+  }),
 ];

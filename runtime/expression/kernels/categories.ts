@@ -1,7 +1,9 @@
-import { Status } from '../../api/status.js';
 import { murmur3OfText } from '../../core/murmur3.js';
+import { PORTION } from '../../text/index.js';
 import type { BuildKernel } from '../operand.js';
-import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
+import { hideUnknown, rowsOf, settle } from './rows.js';
+import { rowsInSteps } from './text-rows.js';
+import { joining } from './texts.js';
 
 /** The hash of a text, modulo a number of buckets. Neighbours often have the same text. */
 export function hashed(buckets: number): BuildKernel {
@@ -11,36 +13,61 @@ export function hashed(buckets: number): BuildKernel {
       const result = frame.number(out);
       const x = frame.text(slot);
       const rows = rowsOf(frame, result);
-      for (let row = 0; row < rows; row++) {
-        const text = x.values[row * x.stride] as string;
-        const isSame = row > 0 && text === x.values[(row - 1) * x.stride];
-        result.values[row] = isSame ? (result.values[row - 1] as number) : murmur3OfText(text) % buckets;
-      }
-      hideUnknown(frame, result, x);
-      settle(frame, result, args);
+      /** Hashes rows until there were many characters. @returns the next row */
+      const some = (from: number): number => {
+        let row = from;
+        for (let left = CHUNK; row < rows && left > 0; row++) {
+          const text = x.values[row * x.stride] as string;
+          const isSame = row > 0 && text === x.values[(row - 1) * x.stride];
+          result.values[row] = isSame ? (result.values[row - 1] as number) : murmur3OfText(text) % buckets;
+          left -= text.length;
+        }
+        return row;
+      };
+      return rowsInSteps(rows, some, () => {
+        hideUnknown(frame, result, x);
+        settle(frame, result, args);
+      });
     };
   };
 }
 
-/** The texts of a row, joined. */
-export const crossed: BuildKernel = (out, args) => (frame) => {
-  const result = frame.text(out);
-  const rows = rowsOf(frame, result);
-  for (let row = 0; row < rows; row++) {
-    const cause = causeAt(frame, args, row);
-    result.status[row] = cause;
-    let joined = '';
-    for (let i = 0; cause === Status.present && i < args.length; i++) {
-      const { values, stride } = frame.text(args[i] as number);
-      joined += (i === 0 ? '' : '|') + escaped(values[row * stride] as string);
-    }
-    result.values[row] = joined;
-  }
-};
+/** Longer texts are escaped unit by unit: a replacement costs much where every unit is replaced. */
+const SHORT = 64;
+const BAR = 0x7c;
+const BACKSLASH = 0x5c;
+const units = new Uint16Array(2 * PORTION);
 
 function escaped(text: string): string {
-  return text.includes('|') || text.includes('\\') ? text.replaceAll(/[|\\]/g, '\\$&') : text;
+  if (!text.includes('|') && !text.includes('\\')) return text;
+  if (text.length <= SHORT) return text.replaceAll(/[|\\]/g, '\\$&');
+  let all = '';
+  for (let from = 0; from < text.length; from += PORTION) {
+    let length = 0;
+    for (let at = from; at < text.length && at < from + PORTION; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit === BAR || unit === BACKSLASH) units[length++] = BACKSLASH;
+      units[length++] = unit;
+    }
+    all += String.fromCharCode(...units.subarray(0, length));
+  }
+  return all;
 }
+
+/** The texts of a row as one category. */
+export const crossed = joining('cross', '|', {
+  of: escaped,
+  *inPieces(text) {
+    let all = '';
+    for (let from = 0; from < text.length; from += CHUNK) {
+      all += escaped(text.slice(from, from + CHUNK));
+      yield;
+    }
+    return all;
+  },
+});
+
+const CHUNK = 16 * PORTION;
 
 /** The number of limits that are not above x. */
 export const bucketOf: BuildKernel = (out, args) => {

@@ -1,8 +1,10 @@
 import type { Column } from '../../api/columns.js';
 import { isKnown, Status } from '../../api/status.js';
+import type { Pieces } from '../../core/pieces.js';
 import { copyCell, writeMissing } from '../../frame/cells.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, rowsOf, settle } from './rows.js';
+import { rowsInSteps } from './text-rows.js';
 
 /** `if(c, a, b)` for numbers, bools and times. */
 export const ifNumber: BuildKernel = (out, [condition = -1, then = -1, otherwise = -1]) => {
@@ -37,16 +39,40 @@ export const ifCell: BuildKernel = (out, [condition = -1, then = -1, otherwise =
   return (frame) => {
     const result = frame.columns[out] as Column;
     const c = frame.number(condition);
-    const rows = rowsOf(frame, result);
-    for (let row = 0; row < rows; row++) {
+    return cellByCell(result, rowsOf(frame, result), (row) => {
       const at = row * c.stride;
       const which = c.values[at] as number;
       if (which === 1) takeCell(frame.columns[then] as Column, result, row);
       else if (which === 0) takeCell(frame.columns[otherwise] as Column, result, row);
       else writeMissing(result, row, c.status[at] as number);
-    }
+    });
   };
 };
+
+/** The elements of lists that are copied before other work may run. */
+const ELEMENTS = 1 << 16;
+
+/** Writes cells in ascending order. Every candidate may get a long list of the request. */
+export function cellByCell(
+  result: Column,
+  rows: number,
+  write: (row: number) => void,
+): Pieces<void> | undefined {
+  if (!('offsets' in result)) {
+    for (let row = 0; row < rows; row++) write(row);
+    return undefined;
+  }
+  const { offsets } = result;
+  const some = (from: number): number => {
+    let row = from;
+    for (let left = ELEMENTS; row < rows && left > 0; row++) {
+      write(row);
+      left -= (offsets[row + 1] as number) - (offsets[row] as number);
+    }
+    return row;
+  };
+  return rowsInSteps(rows, some, () => undefined);
+}
 
 /** `coalesce(a, b, …)` for numbers, bools and times. */
 export const coalesceNumber: BuildKernel = (out, args) => {
@@ -71,11 +97,10 @@ export const coalesceNumber: BuildKernel = (out, args) => {
 /** `coalesce` for texts, lists and vectors. */
 export const coalesceCell: BuildKernel = (out, args) => (frame) => {
   const result = frame.columns[out] as Column;
-  const rows = rowsOf(frame, result);
-  for (let row = 0; row < rows; row++) {
+  return cellByCell(result, rowsOf(frame, result), (row) => {
     const slot = args.find((one) => knownAt(frame.columns[one] as Column, row)) ?? args[0] ?? -1;
     takeCell(frame.columns[slot] as Column, result, row);
-  }
+  });
 };
 
 /** `known(x)` for every type. Its own result is always known. */

@@ -38,7 +38,7 @@ function onNumberList(loop: NumberLoop, side: 'left' | 'right'): BuildKernel {
       const result = frame.numbers(out);
       const list = frame.numbers(listSlot ?? -1);
       const one = frame.number(oneSlot ?? -1);
-      mapLists(frame, result, list, args, (row, at, start, n) => {
+      return mapLists(frame, result, list, args, (row, at, start, n) => {
         const i = row * one.stride;
         if (side === 'left') loop(result.values, at, list.values, start, 1, one.values, i, 0, n);
         else loop(result.values, at, one.values, i, 0, list.values, start, 1, n);
@@ -71,7 +71,7 @@ function onTextList(loop: TextLoop, side: 'left' | 'right'): BuildKernel {
       const result = frame.numbers(out);
       const list = frame.texts(listSlot ?? -1);
       const one = frame.text(oneSlot ?? -1);
-      mapLists(frame, result, list, args, (row, at, start, n) => {
+      return mapLists(frame, result, list, args, (row, at, start, n) => {
         loop(result.values, at, list.values, start, 1, one.values, row * one.stride, 0, n);
         hideEmpty(result.values, at, list.values, start, n);
       });
@@ -98,7 +98,7 @@ export function onNumber(loop: UnaryLoop<Float64Array>, isList: boolean): BuildK
       return (frame) => {
         const result = frame.numbers(out);
         const list = frame.numbers(a);
-        mapLists(frame, result, list, args, (_row, at, start, n) =>
+        return mapLists(frame, result, list, args, (_row, at, start, n) =>
           loop(result.values, at, list.values, start, 1, n),
         );
       };

@@ -1,4 +1,6 @@
+import type { NumberColumn, NumbersColumn, TextsColumn } from '../../api/columns.js';
 import { isKnown } from '../../api/status.js';
+import type { Pieces } from '../../core/pieces.js';
 import type { Frame } from '../../frame/frame.js';
 import type { BuildKernel } from '../operand.js';
 import { hideEmpty } from './elementwise.js';
@@ -32,7 +34,7 @@ export function inNumbers(choices: ReadonlySet<number>, isList: boolean): BuildK
     return (frame) => {
       const result = frame.numbers(out);
       const list = frame.numbers(slot);
-      mapLists(frame, result, list, args, (_row, at, start, n) =>
+      return mapLists(frame, result, list, args, (_row, at, start, n) =>
         test(result.values, at, list.values, start, 1, n),
       );
     };
@@ -65,7 +67,7 @@ export function inTexts(choices: ReadonlySet<string>, isList: boolean): BuildKer
     return (frame) => {
       const result = frame.numbers(out);
       const list = frame.texts(slot);
-      mapLists(frame, result, list, args, (_row, at, start, n) => {
+      return mapLists(frame, result, list, args, (_row, at, start, n) => {
         test(result.values, at, list.values, start, 1, n);
         hideEmpty(result.values, at, list.values, start, n);
       });
@@ -126,6 +128,37 @@ function textAmong(frame: Frame, text: string, choices: readonly number[], row: 
   return result;
 }
 
+/** A list of the request is searched once for all candidates, if a search for each of them costs more. */
+function isSearchedOnce(rows: number, list: NumbersColumn | TextsColumn): boolean {
+  const length = lengthOf(list);
+  return list.stride === 0 && rows * length > 64 * (rows + length);
+}
+
+function lengthOf({ offsets }: NumbersColumn | TextsColumn): number {
+  return (offsets[1] as number) - (offsets[0] as number);
+}
+
+/** The elements that are looked for before other work may run. */
+const PORTION = 1 << 13;
+
+/** Which values are in the list of the request. It takes as long as both are, not their product. */
+function* search<V>(
+  wanted: ReadonlySet<V>,
+  list: ArrayLike<V>,
+  length: number,
+  isUnknown: (element: V) => boolean,
+): Pieces<{ readonly found: ReadonlySet<V>; readonly hasUnknown: boolean }> {
+  const found = new Set<V>();
+  let hasUnknown = false;
+  for (let i = 0; i < length && found.size < wanted.size; i++) {
+    const element = list[i] as V;
+    if (isUnknown(element)) hasUnknown = true;
+    else if (wanted.has(element)) found.add(element);
+    if (i % PORTION === PORTION - 1) yield;
+  }
+  return { found, hasUnknown };
+}
+
 /** `x in list`. */
 export const inNumberList: BuildKernel = (out, args) => {
   const [slot = -1, listSlot = -1] = args;
@@ -134,6 +167,13 @@ export const inNumberList: BuildKernel = (out, args) => {
     const x = frame.number(slot);
     const list = frame.numbers(listSlot);
     const rows = rowsOf(frame, result);
+    if (isSearchedOnce(rows, list)) {
+      const { values } = x;
+      const wanted = new Set<number>();
+      for (let row = 0; row < rows; row++) if (values[row] === values[row]) wanted.add(values[row] as number);
+      const isUnknown = (element: number): boolean => element !== element;
+      return among(frame, result, args, values, search(wanted, list.values, lengthOf(list), isUnknown));
+    }
     for (let row = 0; row < rows; row++) {
       const value = x.values[row * x.stride] as number;
       const end = list.offsets[row * list.stride + 1] as number;
@@ -149,6 +189,7 @@ export const inNumberList: BuildKernel = (out, args) => {
       result.values[row] = found;
     }
     settle(frame, result, args);
+    return undefined;
   };
 };
 
@@ -159,6 +200,12 @@ export const inTextList: BuildKernel = (out, args) => {
     const x = frame.text(slot);
     const list = frame.texts(listSlot);
     const rows = rowsOf(frame, result);
+    if (isSearchedOnce(rows, list)) {
+      const wanted = new Set<string>();
+      for (let row = 0; row < rows; row++) if (isKnown(x.status[row])) wanted.add(x.values[row] as string);
+      const isUnknown = (element: string): boolean => element === '';
+      return among(frame, result, args, x.values, search(wanted, list.values, lengthOf(list), isUnknown));
+    }
     for (let row = 0; row < rows; row++) {
       const value = x.values[row * x.stride];
       const end = list.offsets[row * list.stride + 1] as number;
@@ -174,5 +221,22 @@ export const inTextList: BuildKernel = (out, args) => {
       result.values[row] = causeAt(frame, args, row) === 0 ? found : NaN;
     }
     settle(frame, result, args);
+    return undefined;
   };
 };
+
+/** Writes whether the value of each candidate was found. */
+function* among<V>(
+  frame: Frame,
+  result: NumberColumn,
+  args: readonly number[],
+  values: ArrayLike<V>,
+  searching: ReturnType<typeof search<V>>,
+): Pieces<void> {
+  const { found, hasUnknown } = yield* searching;
+  for (let row = 0; row < frame.count; row++) {
+    const isFound = found.has(values[row] as V) ? 1 : hasUnknown ? NaN : 0;
+    result.values[row] = causeAt(frame, args, row) === 0 ? isFound : NaN;
+  }
+  settle(frame, result, args);
+}

@@ -1,5 +1,6 @@
 import type { Column, NumberColumn, NumbersColumn, TextColumn, TextsColumn } from '../../api/columns.js';
 import { isKnown, Status } from '../../api/status.js';
+import type { Pieces } from '../../core/pieces.js';
 import { reserveNumbers, type Frame } from '../../frame/frame.js';
 
 /** The number of rows that a kernel must write: all candidates, or the one row of the request. */
@@ -40,9 +41,12 @@ export function hideUnknown(frame: Frame, out: NumberColumn, text: TextColumn): 
   }
 }
 
+/** The elements of lists that are computed before other work may run. */
+const ELEMENTS = 1 << 14;
+
 /**
- * Fills a list column from the lists of `list`. `work` writes the elements of one row: it reads `length` elements from
- * `start` and writes them from `at`. A row with an unknown argument gets the status of that argument.
+ * Fills a list column from the lists of `list`. `work` writes elements of one row: it reads `length` elements from `start`
+ * and writes them from `at`; a long list is divided. A row with an unknown argument gets the status of that argument.
  */
 export function mapLists(
   frame: Frame,
@@ -50,7 +54,7 @@ export function mapLists(
   list: NumbersColumn | TextsColumn,
   args: readonly number[],
   work: (row: number, at: number, start: number, length: number) => void,
-): void {
+): Pieces<void> | undefined {
   const rows = rowsOf(frame, out);
   const { offsets, stride } = list;
   let most = 0;
@@ -58,8 +62,9 @@ export function mapLists(
     most += (offsets[row * stride + 1] as number) - (offsets[row * stride] as number);
   }
   reserveNumbers(out, most);
-  let at = 0;
   out.offsets[0] = 0;
+  if (most > ELEMENTS) return mapInPieces(frame, out, list, args, work);
+  let at = 0;
   for (let row = 0; row < rows; row++) {
     const cause = causeAt(frame, args, row);
     out.status[row] = cause;
@@ -68,6 +73,38 @@ export function mapLists(
       const length = (offsets[row * stride + 1] as number) - start;
       work(row, at, start, length);
       at += length;
+    }
+    out.offsets[row + 1] = at;
+  }
+  return undefined;
+}
+
+function* mapInPieces(
+  frame: Frame,
+  out: NumbersColumn,
+  { offsets, stride }: NumbersColumn | TextsColumn,
+  args: readonly number[],
+  work: (row: number, at: number, start: number, length: number) => void,
+): Pieces<void> {
+  const rows = rowsOf(frame, out);
+  let at = 0;
+  let left = ELEMENTS;
+  for (let row = 0; row < rows; row++) {
+    const cause = causeAt(frame, args, row);
+    out.status[row] = cause;
+    if (cause === Status.present) {
+      const start = offsets[row * stride] as number;
+      const end = offsets[row * stride + 1] as number;
+      for (let from = start; from < end;) {
+        const length = Math.min(end - from, left);
+        work(row, at, from, length);
+        at += length;
+        from += length;
+        left -= length;
+        if (left > 0) continue;
+        left = ELEMENTS;
+        yield;
+      }
     }
     out.offsets[row + 1] = at;
   }

@@ -101,6 +101,33 @@ export function isLong(text: string, { inPieces }: Reading<unknown>): boolean {
   return text.length > PORTION && inPieces !== undefined;
 }
 
+/**
+ * Computes rows in steps of limited work.
+ * @param some computes rows from one on; returns the first row that is left
+ * @param end called after the last row
+ */
+export function rowsInSteps(
+  rows: number,
+  some: (from: number) => number,
+  end: () => void,
+): Pieces<void> | undefined {
+  const next = some(0);
+  if (next < rows) return rest(next);
+  end();
+  return undefined;
+
+  function* rest(from: number): Pieces<void> {
+    for (let row = from; row < rows; yield) row = some(row);
+    end();
+  }
+}
+
+export function hasLong(texts: TextColumn, rows: number, reading: Reading<unknown>): boolean {
+  if (reading.inPieces === undefined) return false;
+  for (let row = 0; row < rows; row++) if (textAt(texts, row).length > PORTION) return true;
+  return false;
+}
+
 export function textAt({ values, stride }: TextColumn, row: number): string {
   return values[row * stride] as string;
 }

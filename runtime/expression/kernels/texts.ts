@@ -1,9 +1,23 @@
+import type { TextColumn } from '../../api/columns.js';
+import { MillraceError } from '../../api/errors.js';
 import { Status } from '../../api/status.js';
 import type { Pieces } from '../../core/pieces.js';
-import type { Reading } from '../../text/index.js';
+import { PORTION, type Reading } from '../../text/index.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
-import { chunkEnd, computeChunks, isLong, readAt, readTexts, textAt, type Known } from './text-rows.js';
+import {
+  chunkEnd,
+  computeChunks,
+  hasLong,
+  isLong,
+  readAt,
+  readTexts,
+  textAt,
+  type Known,
+} from './text-rows.js';
+
+/** The units of texts that are tested for parts before other work may run. */
+const TESTED = 1 << 16;
 
 /** Computes a text from a text. */
 export function changing(reading: Reading<string>): BuildKernel {
@@ -72,8 +86,14 @@ export function measuring(reading: Reading<number>): BuildKernel {
   };
 }
 
+/** A test of two texts: at once, or of long texts in pieces. Both give the same. */
+export interface Relation {
+  readonly of: (text: string, part: string) => boolean;
+  readonly inPieces?: (text: string, part: string) => Pieces<boolean>;
+}
+
 /** Tests two texts. */
-export function relating(f: (text: string, part: string) => boolean): BuildKernel {
+export function relating({ of, inPieces }: Relation): BuildKernel {
   return (out, args) => {
     const [a = -1, b = -1] = args;
     return (frame) => {
@@ -81,13 +101,36 @@ export function relating(f: (text: string, part: string) => boolean): BuildKerne
       const x = frame.text(a);
       const y = frame.text(b);
       const rows = rowsOf(frame, result);
-      for (let row = 0; row < rows; row++) {
-        const isSo = f(x.values[row * x.stride] as string, y.values[row * y.stride] as string);
-        result.values[row] = isSo ? 1 : 0;
-      }
-      hideUnknown(frame, result, x);
-      hideUnknown(frame, result, y);
-      settle(frame, result, args);
+      const end = (): void => {
+        hideUnknown(frame, result, x);
+        hideUnknown(frame, result, y);
+        settle(frame, result, args);
+      };
+      /** Tests rows up to a text that is read in pieces, or as many as fit into one piece. @returns the next row */
+      const some = (from: number): number => {
+        let row = from;
+        for (let units = 0; row < rows && units < TESTED; row++) {
+          const [text, part] = [textAt(x, row), textAt(y, row)];
+          units += text.length;
+          if (inPieces !== undefined && units > TESTED && part.length > PORTION) break;
+          result.values[row] = of(text, part) ? 1 : 0;
+        }
+        return row;
+      };
+      const rest = function* (from: number): Pieces<void> {
+        for (let row = from; row < rows; yield) {
+          const next = some(row);
+          if (next === row && inPieces !== undefined) {
+            result.values[row] = (yield* inPieces(textAt(x, row), textAt(y, row))) ? 1 : 0;
+            row++;
+          } else row = next;
+        }
+        end();
+      };
+      const next = some(0);
+      if (next < rows) return rest(next);
+      end();
+      return undefined;
     };
   };
 }
@@ -140,26 +183,65 @@ export function comparing<T>(reading: Reading<T>, compare: (a: T, b: T) => numbe
   };
 }
 
-/** Computes a text from several texts. */
-export function joining(join: (texts: readonly string[]) => string): BuildKernel {
-  return (out, args) => {
-    const texts: string[] = [];
-    return (frame) => {
-      const result = frame.text(out);
-      const rows = rowsOf(frame, result);
-      for (let row = 0; row < rows; row++) {
-        const cause = causeAt(frame, args, row);
-        result.status[row] = cause;
-        if (cause === Status.present) {
-          for (let i = 0; i < args.length; i++) {
-            const { values, stride } = frame.text(args[i] as number);
-            texts[i] = values[row * stride] as string;
-          }
+/** The most characters that one kernel joins for a request: every candidate may repeat a long text of the request. */
+const MOST_JOINED = 1 << 25;
+/** The rows that are joined before other work may run. */
+const JOINED = 1024;
+
+/**
+ * Joins the texts of each row.
+ * @param name of the function, for the error
+ * @param reading what is made of each text before; a text of the request is read once
+ */
+export function joining(name: string, separator: string, reading: Reading<string>): BuildKernel {
+  return (out, args) => (frame) => {
+    const result = frame.text(out);
+    const rows = rowsOf(frame, result);
+    const columns = args.map((slot) => frame.text(slot));
+    const fixed: (string | undefined)[] = args.map(() => undefined);
+    let units = 0;
+    const join = (row: number, parts: readonly (string | undefined)[]): void => {
+      const cause = causeAt(frame, args, row);
+      let joined = '';
+      for (let i = 0; cause === Status.present && i < columns.length; i++) {
+        const column = columns[i] as TextColumn;
+        let part = parts[i];
+        if (part === undefined) {
+          part = reading.of(textAt(column, row));
+          if (column.stride === 0) fixed[i] = part;
         }
-        result.values[row] = cause === Status.present ? join(texts) : '';
+        joined += i === 0 ? part : separator + part;
       }
+      result.status[row] = cause;
+      result.values[row] = joined;
+      units += joined.length;
+      if (units > MOST_JOINED) throw tooLong(name);
     };
+    if (rows > JOINED || columns.some((one) => hasLong(one, rows, reading))) return inPieces();
+    for (let row = 0; row < rows; row++) join(row, fixed);
+    return undefined;
+
+    function* inPieces(): Pieces<void> {
+      for (let row = 0; row < rows; row++) {
+        const parts = [...fixed];
+        for (const [i, column] of columns.entries())
+          if (parts[i] === undefined && isLong(textAt(column, row), reading)) {
+            parts[i] = (yield* readAt(column, row, reading)).value;
+            if (column.stride === 0) fixed[i] = parts[i];
+          }
+        join(row, parts);
+        if (row % JOINED === JOINED - 1) yield;
+      }
+    }
   };
+}
+
+function tooLong(name: string): MillraceError {
+  const most = MOST_JOINED.toLocaleString('en');
+  return new MillraceError(
+    'invalid_body',
+    `\`${name}\` joins at most ${most} characters for one request; send fewer candidates or shorter texts`,
+  );
 }
 
 /** The number of Unicode characters, not of UTF-16 units. */

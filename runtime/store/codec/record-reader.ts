@@ -2,7 +2,7 @@ import type { Column, ColumnOf } from '../../api/columns.js';
 import { Status } from '../../api/status.js';
 import type { ValueType } from '../../api/types.js';
 import { writeMissing } from '../../frame/cells.js';
-import { reserveNumbers, widenVectors } from '../../frame/frame.js';
+import { checkElements, reserveNumbers, widenVectors } from '../../frame/frame.js';
 import { readText, viewOf } from './bytes.js';
 import { jsonStep, readJson, type JsonStep, type TailReader } from './json-step.js';
 import type { RecordLayout, StoredField } from './record-layout.js';
@@ -156,6 +156,7 @@ export class RecordReader {
     const count = record.readUInt32LE(start);
     const texts = start + 4 + 4 * count;
     if (texts > to) return false;
+    checkElements(column.values.length + count);
     let from = texts;
     for (let i = 0; i < count; i++) {
       const next = texts + record.readUInt32LE(start + 4 + 4 * i);
