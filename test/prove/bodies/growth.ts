@@ -14,6 +14,8 @@ export const BOUNDS = {
 const ENOUGH_MS = 10;
 /** A body that costs less says nothing of growth: the request itself costs as much. */
 const LEAST_MS = 4;
+/** A bound on the size of a body mends its growth, if the largest body that is accepted costs no more than this. */
+const BOUNDED_MS = 40;
 /** A body that costs more is the last one. */
 const MOST_MS = 250;
 const FIRST_BYTES = 32 * 1024;
@@ -32,6 +34,8 @@ export interface Grown {
   readonly lost: number;
   /** The statuses of the answers. */
   readonly statuses: ReadonlySet<number>;
+  /** A body of this size was refused where smaller ones were not. */
+  readonly refusedAt: number | undefined;
 }
 
 interface Point {
@@ -44,12 +48,12 @@ interface Point {
 export async function grow(service: MeasuredService, one: GrowingCase): Promise<Grown> {
   const points = new Map<number, Point>();
   const statuses = new Set<number>();
-  let [sent, lost, seed] = [0, 0, 1];
+  let [sent, lost, seed, status] = [0, 0, 1, 0];
   const measure = async (size: number): Promise<Point> => {
     const load = one.make(size, seed++);
     for (const stored of load.before ?? []) await service.send(stored);
     const { cpu, longest } = await service.during(async () => {
-      const status = await service.send(load.sent);
+      status = await service.send(load.sent);
       statuses.add(status);
       if (status === 0) lost++;
     });
@@ -66,18 +70,28 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
   };
   let size = Math.min(FIRST_BYTES, one.limit);
   let enough = 0;
+  let refusedAt: number | undefined;
   let largest = await measure(size);
   while (largest.cpuMs < MOST_MS && size < one.limit && enough < 2) {
     if (largest.cpuMs >= ENOUGH_MS) enough++;
+    const accepted = status === 200;
     // Far below, the next sizes tell nothing.
     const step = largest.cpuMs < ENOUGH_MS / 8 ? 4 : 2;
-    size = Math.min(size * step, one.limit);
-    largest = await measure(size);
+    const next = Math.min(size * step, one.limit);
+    const found = await measure(next);
+    if (accepted && status !== 200 && status !== 0) {
+      refusedAt = next;
+      break;
+    }
+    size = next;
+    largest = found;
   }
   const quarter = points.get(size / 4) ?? (await measure(size / 4));
+  const isCheap = (): boolean =>
+    largest.cpuMs < LEAST_MS || (refusedAt !== undefined && largest.cpuMs <= BOUNDED_MS);
   const growth = (): number =>
-    largest.cpuMs < LEAST_MS ? 0 : largest.cpuMs / largest.bytes / (quarter.cpuMs / quarter.bytes);
-  const perByteNs = (): number => (largest.cpuMs < LEAST_MS ? 0 : (largest.cpuMs * 1e6) / largest.bytes);
+    isCheap() ? 0 : largest.cpuMs / largest.bytes / (quarter.cpuMs / quarter.bytes);
+  const perByteNs = (): number => (isCheap() ? 0 : (largest.cpuMs * 1e6) / largest.bytes);
   const turnMs = (): number => Math.max(...Array.from(points.values(), (point) => point.turnMs));
   for (let i = 0; i < REPEATS; i++) {
     const excess = Math.max(growth() / BOUNDS.growth, perByteNs() / BOUNDS.perByteNs);
@@ -89,7 +103,17 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
   for (const [again, point] of points)
     for (let i = 1; i < REPEATS / 2 && point.turnMs > BOUNDS.turnMs * 0.75; i++) await measure(again);
   const { bytes, cpuMs } = largest;
-  return { growth: growth(), perByteNs: perByteNs(), turnMs: turnMs(), bytes, cpuMs, sent, lost, statuses };
+  return {
+    growth: growth(),
+    perByteNs: perByteNs(),
+    turnMs: turnMs(),
+    bytes,
+    cpuMs,
+    sent,
+    lost,
+    statuses,
+    refusedAt,
+  };
 }
 
 function bytesOf({ sent, read = 0 }: Load): number {

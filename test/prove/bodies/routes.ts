@@ -112,8 +112,7 @@ const LAYOUTS: Readonly<Record<string, (bytes: number) => number>> = {
 /** The cases of a route: each shape of text and JSON at each of its places. */
 export function* routeCases(route: ProvedRoute): Generator<GrowingCase> {
   let turn = 0;
-  const list = route.places.find(({ path }) => path.at(-1) === '[]')?.path;
-  if (list !== undefined) yield exampleCase(route, list);
+  yield exampleCase(route);
   for (const place of route.places) {
     const values = Object.entries(valuesAt(place.schema));
     for (const [what, value] of values) {
@@ -127,35 +126,60 @@ export function* routeCases(route: ProvedRoute): Generator<GrowingCase> {
           const body = bodyWith(route, place.path, Math.max(1, Math.floor(count(bytes))), bytes, (room, i) =>
             value(room, seed * 1_000_003 + i),
           );
-          return { sent: { path: route.path, bytes: Buffer.from(body) } };
+          const read = body.count * (READ_BY_ID[route.path] ?? 0);
+          return { sent: { path: route.path, bytes: Buffer.from(body.text) }, read };
         },
       };
     }
   }
 }
 
+/**
+ * Routes that look each id of a body up in the store, by the bytes that count as read for it: one operation of the store, or
+ * one for each kind of record that an id may have.
+ */
+const READ_BY_ID: Readonly<Record<string, number>> = {
+  '/api/v1/privacy/forget': 512,
+  '/api/v1/features/delete': 128,
+};
+
 /** The example itself, with as many elements as fit and as the schema allows. */
-function exampleCase(route: ProvedRoute, list: readonly string[]): GrowingCase {
-  const element = at(route.example, [...list.slice(0, -1), '0']);
-  const { maxItems = Infinity } = (route.places.find(({ path }) => path.join() === list.slice(0, -1).join())
-    ?.schema ?? {}) as { maxItems?: number };
+function exampleCase(route: ProvedRoute): GrowingCase {
+  const list = listOf(route);
+  const element = list && at(route.example, [...list, '0']);
+  const schema = list && route.places.find(({ path }) => path.join() === list.join())?.schema;
+  const most = typeof schema?.['maxItems'] === 'number' ? schema['maxItems'] : Infinity;
   const each = JSON.stringify(element ?? null).length + 8;
   return {
     covers: `route ${route.path}`,
     what: `${route.path}: its example, of many elements`,
     isBaseline: true,
-    limit: Math.min(route.limit * 0.95, each * maxItems),
+    limit: list === undefined ? 1024 : Math.min(route.limit * 0.95, each * most),
     make: (bytes, seed) => {
-      const count = Math.max(1, Math.min(maxItems, Math.floor(bytes / each)));
+      const count = Math.max(1, Math.min(most, Math.floor(bytes / each)));
       const elements = Array.from({ length: count }, (_, i) =>
         typeof element === 'string' ? `${element}${seed}_${i}` : distinct(element, `${seed}_${i}`),
       );
-      const body = JSON.stringify(withHole(route.example, list.slice(0, -1), HOLE)).replace(`"${HOLE}"`, () =>
-        JSON.stringify(elements),
-      );
-      return { sent: { path: route.path, bytes: Buffer.from(body) } };
+      const whole = list === undefined ? route.example : withHole(route.example, list, HOLE);
+      const body = JSON.stringify(whole).replace(`"${HOLE}"`, () => JSON.stringify(elements));
+      const read = count * (READ_BY_ID[route.path] ?? 0);
+      return { sent: { path: route.path, bytes: Buffer.from(body) }, read };
     },
   };
+}
+
+/** The list of the example that holds what the body is about: the last one that is in no other list. */
+function listOf({ example, places }: ProvedRoute): readonly string[] | undefined {
+  const lists = places.flatMap(({ path }) => {
+    if (path.indexOf('[]') !== path.length - 1) return [];
+    const list: string[] = [];
+    for (const name of path.slice(0, -1)) {
+      const [first] = Object.keys(at(example, list) ?? {});
+      list.push(name === '*' ? (first ?? name) : name);
+    }
+    return Array.isArray(at(example, list)) ? [list] : [];
+  });
+  return lists.at(-1);
 }
 
 type Make = (bytes: number, seed: number) => Json;
@@ -241,7 +265,7 @@ function bodyWith(
   count: number,
   bytes: number,
   value: (room: number, i: number) => Json,
-): string {
+): { readonly text: string; readonly count: number } {
   const hasList = path.some((segment) => segment === '[]' || segment === '*');
   // Lists in lists share the elements.
   const lists = path.filter((segment) => segment === '[]' || segment === '*').length;
@@ -265,7 +289,7 @@ function bodyWith(
     const own = `${JSON.stringify(name)}:${made(at(template, [name]), more)}`;
     return `{${[...fields.map(([field, one]) => `${JSON.stringify(field)}:${JSON.stringify(one)}`), own].join(',')}}`;
   };
-  return made(example, path);
+  return { text: made(example, path), count: number };
 }
 
 const textOfJson = (value: Json): string => (value instanceof Raw ? value.text : JSON.stringify(value));
@@ -299,8 +323,9 @@ export interface Frame {
   readonly declared: readonly string[];
 }
 
-export function frameOf({ path, limit, example, places }: ProvedRoute): Frame {
-  const list = places.find((place) => place.path.at(-1) === '[]')?.path.slice(0, -1);
+export function frameOf(route: ProvedRoute): Frame {
+  const { path, limit, example, places } = route;
+  const list = listOf(route);
   const element = list === undefined ? undefined : at(example, [...list, '0']);
   const declared = places
     .filter(

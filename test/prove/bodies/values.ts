@@ -47,19 +47,7 @@ function written(bytes: number, seed: number, part: (n: number) => string): stri
 }
 
 /** Numbers at the ends of their range, and where their text or their arithmetic is slow. */
-const NUMBERS = [
-  0,
-  1,
-  -1,
-  0.1,
-  1e308,
-  -1e308,
-  5e-324,
-  5e-310,
-  2 ** 53,
-  -(2 ** 31),
-  123456.789,
-];
+const NUMBERS = [0, 1, -1, 0.1, 1e308, -1e308, 5e-324, 5e-310, 2 ** 53, -(2 ** 31), 123456.789];
 const TIMES = [0, 1e12, Date.UTC(1969, 5, 1), Date.UTC(2024, 1, 29), Date.UTC(9999, 11, 31)];
 
 /** The bytes of one element of a list. */
