@@ -102,7 +102,7 @@ export class CurationLists {
     const all = { ...state.rules, [source]: rules };
     const diagnostics = new Diagnostics();
     if (all.file.length > 0 && all.api.length > 0)
-      checkConflicts({ rules: [...all.file, ...all.api] }, diagnostics);
+      await soon(checkConflicts({ rules: [...all.file, ...all.api] }, diagnostics));
     const use = diagnostics.hasErrors ? undefined : await this.#compile(list, all, diagnostics);
     if (use === undefined) return diagnostics.all;
     await store?.();

@@ -13,7 +13,7 @@ import { unconfirmed } from '../store/unconfirmed.js';
 import type { CurationLists, ListState } from './curation-lists.js';
 import type { CurationWatch } from './curation-watch.js';
 import { warningsOf, type RuleWarning } from './list-warnings.js';
-import { decodeRules, encodeRules, readSentRules, ruleOf, rulesVersion } from './stored-rules.js';
+import { decodeRules, encodeRules, readSentRules, ruleFinder, rulesVersion } from './stored-rules.js';
 
 /** The most rules that a list can have over the API. */
 export const MOST_RULES = 10_000;
@@ -193,8 +193,9 @@ function namedIds(rules: readonly CurationRule[]): readonly string[] {
 /** @throws MillraceError invalid_body if there are errors */
 function refuse(errors: readonly Diagnostic[], rules: readonly CurationRule[]): void {
   const violations = new Violations();
+  const ruleOf = ruleFinder(rules);
   for (const one of errors) {
-    const rule = ruleOf(one, rules);
+    const rule = ruleOf(one);
     const help = one.help === undefined ? '' : `; ${one.help}`;
     const pointer = rule === undefined ? '/rules' : pointerTo('/rules', rule);
     violations.add(pointer, one.code, `${one.message}${help}`);

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkConflicts } from '../config/curation/check-conflicts.js';
 import { readCurationYaml } from '../config/curation/read-yaml.js';
 import type { CurationRule } from '../config/model/curation.js';
+import { soon } from '../core/pieces.js';
 import { SourceFile } from '../config/yaml/source.js';
 import { parseFile } from '../config/yaml/yaml-file.js';
 import { Diagnostics, type Diagnostic } from '../config/diagnostics/diagnostics.js';
@@ -60,14 +61,22 @@ export async function readSentRules(list: string, sent: readonly JsonValue[]): P
     const parsed = parseFile(file, 'curation', {}, diagnostics);
     if (parsed !== undefined) rules.push(...readCurationYaml(parsed, diagnostics, { before, names }).rules);
   }
-  checkConflicts({ rules }, diagnostics);
+  await soon(checkConflicts({ rules }, diagnostics));
   return { rules, errors: diagnostics.hasErrors ? diagnostics.all : [] };
 }
 
-/** The number of the rule that an error is about, from 0. */
-export function ruleOf({ at }: Diagnostic, rules: readonly CurationRule[]): number | undefined {
-  const index = rules.findIndex(
-    (rule) => rule.at.file === at.file && rule.at.start <= at.start && at.start < rule.at.end,
-  );
-  return index < 0 ? undefined : index;
+/** Finds the number of the rule that an error is about, from 0. The rules are in the order in which they were read. */
+export function ruleFinder(rules: readonly CurationRule[]): (error: Diagnostic) => number | undefined {
+  const byFile = new Map<SourceFile, number[]>();
+  for (const [number, { at }] of rules.entries()) {
+    const known = byFile.get(at.file);
+    if (known === undefined) byFile.set(at.file, [number]);
+    else known.push(number);
+  }
+  // A file has as many rules as one portion.
+  return ({ at }) =>
+    byFile.get(at.file)?.find((number) => {
+      const span = rules[number]?.at;
+      return span !== undefined && span.start <= at.start && at.start < span.end;
+    });
 }

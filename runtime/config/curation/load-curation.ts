@@ -5,6 +5,7 @@ import { readText, readYamlFiles } from '../project/project-files.js';
 import type { SourceFile } from '../yaml/source.js';
 import { FILE_KINDS } from '../yaml/file-kinds.js';
 import { parseFile, stemOf } from '../yaml/yaml-file.js';
+import { atOnce } from '../../core/pieces.js';
 import { checkConflicts } from './check-conflicts.js';
 import { readCurationCsv } from './read-csv.js';
 import { readCurationYaml } from './read-yaml.js';
@@ -49,6 +50,6 @@ export function readCuration(file: SourceFile, diagnostics: Diagnostics): Curati
 }
 
 function checked(list: CurationList, diagnostics: Diagnostics): CurationList {
-  checkConflicts(list, diagnostics);
+  atOnce(checkConflicts(list, diagnostics));
   return list;
 }

@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from './diagnostic-codes.js';
-import type { Span } from '../yaml/source.js';
+import type { SourceFile, Span } from '../yaml/source.js';
 
 /** An error, or a warning, about a project file. */
 export interface Diagnostic {
@@ -15,6 +15,8 @@ export interface Diagnostic {
 /** Collects the diagnostics of a project, so that all of them are reported together. */
 export class Diagnostics {
   readonly #all: Diagnostic[] = [];
+  /** The places and messages of all, by file. */
+  readonly #told = new Map<SourceFile, Set<string>>();
 
   error(code: DiagnosticCode, at: Span, message: string, help?: string): void {
     this.#add('error', code, at, message, help);
@@ -34,8 +36,7 @@ export class Diagnostics {
     const redact = (text: string): string => at.file.redact(text);
     const redacted = redact(message);
     // A step that is compiled again after its dependencies reports the same errors again.
-    if (this.#all.some((one) => one.message === redacted && isSame(one.at, at))) return;
-    this.#all.push({
+    this.#keep({
       severity,
       code,
       at,
@@ -44,8 +45,15 @@ export class Diagnostics {
     });
   }
 
+  #keep(one: Diagnostic): void {
+    const { file, start, end } = one.at;
+    let told = this.#told.get(file);
+    if (told === undefined) this.#told.set(file, (told = new Set()));
+    if (told.size < told.add(`${start} ${end} ${one.message}`).size) this.#all.push(one);
+  }
+
   addAll(diagnostics: Iterable<Diagnostic>): void {
-    this.#all.push(...diagnostics);
+    for (const one of diagnostics) this.#keep(one);
   }
 
   get hasErrors(): boolean {
@@ -56,13 +64,11 @@ export class Diagnostics {
   get all(): readonly Diagnostic[] {
     return [...this.#all].sort(
       (a, b) =>
-        a.at.file.path.localeCompare(b.at.file.path) || a.at.start - b.at.start || a.at.end - b.at.end,
+        (a.at.file.path === b.at.file.path ? 0 : a.at.file.path.localeCompare(b.at.file.path)) ||
+        a.at.start - b.at.start ||
+        a.at.end - b.at.end,
     );
   }
-}
-
-function isSame(a: Span, b: Span): boolean {
-  return a.file === b.file && a.start === b.start && a.end === b.end;
 }
 
 /** The diagnostics, each once, also if a file was read several times. */
