@@ -14,12 +14,8 @@ import { TracedStore } from '../store/traced-store.js';
 import type { PipelineAnswer } from './answer-types.js';
 import { releaseFrame } from './components/release-frame.js';
 import { saltedDraws } from './components/draws.js';
-import {
-  runComponents,
-  type EffectErrorHandler,
-  type RankedCandidates,
-  type StepServices,
-} from './components/run-components.js';
+import { runComponents, type RankedCandidates, type StepServices } from './components/run-components.js';
+import type { StepHandlers } from './components/step-handlers.js';
 import { runServed } from './components/run-served.js';
 import { traceOf } from './components/trace.js';
 import { explain, type FinishedRun } from './explain/explain.js';
@@ -46,7 +42,7 @@ import { reportOf } from './run-report.js';
 import { StageRunner } from './stage-runner.js';
 import type { RequestContext, RunReport } from './types.js';
 
-export interface PipelineServices {
+export interface PipelineServices extends StepHandlers {
   readonly store: Store;
   readonly layouts: LayoutRegistry;
   /** Undefined if nothing is kept in process. */
@@ -69,7 +65,6 @@ export interface PipelineServices {
   readonly log?: RankingLog;
   /** The experiments of the pipeline; undefined if it has none. */
   readonly experiments?: PipelineExperiments | undefined;
-  readonly onEffectError?: EffectErrorHandler;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
   /** Sees an explained request before its frame is released, instead of an explanation. */
@@ -109,7 +104,7 @@ export async function runPipeline(
   let plan = called;
   const stages = new StageRunner(plan.definition.limits.time, context, services.usage);
   const { deadline } = stages;
-  const { onEffectError, usage } = services;
+  const { onEffectError, onHeld, usage } = services;
   const log = isExplained ? undefined : services.log;
   let opened: OpenedRequest | undefined;
   const check = (): void => deadline.check();
@@ -162,6 +157,7 @@ export async function runPipeline(
         ? runArms(plan, frame, request.ids, second, {
             deadline,
             onEffectError,
+            onHeld,
             observer: trace,
             draws: saltedDraws(plan, services.exploreSalt ?? '', request.requestId),
             page: { size: request.paging.userPageSize, first: pageStart(request.paging) },
@@ -186,7 +182,7 @@ export async function runPipeline(
     };
     const steps = trace?.isRehearsal
       ? ranked.steps
-      : runServed(plan, frame, ranked, answered, { deadline, onEffectError, span });
+      : runServed(plan, frame, ranked, answered, { deadline, onEffectError, onHeld, span });
     const own = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);
     const report: RunReport = {
       ...own,

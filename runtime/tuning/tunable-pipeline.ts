@@ -163,7 +163,7 @@ export class TunablePipeline {
   async #run(step: PlannedStep, frame: Frame, ranking: Ranking): Promise<void> {
     for (const slot of step.outputs.values()) frame.clear(slot);
     runKernelsAtOnce(step.prepare, frame);
-    await runStep(step, frame, ranking, this.#deadline, () => undefined, undefined);
+    await runStep(step, frame, ranking, this.#deadline, {}, undefined);
   }
 
   /** The steps to run again, with components that have the values in their options. */

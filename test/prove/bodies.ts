@@ -1,69 +1,125 @@
-import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { Proof, ProofResult } from './proof.js';
-import { ROUTES, type ProvedRoute } from './bodies/routes.js';
-import { TORTURE } from './bodies/torture-json.js';
-import { textCases, TEXT_FILES } from './bodies/texts.js';
-import { startMeasured, type MeasuredService, type Sent } from './bodies/turns.js';
+import { putBackDefects } from './bodies/defects.js';
+import { BOUNDS, grow } from './bodies/growth.js';
+import { compressed, type FixedCase, smallBodies, texts, torture } from './bodies/hostile.js';
+import type { GrowingCase } from './bodies/load.js';
+import { generator, type Generator, routesOfService, startProject } from './bodies/project.js';
+import { type Frame, frameOf } from './bodies/routes.js';
+import { reportOf, type GrowthRow, type TurnRow } from './bodies/report.js';
+import type { MeasuredService } from './bodies/turns.js';
+import type { Proof, ProofOptions } from './proof.js';
 
-/** Maximum CPU time of the main thread in one turn of the event loop, milliseconds. */
-const MOST_MS = 20;
 /** A case is repeated if a turn takes longer than this, milliseconds: other work on the machine may be the cause. */
 const SUSPICIOUS_MS = 15;
 const REPEATS = 3;
-/** The share of a route's size limit that values fill. The rest is for the JSON around them. */
-const FILLED = 0.9;
+/** Cases of one function, operator or option, and of one route. The full form has nearly all of them. */
+const EACH = { short: { named: 1, route: 2 }, full: { named: 24, route: 40 } };
+/** The step is prime, so the short run covers every route, shape and place. */
+const SHORT_STEP = 101;
+const SMALL_BODIES = { short: 2_000, full: 300_000 };
 
-interface Case {
-  readonly what: string;
-  /** The group of the case. Each group is a row of the table. */
-  readonly group: string;
-  readonly sent: () => Sent;
-}
-
-/** Measures the CPU time of the main thread per turn of the event loop, for JSON that is expensive to parse. */
+/**
+ * Measures the CPU time of the main thread, for bodies that follow from what functions, operators, options of plugins and
+ * routes declare that they take.
+ */
 export const bodies: Proof = {
   name: 'bodies',
-  summary: 'no body holds the main thread for more than 20 ms of CPU in one turn',
-  async run({ short }) {
-    const service = await startMeasured({}, TEXT_FILES);
-    const rows: Row[] = [];
+  summary: 'no body holds the main thread for more than 20 ms of CPU, and CPU grows with bytes alone',
+  async run(options) {
+    if (options.defects === true) return putBackDefects();
+    const made = await generator();
+    const { only } = options;
+    const wanted = only === undefined ? made.wanted : made.wanted.filter((name) => only.test(name));
+    const chosen = choose([...made.language.cases, ...made.options.cases], options);
+    const service = await startProject(filesOf(made, chosen));
     try {
-      const cases = [...torture(), ...compressed(), ...texts()];
-      // The step is prime, so the short run covers every route, shape and place.
-      const chosen = short ? cases.filter((_, i) => i % 13 === 0) : cases;
-      for (const one of chosen) note(rows, one, await measure(service, one));
-      note(
-        rows,
-        { what: 'generated', group: GENERATED },
-        await generated(service, short ? 4_000 : 1_000_000),
-      );
+      const { routes, cases } = await routesOfService(service.url);
+      const growing = [...chosen, ...choose(cases, options)];
+      const rows = await measureGrowth(service, growing, options);
+      const frames = routes.map(frameOf);
+      const turns = only === undefined ? await measureTurns(service, frames, options.short) : [];
+      const covered = new Set(growing.map(({ covers }) => covers));
+      const uncovered = wanted.filter((name) => !covered.has(name) && !made.leftOut.has(name));
+      return reportOf(rows, turns, wanted, uncovered, made.leftOut);
     } finally {
       await service.close();
     }
-    return report(rows);
   },
 };
 
-const GENERATED = 'generated bodies of up to 4 kB, 8 at a time';
-
-interface Measured {
-  /** The longest turn. For a repeated case, the best repeat counts. */
-  readonly longest: number;
-  readonly bodies: number;
-  /** Connections that broke without an answer. */
-  readonly lost: number;
+/** The cases to run: some of each function, operator, option and route, in a fixed order that has no period. */
+function choose(cases: readonly GrowingCase[], { short, only }: ProofOptions): readonly GrowingCase[] {
+  const { named, route } = short ? EACH.short : EACH.full;
+  const left = new Map<string, number>();
+  const order = cases.map((one, i) => ({ one, at: ((i + 1) * 2_654_435_761) % 2 ** 32 }));
+  return order
+    .sort((a, b) => a.at - b.at)
+    .map(({ one }) => one)
+    .filter((one) => {
+      if (only !== undefined) return only.test(`${one.covers}: ${one.what}`);
+      if (one.isBaseline === true) return true;
+      const most = one.covers.startsWith('route ') ? route : named;
+      const count = left.get(one.covers) ?? 0;
+      left.set(one.covers, count + 1);
+      return count < most;
+    });
 }
 
-interface Row {
-  readonly group: string;
-  bodies: number;
-  lost: number;
-  longest: number;
-  worst: string;
+/** The files of the pipelines that the cases need, and files that are no pipelines. */
+function filesOf(
+  { language, options }: Generator,
+  chosen: readonly GrowingCase[],
+): Generator['language']['files'] {
+  const needed = new Set(chosen.map(({ file }) => file));
+  return Object.fromEntries(
+    Object.entries({ ...language.files, ...options.files }).filter(
+      ([path]) => needed.has(path) || !path.startsWith('pipelines/'),
+    ),
+  );
 }
 
-function note(rows: Row[], { group, what }: Pick<Case, 'group' | 'what'>, found: Measured): void {
+async function measureGrowth(
+  service: MeasuredService,
+  cases: readonly GrowingCase[],
+  { short }: ProofOptions,
+): Promise<readonly GrowthRow[]> {
+  const rows: GrowthRow[] = [];
+  for (const [i, one] of cases.entries()) {
+    const found = await grow(service, one);
+    rows.push({ ...found, covers: one.covers, what: one.what });
+    const { growth, perByteNs, turnMs } = found;
+    if (growth > BOUNDS.growth || perByteNs > BOUNDS.perByteNs || turnMs > BOUNDS.turnMs)
+      console.log(
+        `${growth.toFixed(2)} ×, ${perByteNs.toFixed(0)} ns a byte, turn ${turnMs.toFixed(1)} ms  ${one.covers}: ${one.what}`,
+      );
+    if (!short && i % 200 === 199) console.log(`${i + 1} of ${cases.length} cases`);
+  }
+  return rows;
+}
+
+/** Bodies of JSON that is hard to parse, compressed bodies, long texts and small generated bodies. */
+async function measureTurns(
+  service: MeasuredService,
+  frames: readonly Frame[],
+  short: boolean,
+): Promise<readonly TurnRow[]> {
+  const rows: TurnRow[] = [];
+  const upload = frames.find(({ path }) => path === '/api/v1/entities/upload');
+  const cases = [...torture(frames), ...(upload === undefined ? [] : compressed(upload)), ...texts()];
+  const chosen = short ? cases.filter((_, i) => i % SHORT_STEP === 0) : cases;
+  for (const one of chosen) note(rows, one, await measureTurn(service, one));
+  const what = 'generated bodies of up to 4 kB, 8 at a time';
+  note(
+    rows,
+    { what, group: what },
+    await generated(service, frames, short ? SMALL_BODIES.short : SMALL_BODIES.full),
+  );
+  return rows;
+}
+
+type Measured = Pick<TurnRow, 'longest' | 'bodies' | 'lost'>;
+
+function note(rows: TurnRow[], { group, what }: Pick<FixedCase, 'group' | 'what'>, found: Measured): void {
   let row = rows.find((one) => one.group === group);
   if (row === undefined) rows.push((row = { group, bodies: 0, lost: 0, longest: 0, worst: '' }));
   row.bodies += found.bodies;
@@ -73,13 +129,12 @@ function note(rows: Row[], { group, what }: Pick<Case, 'group' | 'what'>, found:
   row.worst = what;
 }
 
-async function measure(service: MeasuredService, { sent: make, what }: Case): Promise<Measured> {
+/** For a repeated case, the best repeat counts. */
+async function measureTurn(service: MeasuredService, { sent: make, what }: FixedCase): Promise<Measured> {
   const sent = make();
   let longest = Infinity;
   let lost = 0;
-  let repeats = 0;
-  while (repeats < REPEATS && (repeats === 0 || longest > SUSPICIOUS_MS)) {
-    repeats++;
+  for (let i = 0; i < REPEATS && (i === 0 || longest > SUSPICIOUS_MS); i++) {
     const turn = await service.during(async () => {
       if ((await service.send(sent)) === 0) lost++;
     });
@@ -89,113 +144,12 @@ async function measure(service: MeasuredService, { sent: make, what }: Case): Pr
   return { longest, lost, bodies: 1 };
 }
 
-/** Yields each expensive value at each place of a body, for each route, at the size limit of the route. */
-function* torture(): Generator<Case> {
-  for (const route of ROUTES)
-    for (const [shape, textOf] of Object.entries(TORTURE))
-      for (const [place, bytesOf] of Object.entries(PLACES))
-        yield {
-          what: `${route.path}: ${shape}, ${place}`,
-          group: route.path,
-          sent: () => ({ path: route.path, bytes: Buffer.from(bytesOf(route, textOf)) }),
-        };
-}
-
-type TextOf = (bytes: number) => string;
-
-/** The places of a value in a body. */
-const PLACES: Readonly<Record<string, (route: ProvedRoute, textOf: TextOf) => string>> = {
-  'in each of 1,000 elements': (route, textOf) => spread(route, textOf, ['extra']),
-  'in declared fields of 1,000 elements': (route, textOf) => spread(route, textOf, route.declared),
-  'in one declared field of 1,000 elements': (route, textOf) =>
-    spread(route, textOf, route.declared.slice(0, 1)),
-  'in another declared field of 1,000 elements': (route, textOf) =>
-    spread(route, textOf, route.declared.slice(1, 2)),
-  'in one element': (route, textOf) =>
-    route.body([route.element(0, textOf(FILLED * Math.min(1024 * 1024, route.limit)))]),
-  'in a declared field of one element': (route, textOf) =>
-    route.body([route.element(0, textOf(FILLED * Math.min(1024 * 1024, route.limit)), route.declared[0])]),
-  'as 50 elements': (route, textOf) =>
-    route.body(Array.from({ length: 50 }, () => textOf((FILLED * route.limit) / 50))),
-  'beside the list': (route, textOf) =>
-    route.body([route.element(0, '1')], textOf(FILLED * Math.min(1024 * 1024, route.limit))),
-  'as the whole body': (route, textOf) => textOf(FILLED * route.limit),
-  'in a body of 60 kB': (route, textOf) => route.body([route.element(0, textOf(60_000))]),
-  'as elements of a body of 60 kB': (route, textOf) =>
-    route.body(Array.from({ length: 1000 }, (_, i) => route.element(i, textOf(20)))),
-  'cut short': (route, textOf) => route.body([textOf(FILLED * route.limit)]).slice(0, -2),
-};
-
-function spread(route: ProvedRoute, textOf: TextOf, names: readonly string[]): string {
-  const size = (FILLED * route.limit) / 1000 - 40;
-  return route.body(
-    Array.from({ length: 1000 }, (_, i) =>
-      route.element(i, textOf(Math.max(1, size)), names[i % Math.max(1, names.length)]),
-    ),
-  );
-}
-
-/** Yields compressed bodies: valid, with an extreme compression ratio, compressed twice, truncated, with trailing data. */
-function* compressed(): Generator<Case> {
-  const upload = ROUTES[2] as ProvedRoute;
-  const wide = (): string => spread(upload, TORTURE.names as TextOf, ['extra']);
-  const forms: readonly (readonly [string, (text: string) => { bytes: Buffer; encoding: string }])[] = [
-    ['gzip', (text) => ({ bytes: gzipSync(text), encoding: 'gzip' })],
-    ['deflate', (text) => ({ bytes: deflateSync(text), encoding: 'deflate' })],
-    [
-      'br',
-      (text) => ({
-        bytes: brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-        encoding: 'br',
-      }),
-    ],
-    ['gzip twice', (text) => ({ bytes: gzipSync(gzipSync(text)), encoding: 'gzip' })],
-    ['gzip cut short', (text) => ({ bytes: gzipSync(text).subarray(0, -20), encoding: 'gzip' })],
-    [
-      'gzip and more',
-      (text) => ({ bytes: Buffer.concat([gzipSync(text), gzipSync(text)]), encoding: 'gzip' }),
-    ],
-    ['gzip of nothing', () => ({ bytes: gzipSync(''), encoding: 'gzip' })],
-  ];
-  const texts: readonly (readonly [string, () => string])[] = [
-    ['1,000 wide entities', wide],
-    ['zeros', () => upload.body([upload.element(0, '0,'.repeat(6_000_000))])],
-    ['50 MB of spaces', () => ' '.repeat(50_000_000)],
-    ['500 MB of spaces', () => ' '.repeat(500_000_000)],
-    ['lists', () => upload.body([(TORTURE['empty lists'] as TextOf)(11_000_000)])],
-    ['names', () => upload.body([(TORTURE.names as TextOf)(11_000_000)])],
-  ];
-  for (const [form, compress] of forms)
-    for (const [what, text] of texts)
-      yield {
-        what: `${form}: ${what}`,
-        group: 'compressed uploads',
-        sent: () => ({ path: upload.path, ...compress(text()) }),
-      };
-}
-
-/** Yields bodies whose texts a pipeline splits into words or compares. */
-function* texts(): Generator<Case> {
-  for (const { reader, what, sent } of textCases())
-    yield { what: `${reader}: ${what}`, group: `texts, ${reader}`, sent };
-}
-
-/** Measures small valid and invalid bodies that fast-check generates. */
-async function generated(service: MeasuredService, count: number): Promise<Measured> {
-  const value = fc.jsonValue({ depthSize: 'small' }).map((json) => JSON.stringify(json));
-  const body = fc
-    .tuple(fc.nat(ROUTES.length - 1), fc.array(value, { maxLength: 12 }), value, fc.nat(12), fc.nat())
-    .map(([number, values, extra, kind, at]): Sent => {
-      const route = ROUTES[number] as ProvedRoute;
-      const names = ['extra', ...route.declared];
-      const elements = values.map((one, i) =>
-        (at + i) % 7 === 0 ? one : route.element(i, one, names[(at + i) % names.length]),
-      );
-      const text = kind === 0 ? extra : route.body(elements, kind < 4 ? extra : undefined);
-      const place = at % (text.length + 1);
-      const edited = kind === 1 ? text.slice(0, place) + text.slice(place + 1) : text;
-      return { path: route.path, bytes: Buffer.from(edited) };
-    });
+async function generated(
+  service: MeasuredService,
+  frames: readonly Frame[],
+  count: number,
+): Promise<Measured> {
+  const body = smallBodies(frames);
   const total = { longest: 0, lost: 0, bodies: 0 };
   const BATCH = 1000;
   for (let batch = 0; batch * BATCH < count; batch++) {
@@ -216,22 +170,4 @@ async function generated(service: MeasuredService, count: number): Promise<Measu
     total.longest = Math.max(total.longest, longest);
   }
   return total;
-}
-
-function report(rows: readonly Row[]): ProofResult {
-  const lines = rows.map(
-    ({ group, bodies: count, longest, worst }) =>
-      `| ${group} | ${count.toLocaleString('en')} | ${longest.toFixed(1)} ms | ${worst.replace(/^.*?: /, '')} |`,
-  );
-  return {
-    markdown: ['| bodies to | number | longest turn | of |', '| --- | --- | --- | --- |', ...lines].join(
-      '\n',
-    ),
-    missed: rows.flatMap(({ group, longest, worst, lost }) => [
-      ...(longest > MOST_MS
-        ? [`${group}: longest turn at most ${MOST_MS} ms, was ${longest.toFixed(1)} (${worst})`]
-        : []),
-      ...(lost > 0 ? [`${group}: ${lost} bodies had no answer`] : []),
-    ]),
-  };
 }

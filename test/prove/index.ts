@@ -15,6 +15,8 @@ nightly  every proof and torture script in the full form, the tests on Node 22 a
 
 --short  a run of at most a minute for each, as in CI
 --data=DIR  real products and judgments, for the proofs that can use them
+--only=PATTERN  the cases that match, for the proofs that can run some of them
+--defects  put known defects back into a copy of dist, one after the other: the proof must fail on each
 --write  put the figures into the page of the proof
 
 `;
@@ -41,10 +43,11 @@ interface Outcome {
 
 async function main(args: readonly string[]): Promise<void> {
   const data = args.find((arg) => arg.startsWith('--data='))?.slice('--data='.length);
-  const flags = new Set(args.filter((arg) => arg.startsWith('--') && !arg.startsWith('--data=')));
+  const only = args.find((arg) => arg.startsWith('--only='))?.slice('--only='.length);
+  const flags = new Set(args.filter((arg) => arg.startsWith('--') && !/^--(data|only)=/.test(arg)));
   const names = args.filter((arg) => !arg.startsWith('--'));
   const unknown = [
-    ...[...flags].filter((flag) => flag !== '--short' && flag !== '--write'),
+    ...[...flags].filter((flag) => !['--short', '--write', '--defects'].includes(flag)),
     ...names.filter(
       (name) => name !== 'all' && name !== 'nightly' && !PROOFS.some((proof) => proof.name === name),
     ),
@@ -60,9 +63,15 @@ async function main(args: readonly string[]): Promise<void> {
   const isNightly = names.includes('nightly');
   const isAll = isNightly || names.includes('all');
   const short = flags.has('--short') && !isNightly;
+  const options = {
+    short,
+    data,
+    only: only === undefined ? undefined : new RegExp(only),
+    defects: flags.has('--defects'),
+  };
   const outcomes: Outcome[] = [];
   for (const proof of PROOFS.filter(({ name }) => isAll || names.includes(name)))
-    outcomes.push(await timed(proof.name, () => prove(proof, { short, data }, flags.has('--write'))));
+    outcomes.push(await timed(proof.name, () => prove(proof, options, flags.has('--write'))));
   if (isNightly) {
     for (const name of TORTURE) outcomes.push(await timed(name, () => torture(name)));
     outcomes.push(await timed('wire', testWire));

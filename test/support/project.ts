@@ -28,7 +28,7 @@ export interface TestProject {
 }
 
 /** Writes files, by path, into a new folder. */
-export async function writeProject(files: Readonly<Record<string, string>>): Promise<string> {
+export async function writeProject(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'millrace-project-'));
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });

@@ -8,6 +8,7 @@ import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import { CurationService, type CurationServiceParts } from '../../curation/curation-service.js';
 import { CurationWatch } from '../../curation/curation-watch.js';
+import { HeldLog } from './held-log.js';
 import { ExperimentStates } from '../../experiments/experiment-states.js';
 import { Stops } from '../../experiments/stops.js';
 import type { EntityIndex } from '../../index/entity-index.js';
@@ -180,6 +181,7 @@ function wire(
     stops ?? new Stops(store, settings.prefix),
     services.resolve(TOKENS.clock),
   );
+  const held = new HeldLog(logger);
   const pipelines = compiled.pipelines.map(({ plan, experiments: live }) =>
     mountPipeline(plan, config.entities, {
       store,
@@ -205,6 +207,7 @@ function wire(
       now: services.resolve(TOKENS.clock),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
+      onHeld: (step, ms) => held.tell(plan.definition.name, step, ms),
     }),
   );
   const curation = new CurationService({

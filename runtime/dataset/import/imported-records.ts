@@ -141,7 +141,7 @@ export class ImportedRecords {
       runKernelsAtOnce(step.prepare, frame);
       // The order is that of the other system, and it showed all of these candidates: no filter and no rule runs.
       if (step.kind === 'feature' || step.kind === 'model')
-        reports.push(await runStep(step, frame, steps, this.#deadline, () => undefined, undefined));
+        reports.push(await runStep(step, frame, steps, this.#deadline, {}, undefined));
     }
     runKernelsAtOnce(plan.log.kernels, frame);
     const byId = new Map(ranking.candidates.map((candidate) => [candidate.id, candidate]));

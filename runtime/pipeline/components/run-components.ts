@@ -20,6 +20,7 @@ import type { Deadline } from '../../core/deadline.js';
 import { errorCodeOf, type TraceSpan } from '../../tracing/trace-span.js';
 import { Ranking, type RankingSnapshot } from './ranking.js';
 import { StepEdit } from './step-edit.js';
+import { watched, type StepHandlers } from './step-handlers.js';
 import { StepView } from './step-view.js';
 import { traceStep } from './trace-step.js';
 
@@ -57,14 +58,9 @@ export interface StepObserver {
   readonly isRehearsal: boolean;
 }
 
-/** Called when an effect fails. The error is not reported anywhere else. */
-export type EffectErrorHandler = (step: PlannedStep, error: unknown) => void;
-
 /** What the steps of one request need besides the frame. */
-export interface StepServices {
+export interface StepServices extends StepHandlers {
   readonly deadline: Deadline;
-  /** By default nothing is called. */
-  readonly onEffectError?: EffectErrorHandler | undefined;
   readonly observer?: StepObserver | undefined;
   /** The pages of the answer; by default those of the pipeline's `page:`. */
   readonly page?: PageGrid | undefined;
@@ -96,7 +92,7 @@ export async function runComponents(
   ids: readonly string[],
   services: StepServices,
 ): Promise<RankedCandidates> {
-  const { deadline, onEffectError = () => undefined, observer, span } = services;
+  const { deadline, observer, span } = services;
   const ranking = new Ranking(
     frame,
     plan.candidateType.name,
@@ -121,8 +117,8 @@ export async function runComponents(
     observer?.before(step, ranking);
     const done =
       span?.isRecorded === true
-        ? await traceStep(span, step, (own) => runStep(step, frame, ranking, deadline, onEffectError, own))
-        : await runStep(step, frame, ranking, deadline, onEffectError, span);
+        ? await traceStep(span, step, (own) => runStep(step, frame, ranking, deadline, services, own))
+        : await runStep(step, frame, ranking, deadline, services, span);
     const ended = performance.now();
     if (done.outcome !== 'not_asked_for') stepMs[reports.length] = ended - began;
     began = ended;
@@ -169,7 +165,7 @@ export async function runStep(
   frame: Frame,
   ranking: Ranking,
   deadline: Deadline,
-  onEffectError: EffectErrorHandler,
+  handlers: StepHandlers,
   span: TraceSpan | undefined,
   copied?: RankingSnapshot,
 ): Promise<StepReport> {
@@ -186,13 +182,22 @@ export async function runStep(
       case 'feature':
       case 'model': {
         const component = step.component as FeatureComponent;
-        await finish(component.compute(view, outputsOf(step, frame)), deadline);
+        const outputs = outputsOf(step, frame);
+        await finish(
+          watched(step, handlers, () => component.compute(view, outputs)),
+          deadline,
+        );
         settleOutputs(step, frame);
         return report(step, { before });
       }
       case 'filter': {
         const component = step.component as FilterComponent;
-        const { removed, reason, undecided } = checkSelection(await finish(component.select(view), deadline));
+        const { removed, reason, undecided } = checkSelection(
+          await finish(
+            watched(step, handlers, () => component.select(view)),
+            deadline,
+          ),
+        );
         ranking.remove(removed);
         return report(step, { before, removed, reason, skipped: undecided });
       }
@@ -200,7 +205,12 @@ export async function runStep(
         const component = step.component as RuleComponent;
         const edit = new StepEdit(ranking, step.number);
         try {
-          const done = checkReport(await finish(component.apply(view, edit), deadline));
+          const done = checkReport(
+            await finish(
+              watched(step, handlers, () => component.apply(view, edit)),
+              deadline,
+            ),
+          );
           const { left, ...counts } = keepFinite(done, ranking, before?.scores);
           const removed = [...new Set(edit.hidden)];
           if (removed.length > 0) ranking.remove(removed);
@@ -219,19 +229,19 @@ export async function runStep(
       }
       case 'effect': {
         // The request does not wait for an effect, and an effect cannot fail it.
-        const running = (step.component as EffectComponent).run?.(view);
+        const running = watched(step, handlers, () => (step.component as EffectComponent).run?.(view));
         if (!(running instanceof Promise)) return report(step, { before });
         deadline.usage?.hold(running);
         const pending = running.catch((error: unknown) => {
           span?.fail(errorCodeOf(error));
-          onEffectError(step, error);
+          handlers.onEffectError?.(step, error);
         });
         return report(step, { before, pending });
       }
     }
   } catch (error) {
     span?.fail(errorCodeOf(error));
-    if (step.kind === 'effect') onEffectError(step, error);
+    if (step.kind === 'effect') handlers.onEffectError?.(step, error);
     deadline.check();
     if (step.kind !== 'effect' && step.onError === 'fail') throw failed(step, error);
     if (before !== undefined) ranking.restore(before);

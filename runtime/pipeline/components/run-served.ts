@@ -4,7 +4,8 @@ import type { Deadline } from '../../core/deadline.js';
 import type { Frame } from '../../frame/frame.js';
 import type { TraceSpan } from '../../tracing/trace-span.js';
 import type { RankedRow, Ranking } from './ranking.js';
-import type { EffectErrorHandler, RankedCandidates, StepReport } from './run-components.js';
+import type { RankedCandidates, StepReport } from './run-components.js';
+import { watched, type StepHandlers } from './step-handlers.js';
 import { StepView } from './step-view.js';
 
 /** The page that was answered. */
@@ -15,9 +16,8 @@ export interface AnsweredRows {
   readonly rows: readonly RankedRow[];
 }
 
-export interface ServedServices {
+export interface ServedServices extends StepHandlers {
   readonly deadline: Deadline;
-  readonly onEffectError: EffectErrorHandler | undefined;
   readonly span: TraceSpan | undefined;
 }
 
@@ -36,11 +36,13 @@ export function runServed(
   return steps.map((report) => {
     const { step, outcome } = report;
     if (outcome !== 'ran' || !wantsPage(step)) return report;
-    const { deadline, onEffectError = () => undefined, span } = services;
-    const failed = (error: unknown): void => onEffectError(step, error);
+    const { deadline, span } = services;
+    const failed = (error: unknown): void => services.onEffectError?.(step, error);
     try {
       const view = new StepView(step, frame, ranking.rows, ranking, deadline, span);
-      const running = (step.component as EffectComponent).served?.(view, pageOf(ranking, answered));
+      const running = watched(step, services, () =>
+        (step.component as EffectComponent).served?.(view, pageOf(ranking, answered)),
+      );
       if (!(running instanceof Promise)) return report;
       deadline.usage?.hold(running);
       const pending = Promise.all([report.pending, running.catch(failed)]).then(() => undefined);

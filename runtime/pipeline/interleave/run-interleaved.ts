@@ -74,7 +74,7 @@ export async function runInterleaved(
           : await own.within(reads.frame);
       const release = shareColumns(plan, shared, frame, armFrame, shared.hasReads);
       const ranking = new Ranking(armFrame, plan.candidateType.name, ids, page, undefined, forked.kept);
-      await runArm(arm, armFrame, ranking, own, services.span, forked.kept?.snapshot);
+      await runArm(arm, armFrame, ranking, own, services, forked.kept?.snapshot);
       return { ranking, release };
     }).catch((error: unknown) => {
       deadline.check(); // the time of the whole request may be over
@@ -146,7 +146,7 @@ async function runArm(
   frame: Frame,
   ranking: Ranking,
   deadline: Deadline,
-  parent: TraceSpan | undefined,
+  { span: parent, onHeld }: StepServices,
   snapshot: RankingSnapshot | undefined,
 ): Promise<void> {
   let copied = snapshot;
@@ -157,7 +157,7 @@ async function runArm(
     if (preparing !== undefined) await preparing;
     if (step.kind === 'effect') continue; // a later step may use a definition that an effect uses first
     const run = (span: TraceSpan | undefined): Promise<StepReport> =>
-      runStep(step, frame, ranking, deadline, () => undefined, span, copied);
+      runStep(step, frame, ranking, deadline, { onHeld }, span, copied);
     const { outcome, reason } =
       parent?.isRecorded === true ? await traceStep(parent, step, run, name) : await run(parent);
     if (outcome === 'failed') throw new Error(`the step ${step.as} failed: ${reason}`);

@@ -5,7 +5,7 @@ import { loadSettings } from '../../../runtime/settings/settings.js';
 /**
  * Runs the service in a separate process, with settings from the environment. Between the messages `begin` and `end`, it
  * measures each turn of its event loop: the CPU time of the main thread from one check phase to the next. It answers
- * `end` with the longest turn in milliseconds and with its resident memory in bytes.
+ * `end` with the longest turn and all turns in milliseconds, and with its resident memory in bytes.
  */
 const schedstat = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
 const line = Buffer.alloc(128);
@@ -19,6 +19,7 @@ function cpuMs(): number {
 
 let before = 0;
 let longest = 0;
+let began = 0;
 let next: NodeJS.Immediate | undefined;
 
 function turn(): void {
@@ -36,13 +37,13 @@ const service = await startService(loadSettings(process.env));
 process.on('message', (message) => {
   if (message === 'begin') {
     longest = 0;
-    before = cpuMs();
+    before = began = cpuMs();
     next = setImmediate(turn);
   } else {
     // The last answer may have been computed in this turn, so the turn counts.
     note();
     clearImmediate(next);
-    process.send?.({ longest, rss: process.memoryUsage.rss() });
+    process.send?.({ longest, cpu: before - began, rss: process.memoryUsage.rss() });
   }
 });
 process.once('disconnect', () => {

@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { repositoryPath } from '../../support/repository.js';
 
@@ -14,15 +14,22 @@ export interface Sent {
   readonly encoding?: string;
 }
 
+/** What the service used while it worked. */
+export interface Measurement {
+  readonly longest: number;
+  readonly cpu: number;
+  readonly rss: number;
+}
+
 /** A process that serves the shipped project and measures the turns of its event loop. */
 export interface MeasuredService {
   readonly url: string;
   readonly pid: number;
   /**
-   * Runs the work. Returns the longest turn of the main thread meanwhile (CPU time in milliseconds), and the resident
-   * memory afterwards (bytes).
+   * Runs the work. Returns the longest turn of the main thread meanwhile and all its turns (CPU time in milliseconds), and
+   * the resident memory afterwards (bytes).
    */
-  during(work: () => Promise<unknown>): Promise<{ readonly longest: number; readonly rss: number }>;
+  during(work: () => Promise<unknown>): Promise<Measurement>;
   /** Sends a body and reads the answer. @returns the status; 0 if the connection broke */
   send(sent: Sent): Promise<number>;
   close(): Promise<void>;
@@ -31,12 +38,15 @@ export interface MeasuredService {
 /** @param files more files of the project */
 export async function startMeasured(
   env: Readonly<Record<string, string>> = {},
-  files: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string | Uint8Array>> = {},
 ): Promise<MeasuredService> {
   const root = await mkdtemp(join(tmpdir(), 'millrace-prove-'));
   for (const folder of ['pipelines', 'schemas'])
     await cp(repositoryPath(folder), join(root, folder), { recursive: true });
-  for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
   const child = fork(fileURLToPath(new URL('./turn-service.js', import.meta.url)), [], {
     env: {
       ...process.env,
@@ -56,7 +66,7 @@ export async function startMeasured(
     async during(work) {
       child.send('begin');
       await work();
-      const answer = answerOf<{ longest: number; rss: number }>(child);
+      const answer = answerOf<Measurement>(child);
       child.send('end');
       return answer;
     },

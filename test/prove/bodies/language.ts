@@ -1,0 +1,101 @@
+/** Cases of the expression language: each form of each function and operator, on each place of its values. */
+import { kindOf, languageForms, type LanguageForm } from '../../support/expression-forms.js';
+import { FUNCTIONS } from '../../../runtime/expression/functions/registry.js';
+import { OPERATORS } from '../../../runtime/expression/operator-domains.js';
+import {
+  type Bound,
+  bodyOf,
+  type Layout,
+  LAYOUTS,
+  nameOf,
+  pipelineFile,
+  type Place,
+  RANKING_LIMIT,
+} from './columns.js';
+import type { GrowingCase } from './load.js';
+import { ELEMENT_SIZES, grows, SHAPES } from './values.js';
+
+/** The functions and operators that the cases must cover. */
+export function languageToCover(): readonly string[] {
+  return [
+    ...Array.from(FUNCTIONS.keys(), (name) => `function ${name}`),
+    ...Object.keys(OPERATORS).map((op) => `operator ${op}`),
+  ];
+}
+
+export interface Generated {
+  /** The files of the pipelines. */
+  readonly files: Readonly<Record<string, string | Uint8Array>>;
+  readonly cases: readonly GrowingCase[];
+}
+
+/** The pipelines and cases of all forms. */
+export function languageCases(forms: readonly LanguageForm[] = languageForms()): Generated {
+  const files: Record<string, string> = {};
+  const cases: GrowingCase[] = [];
+  let turn = 0;
+  for (const form of forms) {
+    for (const places of placesOf(form)) {
+      const name = `generated_${Object.keys(files).length}`;
+      const bounds = form.takes.map((argument, role): Bound => ({
+        argument,
+        role,
+        place: places[role] ?? 'request',
+      }));
+      const text = form.write(
+        bounds.map((bound) =>
+          typeof bound.argument === 'object' && 'written' in bound.argument
+            ? (bound.argument.written[turn % bound.argument.written.length] ?? '')
+            : nameOf(bound),
+        ),
+      );
+      Object.assign(files, pipelineFile(name, { use: 'score', with: { value: `if(known(${text}), 1, 0)` } }));
+      const valued = bounds.filter(({ argument }) => kindOf(argument) !== undefined);
+      for (const shape of shapesOf(form)) {
+        for (const layout of layoutsOf(valued, turn++)) {
+          const elements = ELEMENT_SIZES[turn % ELEMENT_SIZES.length] ?? '';
+          cases.push({
+            covers: `${form.isOperator ? 'operator' : 'function'} ${form.of}`,
+            what: `${text}: ${shape}, ${layout}`,
+            file: `pipelines/${name}.yaml`,
+            limit: RANKING_LIMIT,
+            make: (bytes, seed) =>
+              bodyOf(`/api/v1/${name}`, valued, layout, { shape, elements }, bytes, seed),
+          });
+        }
+      }
+    }
+  }
+  return { files, cases };
+}
+
+/** Whose values the arguments are. Values that do not grow are the candidates'. */
+function placesOf({ takes }: LanguageForm): readonly (readonly Place[])[] {
+  const growing = takes.filter(grows).length;
+  const all = (place: Place): Place[] => takes.map(() => place);
+  if (growing === 0) return [all('candidate')];
+  const single = (['candidate', 'request', 'shared'] as const).map(all);
+  if (takes.length === 1) return single;
+  const mixed = (first: Place, others: Place): Place[] => takes.map((_, i) => (i === 0 ? first : others));
+  return [
+    ...single,
+    mixed('candidate', 'request'),
+    mixed('request', 'candidate'),
+    mixed('candidate', 'shared'),
+    mixed('shared', 'candidate'),
+  ];
+}
+
+/** Without texts there is one shape. */
+function shapesOf({ takes }: LanguageForm): readonly string[] {
+  const hasText = takes.some((argument) => ['text', 'texts'].includes(kindOf(argument) ?? ''));
+  return hasText ? Object.keys(SHAPES) : ['words'];
+}
+
+/** The layouts in turn; one is enough where the candidates have no values that grow. */
+function layoutsOf(bounds: readonly Bound[], turn: number): readonly Layout[] {
+  const names = Object.keys(LAYOUTS);
+  const growing = bounds.filter(({ argument }) => grows(argument));
+  if (growing.length === 0) return ['many candidates'];
+  return [names[turn % names.length] ?? 'many candidates'];
+}

@@ -1,0 +1,25 @@
+import type { Sent } from './turns.js';
+
+/** A body, and what the store holds for it. */
+export interface Load {
+  readonly sent: Sent;
+  /** Bodies to send before, not measured. */
+  readonly before?: readonly Sent[];
+  /** The bytes of records that are read for the body. */
+  readonly read?: number;
+}
+
+/** A case that grows: bodies of any size. */
+export interface GrowingCase {
+  /** What it covers: `function contains`, `operator in`, `option dedupe.by`, `route /api/v1/feedback`. */
+  readonly covers: string;
+  readonly what: string;
+  /** The file of the pipeline that the case needs, if it is not always there. */
+  readonly file?: string;
+  /** True if it always runs: what it measures is answered with 200. */
+  readonly isBaseline?: true;
+  /** The largest body that the route takes, in bytes. */
+  readonly limit: number;
+  /** Makes a body of about so many bytes. Bodies of different seeds have no text in common, where the shape allows it. */
+  readonly make: (bytes: number, seed: number) => Load;
+}
