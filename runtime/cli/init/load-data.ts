@@ -96,11 +96,13 @@ export async function writeStatistics(
   for (const { fields, statistics } of textSteps(guess)) {
     const input = await openLines(context, join(folder, DATA.products));
     try {
+      const paths = fields.map(({ path }) => path);
       const texts = textsOf(
         input,
-        fields.map(({ path }) => path.slice('product.'.length)),
+        paths.map((path) => path.slice('product.'.length)),
       );
-      await writeWhole(join(folder, statistics), writeTextStatistics(await buildTextStatistics(texts)));
+      const counted = { ...(await buildTextStatistics(texts)), fields: paths };
+      await writeWhole(join(folder, statistics), writeTextStatistics(counted));
     } finally {
       await input.close();
     }
