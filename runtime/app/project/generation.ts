@@ -203,6 +203,11 @@ function wire(
       historyRetention: settings.historyRetention,
       eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
       now: services.resolve(TOKENS.clock),
+      onMisspelt: (pipeline, { field, near }) =>
+        logger.warn(
+          { pipeline, field, near },
+          'a field of a request is ignored; did you mean the one near it?',
+        ),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
     }),
