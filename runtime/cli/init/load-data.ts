@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../api/types.js';
 import {
   buildTextStatistics,
+  DEFAULT_ANALYZER,
   writeTextStatistics,
   type FieldTexts,
 } from '../../../plugins/text_match/index.js';
@@ -10,6 +11,7 @@ import { idText } from '../../core/ids.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { openInput, type Input } from '../input/open-input.js';
+import type { AnalyzerSettings } from '../../text/index.js';
 import { loadRows } from '../load/load-rows.js';
 import { openTarget } from '../load/open-target.js';
 import { startProgress } from '../load/progress.js';
@@ -101,7 +103,7 @@ export async function writeStatistics(
         input,
         paths.map((path) => path.slice('product.'.length)),
       );
-      const counted = { ...(await buildTextStatistics(texts)), fields: paths };
+      const counted = { ...(await buildTextStatistics(texts, analyzerOf(guess))), fields: paths };
       await writeWhole(join(folder, statistics), writeTextStatistics(counted));
     } finally {
       await input.close();
@@ -109,6 +111,12 @@ export async function writeStatistics(
     files.push(statistics);
   }
   return files;
+}
+
+/** The analyzer of the steps that `textSteps` makes. */
+function analyzerOf({ language }: ProductGuess): AnalyzerSettings {
+  if (language === undefined) return DEFAULT_ANALYZER;
+  return { ...DEFAULT_ANALYZER, language: language.language, stemming: 'language' };
 }
 
 async function* textsOf(input: Input, names: readonly string[]): AsyncGenerator<readonly FieldTexts[]> {
