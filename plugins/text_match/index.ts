@@ -6,7 +6,7 @@ import { readSynonyms } from './synonyms.js';
 import { TextMatch } from './text-match.js';
 import { adviceOn, statisticsOf } from './used-statistics.js';
 
-export { followsRequest } from './used-statistics.js';
+export { followsRequest, ownFile } from './used-statistics.js';
 export { fieldGroups, type FieldGroup } from './fields.js';
 export type { Options as TextMatchOptions } from './options.generated.js';
 export {
@@ -35,7 +35,7 @@ export const plugin = definePlugin<Options>({
       b,
       synonyms: synonyms && readSynonyms(synonyms, ['synonyms']),
       statistics,
-      advice: statistics === undefined ? adviceOn(options, groups, build) : [],
+      advice: adviceOn(options, groups, statistics, build),
     });
   },
 });

@@ -92,9 +92,9 @@ export interface Options {
   /**
    * The source of word frequencies and mean lengths: { file: … }, a file from `millrace text-stats`; or
    * candidates (all candidates of the request, including filtered ones). By default the file
-   * `statistics/<as>.json` if it exists; otherwise, for a step with one field, the file that has its
-   * name, e.g. statistics/product.title.json, if it was made with the analyzer of the step; otherwise
-   * candidates.
+   * `statistics/<pipeline>/<as>.json`; otherwise `statistics/<as>.json`, unless it says that it counts
+   * other texts; otherwise, for a step with one field, the file that has its name, e.g.
+   * statistics/product.title.json, if it was made with the analyzer of the step; otherwise candidates.
    */
   readonly statistics?: Statistics;
   /** The BM25 parameter k1: how much repeated occurrences of a word add. With 0, a word counts once. */

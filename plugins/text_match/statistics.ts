@@ -17,6 +17,8 @@ import { groupBy } from './group-by.js';
 export interface TextStatistics {
   /** One entry for each analyzer of the fields, in the order of the first field that has it. */
   readonly analyzers: readonly TermStatistics[];
+  /** The paths of the texts, e.g. product.title; undefined in a file that does not say it. */
+  readonly fields?: readonly string[];
   /** Set if the texts are a random sample of the entities of the index. */
   readonly sample?: IndexSample;
 }
@@ -123,8 +125,8 @@ function isList<T>(value: T | readonly T[]): value is readonly T[] {
 }
 
 /** The content of a statistics file. Equal statistics give equal bytes. */
-export function writeTextStatistics({ analyzers, sample }: TextStatistics): string {
-  const head = { format: FORMAT, ...(sample === undefined ? {} : { sample }) };
+export function writeTextStatistics({ analyzers, fields, sample }: TextStatistics): string {
+  const head = { format: FORMAT, ...(fields && { fields }), ...(sample && { sample }) };
   const [only] = analyzers;
   // A file of one analyzer has no list, as older versions read it.
   if (analyzers.length === 1 && only !== undefined) return `${termsText(only, head)}\n`;
@@ -184,12 +186,17 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
   }
   if (!isRecord(content) || content['format'] !== FORMAT)
     throw wrong(`is not a file of the format ${FORMAT}`);
-  const { analyzers, sample } = content;
+  const { analyzers, fields, sample } = content;
+  if (fields !== undefined && !isTexts(fields)) throw wrong('has no list of fields');
   if (sample !== undefined && !isSample(sample)) throw wrong('has a sample without rows, of and at');
   if (analyzers !== undefined && !(Array.isArray(analyzers) && analyzers.length > 0))
     throw wrong('has no list of analyzers');
   const parts: readonly unknown[] = analyzers ?? [content];
-  return { analyzers: parts.map((part) => readTerms(part, wrong)), ...(sample && { sample }) };
+  return {
+    analyzers: parts.map((part) => readTerms(part, wrong)),
+    ...(fields && { fields }),
+    ...(sample && { sample }),
+  };
 }
 
 function readTerms(content: unknown, wrong: (what: string) => OptionError): TermStatistics {
@@ -211,6 +218,10 @@ function readTerms(content: unknown, wrong: (what: string) => OptionError): Term
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function isMakers(value: unknown): value is TermMakers {

@@ -11,14 +11,13 @@ export class StepOrder {
   /** Names of the steps that compute something. */
   readonly names: readonly string[];
   readonly #steps: readonly StepDefinition[];
+  readonly #kinds: readonly (ComponentKind | undefined)[];
   readonly #computes: readonly boolean[];
 
   constructor(steps: readonly StepDefinition[], kindOf: (use: string) => ComponentKind | undefined) {
     this.#steps = steps;
-    this.#computes = steps.map(({ use }) => {
-      const kind = kindOf(use.value);
-      return kind === 'feature' || kind === 'model';
-    });
+    this.#kinds = steps.map(({ use }) => kindOf(use.value));
+    this.#computes = this.#kinds.map((kind) => kind === 'feature' || kind === 'model');
     this.names = steps.filter((_, index) => this.#computes[index]).map(nameOf);
   }
 
@@ -40,6 +39,16 @@ export class StepOrder {
     const index = this.#find(name);
     const step = this.#steps[index];
     if (step === undefined) return undefined;
+    const does = DOES[this.#kinds[index] ?? 'feature'];
+    if (does !== undefined)
+      return {
+        problem: 'unknown_feature',
+        message: `the step \`${name}\` (line ${lineOf(step)}) ${does} and has no outputs, so there is no \`${name}:${output}\``,
+        help:
+          output === 'score'
+            ? '`score` is the score so far; to use an earlier value, give its expression a name under `define:`, and write the name in both steps'
+            : 'name the value under `define:`, or compute it in a step such as `use: linear`',
+      };
     const started = waiting.indexOf(index);
     if (started >= 0) return this.#circle(name, output, waiting.slice(started));
     const reader = waiting.at(-1);
@@ -77,6 +86,13 @@ export class StepOrder {
     };
   }
 }
+
+/** What the steps do that compute no columns. */
+const DOES: Readonly<Partial<Record<ComponentKind, string>>> = {
+  filter: 'removes candidates',
+  rule: 'changes scores or places',
+  effect: 'sends something away',
+};
 
 /** The name of a step: its `as:`, or the name of its plugin. */
 export function nameOf({ as, use }: StepDefinition): string {

@@ -1,10 +1,12 @@
+import { sameMeaning } from './synonyms.js';
+
 /** Longer names are not compared. Names of this length are not typed by hand. */
 const LONGEST = 64;
 
 /**
  * Finds the candidate that a wrong name most likely means, for "did you mean". It takes the candidate with the fewest
  * typing errors: a missing, extra or wrong letter, or two letters exchanged. Otherwise it takes the only candidate
- * that begins with the name or contains it as a part (`stock` in `number_in_stock`, `votes` in `stats:votes`). The
+ * that means the same (`most` for `max`), or that begins with the name or contains it as a part (`stock` in `number_in_stock`, `votes` in `stats:votes`). The
  * separators `.`, `:`, `_` and `__` are equal here: `title_bm25` is near `title:bm25`. If several are equally near,
  * it returns the first. If none is near, it returns undefined.
  */
@@ -20,7 +22,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
       fewest = found;
     }
   }
-  return best ?? only(withPart(wanted, all));
+  return best ?? sameMeaning(wanted, all) ?? only(withPart(wanted, all));
 }
 
 /** Returns the candidates whose last part is the name: `stats:ctr` and `user_stats:ctr` for `ctr`. */

@@ -145,6 +145,13 @@ export function describe(value: unknown): string {
   return 'an object';
 }
 
+/** What is wrong with a value that is no object, such as an id where the object around it is due, and how to write it. */
+export function noObject(key: string, found: unknown): string {
+  const id = idText(found);
+  const example = id === undefined || id.length > EXCERPT ? '' : `; write ${JSON.stringify({ [key]: id })}`;
+  return `expected an object with ${key}, found ${describe(found)}${example}`;
+}
+
 /** Describes what kind of value it is, and nothing of its content. */
 export function describeKind(value: unknown): string {
   if (typeof value === 'string') return 'a text';

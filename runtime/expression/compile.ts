@@ -47,11 +47,7 @@ function checkResult(checker: Checker, root: Operand, wanted: Expected['type']):
     'expression_type',
     root.node,
     `expected a ${name}, but ${checker.label(root)} is ${describeType(type)}`,
-    helpTowards(
-      wanted === 'texts' || wanted === 'vector' ? 'list' : wanted,
-      root,
-      checker.shortText(root.node),
-    ),
+    helpTowards(wanted === 'texts' ? 'list' : wanted, root, checker.shortText(root.node)),
   );
 }
 

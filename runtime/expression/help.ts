@@ -12,12 +12,16 @@ const REDUCING: Readonly<Record<ElementType['kind'], string>> = {
 
 /** How to get a value of the wanted kind from an operand of another kind. */
 export function helpTowards(
-  wanted: 'number' | 'bool' | 'text' | 'time' | 'list',
+  wanted: 'number' | 'bool' | 'text' | 'time' | 'list' | 'vector',
   operand: Operand,
   label: string,
 ): string | undefined {
   const { kind } = operand.type;
   if (wanted === 'list') return undefined;
+  if (wanted === 'vector')
+    return operand.type.kind === 'list' && operand.type.of.kind === 'number'
+      ? `a vector has a fixed size: declare the type \`vector(64)\`, or write \`vector(${label}, 64)\`, with the size of your vectors`
+      : undefined;
   if (operand.type.kind === 'list') return REDUCING[operand.type.of.kind].replaceAll('list', label);
   if (wanted === 'number') {
     if (kind === 'bool') return `write \`if(${label}, 1, 0)\``;

@@ -10,7 +10,7 @@ import { EVENT_FIELDS } from '../config/project/reserved-names.js';
 import { nearest } from '../core/nearest.js';
 import { checkCarried, readId, readKey, UnknownFields } from '../pipeline/request/check-carried.js';
 import { readEventTime, type EventTimes } from '../core/event-time.js';
-import { describe, isJsonObject, misfit, own } from '../core/value-fit.js';
+import { describe, isJsonObject, misfit, noObject, own } from '../core/value-fit.js';
 
 /** Most events in one body. */
 export const MAX_EVENTS = 1000;
@@ -230,7 +230,7 @@ function readEntity(
   violations: Violations,
 ): string | undefined {
   if (!isJsonObject(value)) {
-    const detail = `expected an object with ${entity.key}, found ${describe(value)}`;
+    const detail = noObject(entity.key, value);
     violations.add(pointer, 'wrong_type', detail);
     return undefined;
   }

@@ -5,13 +5,16 @@ import { sharedByPlans } from '../experiments/shared-plans.js';
 import type { FeatureSources } from '../index/feature-source.js';
 import { describePlan } from './explain/describe.js';
 import { answerSchema } from './page/answer-schema.js';
+import { MisspeltFields, type MisspeltField } from './request/misspelt-fields.js';
 import { requestSchema } from './request/request-schema.js';
 import { runPipeline, type PipelineExperiments, type PipelineServices } from './run-pipeline.js';
 import { readersOf } from './hydrate/source-cells.js';
 import { RankingLog, type RecordServices } from './log/ranking-log.js';
 import type { Pipeline } from './types.js';
 
-export type MountServices = Omit<PipelineServices, 'experiments'> & {
+export type MountServices = Omit<PipelineServices, 'experiments' | 'misspelt'> & {
+  /** Hears once of each field of requests that is nearly a declared one. */
+  readonly onMisspelt?: (pipeline: string, field: MisspeltField) => void;
   readonly sources?: FeatureSources;
   readonly records?: RecordServices;
   readonly live?: ExperimentServices | undefined;
@@ -37,7 +40,8 @@ export function mountPipeline(
   const called = live && { definition, experiments: live.live, arms };
   const servicesOf = (own: Plan): PipelineServices => {
     const log = services.records && RankingLog.of(own, services.records, called);
-    return { ...services, readers: readersOf(own, services.sources), ...(log && { log }) };
+    const misspelt = new MisspeltFields(own, (field) => services.onMisspelt?.(own.definition.name, field));
+    return { ...services, misspelt, readers: readersOf(own, services.sources), ...(log && { log }) };
   };
   const mounted = { ...servicesOf(plan), experiments: live && experimentsOf(plan, live, arms, servicesOf) };
   return Object.freeze({

@@ -37,6 +37,7 @@ import { leaveRecord } from './log/leave-record.js';
 import type { LoggedRun, RankingLog } from './log/ranking-log.js';
 import { findInIndex, wantedFromIndex, type CandidateFilters } from './request/index-candidates.js';
 import { pageStart } from './request/paging.js';
+import type { MisspeltFields } from './request/misspelt-fields.js';
 import { openRequest, setParams, type OpenedRequest } from './request/open-request.js';
 import { reportOf } from './run-report.js';
 import { StageRunner } from './stage-runner.js';
@@ -65,6 +66,8 @@ export interface PipelineServices extends StepHandlers {
   readonly log?: RankingLog;
   /** The experiments of the pipeline; undefined if it has none. */
   readonly experiments?: PipelineExperiments | undefined;
+  /** Finds misspelt fields of bodies; by default they are only counted. */
+  readonly misspelt?: MisspeltFields;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
   /** Sees an explained request before its frame is released, instead of an explanation. */
@@ -186,6 +189,7 @@ export async function runPipeline(
     const own = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);
     const report: RunReport = {
       ...own,
+      misspeltFields: services.misspelt?.of(request.unknownFields) ?? [],
       degraded: [...own.degraded, ...mixed.degraded],
       ...(opened.indexed === undefined ? {} : { indexed: opened.indexed }),
       experiments: taken,

@@ -18,7 +18,7 @@ export function reportOf(
   { ranking, steps, stepMs }: RankedCandidates,
   stageMs: StageTimes,
   lossCode: StoreFailure | undefined,
-): Omit<RunReport, 'experiments'> {
+): Omit<RunReport, 'experiments' | 'misspeltFields'> {
   const unscored = unscoredOf(steps, ranking);
   return {
     stageMs,

@@ -1,3 +1,4 @@
+import type { MisspeltField } from './request/misspelt-fields.js';
 import type { JsonValue } from '../api/types.js';
 import type { Deadline } from '../core/deadline.js';
 import type { StatusCounts } from '../index/status-counts.js';
@@ -59,6 +60,8 @@ export interface RunReport {
   readonly unscored: number;
   /** Undeclared fields of the body, with their number of occurrences. */
   readonly unknownFields: ReadonlyMap<string, number>;
+  /** Those that are near a declared one. */
+  readonly misspeltFields: readonly MisspeltField[];
   /** Statuses of the batch features that were read. */
   readonly featureStatuses: StatusCounts;
   /** Statuses of the attributes read from the index, including values that the request carried; by `type.attribute`. */

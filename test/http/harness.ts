@@ -95,7 +95,8 @@ export const REPORT: RunReport = {
     { cause: 'skipped', value: 'deep' },
   ],
   unscored: 3,
-  unknownFields: new Map([
+  misspeltFields: [],
+    unknownFields: new Map([
     ['candidates.colour', 24],
     ['device', 1],
   ]),

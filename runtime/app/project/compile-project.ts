@@ -14,6 +14,7 @@ import { compileSource, type CompiledSource } from '../../compile/compile-source
 import { packageFinder } from '../../compile/find-package.js';
 import { OptionFiles } from '../../compile/option-files.js';
 import type { Plan } from '../../compile/plan.js';
+import { APART_FROM_SCHEMAS } from '../../config/diagnostics/diagnostic-codes.js';
 import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { CurationLists } from '../../curation/curation-lists.js';
 import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js';
@@ -146,18 +147,20 @@ export async function compileProject(
   const reader = new LateReader();
   const pluginFiles = new Map<string, string>();
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
+  const checked = checkable ?? loaded.partial;
   let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [], sources: [] };
-  const curation = new CurationLists(checkable?.curation ?? []);
-  const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
-  // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
-  if (checkable !== undefined) {
+  const curation = new CurationLists(checked?.curation ?? []);
+  const files = new OptionFiles(checked?.root ?? root, linkedFolders, optionFiles);
+  // What has no errors is compiled even if other files have some, so that all errors are reported at once.
+  const found = new Diagnostics();
+  if (checked !== undefined) {
     const plugins = await registerPlugins(
-      checkable.root,
-      { linked: linkedFolders, packages: checkable.packages, limitMs: importMs },
-      diagnostics,
+      checked.root,
+      { linked: linkedFolders, packages: checked.packages, limitMs: importMs },
+      found,
     );
     for (const [path, version] of plugins.files) pluginFiles.set(path, version);
-    checkEngine(store, plugins, diagnostics);
+    checkEngine(store, plugins, found);
     const ofPlugin = (plugin: string, user: Caller): PluginServices =>
       pluginServices(host, reader, plugin, user);
     declared = {
@@ -169,35 +172,34 @@ export async function compileProject(
     const services = {
       ofPlugin,
       http: httpConnector(modelHosts, outbound),
-      findPackage: packageFinder(checkable.root),
+      findPackage: packageFinder(checked.root),
     };
     const settings = { prefix, files, services, tunable, curation };
-    filters = new EntityFilters(checkable, plugins, { prefix, files, services });
+    filters = new EntityFilters(checked, plugins, { prefix, files, services });
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
-    const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
-    for (const written of isWhole ? checkable.pipelines : []) {
+    const isWhole = !found.all.some(({ code }) => code === 'plugin_failed');
+    for (const written of isWhole ? checked.pipelines : []) {
       if (wanted?.includes(written.name) === false) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
       const own = stubs?.get(definition.name);
       const how = own === undefined ? settings : { ...settings, stubs: own };
-      const live = tunable || stubs !== undefined ? [] : liveOf(checkable, definition.name);
+      const live = tunable || stubs !== undefined ? [] : liveOf(checked, definition.name);
       const changed = changedParams(live);
       const open = {
         ...how,
         ...(changed.size > 0 && { tunable: changed }),
-        logsAll: logsAllOf(checkable, definition.name),
+        logsAll: logsAllOf(checked, definition.name),
       };
-      const plan = await compilePipeline(definition, checkable, plugins, open, diagnostics);
+      const plan = await compilePipeline(definition, checked, plugins, open, found);
       if (plan === undefined) continue;
-      const experiments =
-        live.length === 0 ? undefined : await LiveExperiments.compile(plan, live, diagnostics);
+      const experiments = live.length === 0 ? undefined : await LiveExperiments.compile(plan, live, found);
       pipelines.push({ name: definition.name, plan, experiments, describe: () => describePlan(plan) });
     }
     const plans = new Map(pipelines.map(({ name, plan }) => [name, plan]));
-    checkDrawnArms(checkable.experiments, plans, diagnostics);
+    checkDrawnArms(checked.experiments, plans, found);
     const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
-    for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checkable) : []) {
+    for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checked) : []) {
       const caller = { pipeline: '', step: definition.name };
       const { findPackage } = services;
       const used = {
@@ -207,17 +209,20 @@ export async function compileProject(
         files,
         ofPlugin: (plugin: string) => ofPlugin(plugin, caller),
       };
-      const sink = await compileSink(definition, plugins, used, diagnostics);
+      const sink = await compileSink(definition, plugins, used, found);
       if (sink !== undefined) sinks.push(sink);
     }
-    for (const definition of isWhole && !tunable && stubs === undefined ? checkable.sources : []) {
+    for (const definition of isWhole && !tunable && stubs === undefined ? checked.sources : []) {
       const { findPackage } = services;
       const caller = { pipeline: '', step: definition.name };
       const used = { consumer, findPackage, files, ofPlugin: (plugin: string) => ofPlugin(plugin, caller) };
-      const source = await compileSource(definition, plugins, used, diagnostics);
+      const source = await compileSource(definition, plugins, used, found);
       if (source !== undefined) sources.push(source);
     }
   }
+  diagnostics.addAll(
+    checkable === undefined ? found.all.filter(({ code }) => APART_FROM_SCHEMAS.has(code)) : found.all,
+  );
   if (!diagnostics.hasErrors) await curation.compile(diagnostics);
   if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
   let closing: Promise<unknown[]> | undefined;

@@ -205,6 +205,11 @@ function wire(
       historyRetention: settings.historyRetention,
       eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
       now: services.resolve(TOKENS.clock),
+      onMisspelt: (pipeline, { field, near }) =>
+        logger.warn(
+          { pipeline, field, near },
+          'a field of a request is ignored; did you mean the one near it?',
+        ),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
       onHeld: (step, ms) => held.tell(plan.definition.name, step, ms),

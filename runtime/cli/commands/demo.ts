@@ -134,7 +134,7 @@ async function show(context: CliContext, service: RunningService, once: boolean)
   stdout.write(`${contents(catalogue)}, loaded in ${seconds} s\n\n`);
 
   const request = sampleRequest(catalogue);
-  const answer = await target.run('ranking', request);
+  const { answer } = await target.run('ranking', request);
   if (answer.ranked_candidates === undefined) throw new Error('the shop ranks');
   const likes = favouriteBrand(catalogue, SAMPLE_USER);
   stdout.write(`"${SAMPLE_QUERY}" for user ${SAMPLE_USER}, who likes ${likes}: `);

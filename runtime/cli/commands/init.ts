@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { NAME_PATTERN } from '../../api/types.js';
 import { plainName } from '../../dataset/import/name-fit.js';
 import { styleOf, printJson, type CliContext } from '../context.js';
@@ -9,9 +9,10 @@ import { writeOwnSchemas } from '../init/editor-schemas.js';
 import { exampleShop } from '../init/example-shop.js';
 import { importEvents } from '../init/import-events.js';
 import { firstCommit } from '../init/first-commit.js';
-import { guessProducts } from '../init/guess-products.js';
+import { guessProducts, PRODUCT_ROLES } from '../init/guess-products.js';
 import { loadData, writeStatistics } from '../init/load-data.js';
 import { makeMetarankProject } from '../init/metarank/make-project.js';
+import { parseRoles } from '../judge/judgment-columns.js';
 import type { NewProject } from '../init/new-project.js';
 import { projectFiles } from '../init/project-files.js';
 import { convertProducts, takeCensus, type ReadProducts } from '../init/read-products.js';
@@ -21,9 +22,18 @@ import { count, judgmentsText, nextText, productsText } from '../init/told.js';
 import type { ProductGuess } from '../init/product-guess.js';
 import { writeWhole } from '../../core/write-whole.js';
 
+/** Which column is what, in the file of products and in that of judgments. */
+const COLUMN_ROLES = [
+  ...(Object.keys(PRODUCT_ROLES) as (keyof typeof PRODUCT_ROLES)[]),
+  'query',
+  'grade',
+] as const;
+type InitColumns = Readonly<Partial<Record<(typeof COLUMN_ROLES)[number], string>>>;
+
 interface Flags {
   readonly from?: string;
   readonly key?: string;
+  readonly columns?: InitColumns;
   readonly metarank?: string;
   readonly judgments?: string;
   readonly events?: string;
@@ -37,6 +47,12 @@ export function initCommand(context: CliContext): Command {
     .argument('[DIR]', 'folder of the project; it is empty or does not exist', '.')
     .option('--from <FILE>', 'products: .csv, .tsv, .jsonl, .json or .parquet [default: an example shop]')
     .option('--key <COLUMN>', 'column with the id of a product [default: the likeliest]')
+    .addOption(
+      new Option(
+        '--columns <NAMES>',
+        `what columns are, e.g. id=Artikelnummer,title=Bezeichnung; also ${COLUMN_ROLES.slice(2).join(', ')}`,
+      ).argParser((text) => parseRoles(text, COLUMN_ROLES)),
+    )
     .option('--events <FILE>', 'lists that were shown and the clicks on them; imported into the ledger')
     .option('--judgments <FILE>', 'graded candidates by query; split into judgments/train.csv and test.csv')
     .option('--metarank <CONFIG>', 'a configuration of Metarank instead of products; --events are its events')
@@ -57,7 +73,9 @@ interface Made {
 
 async function makeProject(context: CliContext, folder: string, flags: Flags): Promise<void> {
   if (flags.metarank !== undefined) {
-    const other = (['from', 'key', 'judgments'] as const).find((name) => flags[name] !== undefined);
+    const other = (['from', 'key', 'columns', 'judgments'] as const).find(
+      (name) => flags[name] !== undefined,
+    );
     if (other !== undefined) throw new UsageError(`--metarank cannot be used with --${other}`);
     await makeMetarankProject(context, flags.metarank, folder, flags);
     return;
@@ -94,12 +112,26 @@ async function writeProject(
 ): Promise<Made> {
   const from = flags.from ?? (await exampleShop(work));
   const census = await takeCensus(context, from);
-  const guess = guessProducts(census, from, flags.key);
-  const read = await convertProducts(context, from, guess, work);
+  const { query, grade, ...columns } = flags.columns ?? {};
+  if (flags.key !== undefined && columns.id !== undefined)
+    throw new UsageError('--key and --columns id=… both name the column of the id; leave one out');
+  const given = flags.key === undefined ? columns : { ...columns, id: flags.key };
+  const columnsAre = guessProducts(census, from, given);
+  const read = await convertProducts(context, from, columnsAre, work);
+  // The default analyzer is for English.
+  const guess: ProductGuess =
+    read.language === undefined || read.language.language === 'english'
+      ? columnsAre
+      : { ...columnsAre, language: read.language };
   if (read.products === 0)
     throw new CommandFailure(`no row of ${from} is a product: ${read.refused.first ?? 'it is empty'}`);
   const split =
-    flags.judgments === undefined ? undefined : await readSplit(context, flags.judgments, guess, read.ids);
+    flags.judgments === undefined
+      ? undefined
+      : await readSplit(context, flags.judgments, guess, read.ids, {
+          ...(query !== undefined && { query }),
+          ...(grade !== undefined && { grade }),
+        });
   if (split?.found === 0)
     throw new CommandFailure(
       `no id of ${flags.judgments ?? ''} is a ${guess.key.from} of ${from}; for example ${split.notFound ?? ''}`,
@@ -146,6 +178,7 @@ function tell(
       undeclared: guess.undeclared,
       texts: guess.texts.map(({ name }) => name),
       numbers: guess.numbers,
+      ...(read.language === undefined ? {} : { language: read.language.language }),
       products,
       repeated,
       refused,

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { printable } from '../../core/display-width.js';
 import { MillraceError } from '../../api/errors.js';
 import { TIME_FORMS, timestampOf } from '../../core/timestamp.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
@@ -132,21 +133,28 @@ async function printAnswer(
     else context.stdout.write(explanationText(explanation, styleOf(context, context.stdout).width));
     return;
   }
-  const answer = await answerOf(target, pipeline, body, flags);
+  const answer = await answerOf(context, target, pipeline, body, flags);
   if (flags.json === true) printJson(context, answer);
   else context.stdout.write(answerText(answer));
 }
 
 /** The answer of the route; in a preview, the answer that an explanation has, so that nothing is recorded. */
 async function answerOf(
+  context: CliContext,
   target: DataTarget,
   pipeline: string,
   body: unknown,
   { at }: Flags,
 ): Promise<PipelineAnswer> {
-  return at === undefined
-    ? await target.run(pipeline, body)
-    : (await target.explain(pipeline, body, at)).answer;
+  if (at !== undefined) return (await target.explain(pipeline, body, at)).answer;
+  const { answer, misspelt } = await target.run(pipeline, body);
+  for (const one of misspelt === '' ? [] : misspelt.split(', ')) {
+    const [field = '', near = ''] = one.split(';near=');
+    context.stderr.write(
+      `warning: nothing declares the field ${printable(field)}, so it is ignored; did you mean ${printable(near)}?\n`,
+    );
+  }
+  return answer;
 }
 
 function timeOf(text: string): number {
@@ -169,7 +177,7 @@ async function printAnswers(
       if (flags.json === true) {
         const value = await (flags.explain === true
           ? target.explain(pipeline, body, flags.at)
-          : answerOf(target, pipeline, body, flags));
+          : answerOf(context, target, pipeline, body, flags));
         context.stdout.write(`${JSON.stringify(value)}\n`);
       } else {
         context.stdout.write(`${source}\n`);

@@ -15,6 +15,7 @@ import type { CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
 import { sampleIndex } from '../input/sample-index.js';
+import { readReferences } from '../input/read-references.js';
 import { parseTextPath, type TextPath } from '../input/text-path.js';
 import { readTextStep } from '../input/text-step.js';
 import { startProgress } from '../load/progress.js';
@@ -165,7 +166,7 @@ async function countTexts(context: CliContext, names: readonly string[], flags: 
       `no row of ${from ?? 'the index'} has a ${paths.join(' or ')}`,
       from === undefined ? 'load entities first, with `millrace entities load`' : undefined,
     );
-  const content = writeTextStatistics(statistics);
+  const content = writeTextStatistics({ ...statistics, fields: paths });
   if (out === undefined) context.stdout.write(content);
   else {
     const file = resolve(out);
@@ -198,6 +199,11 @@ async function countFile(
     format,
     columnTypes: () => Promise.resolve<ColumnTypes>(new Map()),
   });
+  const followed = paths.flatMap(({ references }) => [...references.keys()]);
+  if (followed.length > 0)
+    throw new UsageError(
+      `${from} does not have the ${followed.join(' and ')} entities that the path leads to; count the index instead: --from-index`,
+    );
   let skipped = 0;
   const documents = documentsOf(context, input, paths, () => (skipped += 1));
   const statistics = await buildTextStatistics(documents, analyzer);
@@ -221,7 +227,9 @@ async function countIndex(
     }).finally(() => {
       progress.stop();
     });
-    const documents = rows.map((row) => paths.map((path) => path.textsOf(row)));
+    const { entities } = await readSchemas(context, flags);
+    const find = await readReferences(target, paths, entities);
+    const documents = rows.map((row) => paths.map((path) => path.textsOf(row, find)));
     const statistics = await buildTextStatistics(documents, analyzer);
     const lost = ` of ${rows.length.toLocaleString('en')} out of ${of.toLocaleString('en')} entities`;
     return { statistics: { ...statistics, sample: { rows: rows.length, of, at } }, lost };
@@ -256,7 +264,7 @@ async function* documentsOf(
   for await (const { rows, bad } of input.chunks()) {
     bad.forEach(skip);
     for (const { value } of rows) {
-      yield paths.map((path) => path.textsOf(value));
+      yield paths.map((path) => path.textsOf(value, () => undefined));
     }
     read += rows.length;
     progress.update(input.bytesRead(), read);

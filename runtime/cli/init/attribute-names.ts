@@ -1,18 +1,6 @@
 import { KEYWORDS } from '../../config/project/reserved-names.js';
-import { normalized } from '../../core/unicode-form.js';
+import { foldedName } from '../../dataset/import/header-words.js';
 import { plainName } from '../../dataset/import/name-fit.js';
-
-/** Letters that do not decompose into a letter of ASCII and an accent. */
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  ø: 'o',
-  œ: 'oe',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-};
 
 /**
  * The name of an attribute for each column: lower case, words joined by `_`. `Größe` becomes `grosse`, and a name without
@@ -48,10 +36,7 @@ function isPlain(column = ''): boolean {
 }
 
 function nameOf(column: string, at: number): string {
-  const ascii = normalized(column, 'NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[ßæøœłđðþ]/giu, (letter) => LETTERS[letter.toLowerCase()] ?? '');
-  const plain = plainName(ascii);
+  const plain = foldedName(column);
   if (plain === '') return `column_${at + 1}`;
   const name = /^[a-z]/.test(plain) ? plain : `n_${plain}`;
   return KEYWORDS.has(name) ? `${name}_value` : name;

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import { foreignTime, isMissing, listOf } from '../../dataset/import/read-values.js';
+import { foreignTime, isMissing, listOf, NO, YES } from '../../dataset/import/read-values.js';
 import { attributeNames } from './attribute-names.js';
 import type { Census, Column } from './census.js';
 import { readNumber, type NumberStyle } from './number-text.js';
@@ -159,8 +159,8 @@ function numberOf(value: number | string, kind: 'int' | 'float', style: NumberSt
 function boolOf(value: JsonValue): boolean | undefined {
   if (typeof value === 'boolean') return value;
   const word = typeof value === 'object' ? '' : String(value).trim().toLowerCase();
-  if (['true', 't', 'yes', 'y', '1', '1.0'].includes(word)) return true;
-  return ['false', 'f', 'no', 'n', '0', '0.0'].includes(word) ? false : undefined;
+  if (YES.has(word) || ['1', '1.0'].includes(word)) return true;
+  return NO.has(word) || ['0', '0.0'].includes(word) ? false : undefined;
 }
 
 /** A text is a list with one element, unless it is written as a list. */

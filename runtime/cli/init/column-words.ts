@@ -1,4 +1,4 @@
-/** Names of columns, as shops write them. `plainName` has made them lower case, with `_` between the words. */
+/** Names of columns, as shops write them. `englishName` has made them English, in lower case, with `_` between the words. */
 
 /** The columns that hold the id of a product, the most certain first. */
 export const KEYS = [
@@ -18,8 +18,6 @@ export const KEYS = [
   'object_id',
   'item',
   'article',
-  'artikelnummer',
-  'artikel_id',
   'product',
   'code',
   'handle',
@@ -39,21 +37,15 @@ export const TITLES = [
   'headline',
   'label',
   'subject',
-  'titel',
-  'bezeichnung',
-  'titre',
-  'nom',
-  'nombre',
-  'titulo',
 ];
 
 /** Other texts that queries match. */
 export const TEXTS =
-  /^(short_|long_|full_|product_|item_)?(title|name|description|desc|summary|subtitle|details|features|bullet_points?|keywords|tags|categor(y|ies)(_names?)?|genres?|ingredients|abstract|body|text|beschreibung)$/;
+  /^(short_|long_|full_|product_|item_)?(title|name|description|desc|summary|subtitle|details|features|bullet_points?|keywords|tags|categor(y|ies)(_names?)?|genres?|ingredients|abstract|body|text)$/;
 
 /** Texts with few values that become an entity type of their own. */
 export const REFERENCES =
-  /^(brand|manufacturer|maker|vendor|supplier|seller|merchant|store|shop|category|department|publisher|artist|author|designer|director|studio|genre|collection|series|franchise|team|marke|hersteller|lieferant|kategorie|marque)$/;
+  /^(brand|manufacturer|maker|vendor|supplier|seller|merchant|store|shop|category|department|publisher|artist|author|designer|director|studio|genre|collection|series|franchise|team|lieferant)$/;
 
 /** What a name of a number may have around the word that says what it counts: `num_`, `_30d`, `_rate`. */
 const BEFORE = '^(?:(?:num|nr|n|no|total|avg|average|mean|product|item|user|customer)_)?(?:of_)?';
@@ -70,8 +62,8 @@ export const QUALITY = new RegExp(
   `${BEFORE}(?:popularity|ratings?|stars|reviews?|votes?|likes|favou?rites|score|rank|sales_rank|margin|discount|quality)${AFTER}`,
 );
 
-export const PRICE = /(^|_)(price|preis|prix|precio|list_price|sale_price|cost)(_|$)/;
+export const PRICE = /(^|_)(price|list_price|sale_price|cost)(_|$)/;
 export const STOCK =
-  /^(in_stock|is_in_stock|number_in_stock|stock|stock_(level|quantity|count)|inventory|availab(le|ility)|is_available|qty_in_stock|lager(bestand)?|on_hand)$/;
+  /^(in_stock|is_in_stock|number_in_stock|stock|stock_(level|quantity|count)|inventory|availab(le|ility)|is_available|qty_in_stock|on_hand)$/;
 export const RELEASED =
-  /(^|_)(released?|release_date|date_released|published|created|added|launched|launch_date|first_available|erschienen)(_|$)/;
+  /(^|_)(released?|release_date|date_released|published|created|added|launched|launch_date|first_available)(_|$)/;

@@ -26,10 +26,10 @@ export function guessNumbers(
   ]);
   const numbers = attributes.filter(({ type }) => type.kind === 'int' || type.kind === 'float');
   const ofQuality = numbers.filter(
-    ({ name }) => QUALITY.test(name) || STATISTICS.test(name.replace(/^(stats|statistics)_/, '')),
+    ({ word }) => QUALITY.test(word) || STATISTICS.test(word.replace(/^(stats|statistics)_/, '')),
   );
-  const ofPrice = numbers.filter(({ name }) => PRICE.test(name)).slice(0, 1);
-  const released = attributes.find(({ name, type }) => type.kind === 'timestamp' && RELEASED.test(name));
+  const ofPrice = numbers.filter(({ word }) => PRICE.test(word)).slice(0, 1);
+  const released = attributes.find(({ word, type }) => type.kind === 'timestamp' && RELEASED.test(word));
   const scaled = (one: Leaf, path: string, weight: number): readonly GuessedNumber[] => {
     const expression = scale(one, path, rows);
     return expression === undefined ? [] : [{ name: freeName(one.name, used), expression, weight }];

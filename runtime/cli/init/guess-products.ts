@@ -1,4 +1,4 @@
-import { plainName } from '../../dataset/import/name-fit.js';
+import { englishName, foldedName } from '../../dataset/import/header-words.js';
 import { TYPE_KINDS } from '../../config/project/parse-type.js';
 import { ROW_FIELDS } from '../../config/project/reserved-names.js';
 import { nearest } from '../../core/nearest.js';
@@ -24,13 +24,14 @@ const OWN_TYPES = ['product', 'user', 'query', 'request'];
 /**
  * Guesses what the columns of a file of products are.
  * @param path of the file, for messages
- * @param givenKey the column of the id that the user names
+ * @param given the columns that the user names
  * @throws CommandFailure if there are no products, or no column identifies them
  */
-export function guessProducts(census: Census, path: string, givenKey: string | undefined): ProductGuess {
+export function guessProducts(census: Census, path: string, given: ProductColumns = {}): ProductGuess {
   const columns = [...census.columns.values()];
+  const words = wordsOf(census, path, given);
   if (census.rows === 0) throw new CommandFailure(`${path} has no rows`);
-  const key = keyOf(census, path, givenKey);
+  const key = keyOf(census, path, words, given.id);
   const keyName = attributeNames([key.name]).get(key.name) ?? key.name;
   const others = columns.filter((column) => column !== key);
   const names = new Map(
@@ -39,8 +40,8 @@ export function guessProducts(census: Census, path: string, givenKey: string | u
       [keyName, ...ROW_FIELDS],
     ),
   );
-  const all = others.flatMap((column) => guessColumn(column, names, census.rows));
-  const features = all.filter(({ name, type }) => isNumber(type) && STATISTICS.test(name));
+  const all = others.flatMap((column) => guessColumn(column, names, words, census.rows));
+  const features = all.filter(({ word, type }) => isNumber(type) && STATISTICS.test(word));
   const declarable = all.filter((one) => !features.includes(one));
   const attributes = mostFilled(withOneSpelling(declarable), census);
   const declared = new Set([...attributes, ...features].map(({ from }) => from));
@@ -58,27 +59,60 @@ export function guessProducts(census: Census, path: string, givenKey: string | u
     title,
     texts,
     numbers: guessNumbers(leaves, leavesOf(features, census), census.rows),
-    stock: leaves.find(({ name, type }) => STOCK.test(name) && (isNumber(type) || type.kind === 'bool')),
+    stock: leaves.find(({ word, type }) => STOCK.test(word) && (isNumber(type) || type.kind === 'bool')),
   };
 }
 
-/** A column whose values differ, with a name that ids have, or else the first column whose values all differ. */
-function keyOf(census: Census, path: string, given: string | undefined): Column {
-  const columns = [...census.columns.values()];
-  if (given !== undefined) {
-    const found = census.columns.get(given);
-    if (found !== undefined) return found;
-    const near = nearest(given, census.columns.keys());
-    throw new CommandFailure(
-      `--key ${given}: ${path} has no such column; it has ${someOf(columns.map(({ name }) => name))}`,
-      near === undefined ? undefined : `did you mean ${near}?`,
-    );
+/** What the user may say of columns: by the word of `--columns`, the English name that says what the column is. */
+export const PRODUCT_ROLES = {
+  id: 'product_id',
+  title: 'title',
+  description: 'description',
+  brand: 'brand',
+  category: 'category',
+  price: 'price',
+  stock: 'stock',
+  rating: 'rating',
+  orders: 'orders',
+  released: 'released',
+} as const;
+export type ProductColumns = Readonly<Partial<Record<keyof typeof PRODUCT_ROLES, string>>>;
+
+/** What each column is, in English. A column that the user names wins over one that has the word by itself. */
+function wordsOf(census: Census, path: string, given: ProductColumns): ReadonlyMap<string, string> {
+  const names = [...census.columns.keys()];
+  const words = new Map(names.map((name) => [name, englishName(name)]));
+  for (const [role, name] of Object.entries(given)) {
+    const word = PRODUCT_ROLES[role as keyof ProductColumns];
+    if (!words.has(name)) {
+      const near = nearest(name, names);
+      throw new CommandFailure(
+        `${path} has no column ${name} (${role}); it has ${someOf(names)}`,
+        near === undefined ? undefined : `did you mean ${near}?`,
+      );
+    }
+    for (const [other, is] of words) if (is === word) words.set(other, `${word}_text`);
+    words.set(name, word);
   }
+  return words;
+}
+
+/** A column whose values differ, with a name that ids have, or else the first column whose values all differ. */
+function keyOf(
+  census: Census,
+  path: string,
+  words: ReadonlyMap<string, string>,
+  given: string | undefined,
+): Column {
+  const wordOf = ({ name }: Column): string => words.get(name) ?? name;
+  const columns = [...census.columns.values()];
+  const byUser = given === undefined ? undefined : census.columns.get(given);
+  if (byUser !== undefined) return byUser;
   const usable = columns.filter((column) => isId(column) && column.filled >= 0.9 * census.rows);
-  const named = KEYS.map((word) => usable.find(({ name }) => plainName(name) === word)).filter(
+  const named = KEYS.map((word) => usable.find((one) => wordOf(one) === word)).filter(
     (one): one is Column => one !== undefined,
   );
-  const ending = usable.filter(({ name }) => /_(id|sku|code|number|nr|no|key)$/.test(plainName(name)));
+  const ending = usable.filter((one) => /_(id|sku|code|number|nr|no|key)$/.test(wordOf(one)));
   const wordy = usable.filter(({ words, filled }) => words <= filled * 1.2);
   const found = [...named, ...ending, ...wordy].find((column) => isUnique(column));
   // A catalogue may repeat some products.
@@ -104,26 +138,29 @@ function isUnique({ repeated, filled }: Column): boolean {
 function guessColumn(
   column: Column,
   names: ReadonlyMap<string, string>,
+  words: ReadonlyMap<string, string>,
   rows: number,
 ): readonly GuessedAttribute[] {
   const from = column.name;
   const name = names.get(from) ?? from;
+  const word = words.get(from) ?? name;
   const type = typeOf(column, name);
   if (type === undefined) return [];
-  const reference = referenceOf(column, name, type, rows);
-  return [reference ?? { from, name, path: `product.${name}`, type }];
+  const reference = referenceOf(column, name, word, type, rows);
+  return [reference ?? { from, name, word, path: `product.${name}`, type }];
 }
 
 /** A text with few values, such as a brand, or an id of something else, such as `category_id`. */
 function referenceOf(
   column: Column,
   name: string,
+  word: string,
   type: GuessedType,
   rows: number,
 ): GuessedAttribute | undefined {
   if (type.kind !== 'string' || column.longest > LONGEST_ID) return undefined;
   const entity = name.replace(/_(id|code)$/, '');
-  const isNamed = REFERENCES.test(name);
+  const isNamed = REFERENCES.test(word);
   const values = column.profile?.distinct.size ?? 0;
   const isRepeated = rows < FEW_ROWS || values <= MOST_SHARE * column.filled;
   if (OWN_TYPES.includes(entity) || TYPE_KINDS.includes(entity) || !isRepeated || values < 2)
@@ -132,6 +169,7 @@ function referenceOf(
   return {
     from: column.name,
     name: entity,
+    word,
     path: `product.${entity}`,
     type: { kind: 'ref', entity },
     values,
@@ -142,12 +180,12 @@ function referenceOf(
 function withOneSpelling(all: readonly GuessedAttribute[]): GuessedAttribute[] {
   const names = new Set(all.map(({ name }) => name));
   const byId = new Set(
-    all.flatMap(({ from, name, type }) => (type.kind === 'ref' && plainName(from) !== name ? [name] : [])),
+    all.flatMap(({ from, name, type }) => (type.kind === 'ref' && foldedName(from) !== name ? [name] : [])),
   );
   return all.map((one) => {
-    if (!byId.has(one.name) || plainName(one.from) !== one.name) return one;
+    if (!byId.has(one.name) || foldedName(one.from) !== one.name) return one;
     const name = names.has(`${one.name}_name`) ? `${one.name}_text` : `${one.name}_name`;
-    return { from: one.from, name, path: `product.${name}`, type: { kind: 'string' } };
+    return { ...one, name, path: `product.${name}`, type: { kind: 'string' } };
   });
 }
 
@@ -168,20 +206,20 @@ function leavesOf(attributes: readonly GuessedAttribute[], census: Census): Leaf
       const inner = column.fields.columns.get(field.from);
       const path = `${one.path}.${field.name}`;
       const name = `${one.name}_${field.name}`;
-      return inner === undefined ? [] : [{ from: one.from, name, path, type: field.type, column: inner }];
+      if (inner === undefined) return [];
+      const word = `${one.word}_${englishName(field.name)}`;
+      return [{ from: one.from, name, word, path, type: field.type, column: inner }];
     });
   });
 }
 
 function titleOf(leaves: readonly Leaf[]): Leaf | undefined {
   const texts = leaves.filter(({ type }) => type.kind === 'string');
-  const named = TITLES.map((word) => texts.find(({ name }) => name === word)).find(
-    (one) => one !== undefined,
-  );
+  const named = TITLES.map((word) => texts.find((one) => one.word === word)).find((one) => one !== undefined);
   if (named !== undefined) return named;
   const wordsOf = ({ column: { words, texts: count } }: Leaf): number => (count === 0 ? 0 : words / count);
   const ending = texts.find(
-    ({ name }) => /_(title|name)$/.test(name) && !REFERENCES.test(name.split('_')[0] ?? ''),
+    ({ word }) => /_(title|name)$/.test(word) && !REFERENCES.test(word.split('_')[0] ?? ''),
   );
   // Otherwise the shortest text of several words.
   const wordy = texts.filter((one) => wordsOf(one) >= 1.5).sort((a, b) => wordsOf(a) - wordsOf(b));
@@ -192,7 +230,7 @@ function textsOf(leaves: readonly Leaf[], title: Leaf | undefined): Leaf[] {
   if (title === undefined) return [];
   const isText = ({ type }: Leaf): boolean => type.kind === 'string' || type.kind === 'texts';
   const others = leaves.filter(
-    (one) => one !== title && ((isSearched(one.name) && isText(one)) || one.type.kind === 'ref'),
+    (one) => one !== title && ((isSearched(one.word) && isText(one)) || one.type.kind === 'ref'),
   );
   return [title, ...others].slice(0, MOST_TEXTS);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../api/types.js';
 import {
   buildTextStatistics,
+  DEFAULT_ANALYZER,
   writeTextStatistics,
   type FieldTexts,
 } from '../../../plugins/text_match/index.js';
@@ -10,6 +11,7 @@ import { idText } from '../../core/ids.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { openInput, type Input } from '../input/open-input.js';
+import type { AnalyzerSettings } from '../../text/index.js';
 import { loadRows } from '../load/load-rows.js';
 import { openTarget } from '../load/open-target.js';
 import { startProgress } from '../load/progress.js';
@@ -96,17 +98,25 @@ export async function writeStatistics(
   for (const { fields, statistics } of textSteps(guess)) {
     const input = await openLines(context, join(folder, DATA.products));
     try {
+      const paths = fields.map(({ path }) => path);
       const texts = textsOf(
         input,
-        fields.map(({ path }) => path.slice('product.'.length)),
+        paths.map((path) => path.slice('product.'.length)),
       );
-      await writeWhole(join(folder, statistics), writeTextStatistics(await buildTextStatistics(texts)));
+      const counted = { ...(await buildTextStatistics(texts, analyzerOf(guess))), fields: paths };
+      await writeWhole(join(folder, statistics), writeTextStatistics(counted));
     } finally {
       await input.close();
     }
     files.push(statistics);
   }
   return files;
+}
+
+/** The analyzer of the steps that `textSteps` makes. */
+function analyzerOf({ language }: ProductGuess): AnalyzerSettings {
+  if (language === undefined) return DEFAULT_ANALYZER;
+  return { ...DEFAULT_ANALYZER, language: language.language, stemming: 'language' };
 }
 
 async function* textsOf(input: Input, names: readonly string[]): AsyncGenerator<readonly FieldTexts[]> {

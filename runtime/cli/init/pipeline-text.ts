@@ -64,7 +64,7 @@ export function pipelineText(guess: ProductGuess, longest: number): string {
           ),
         ]),
     'components:',
-    ...steps.flatMap((step) => stepLines(step)),
+    ...steps.flatMap((step) => stepLines(step, guess.language)),
     ...scoreLines(terms),
     ...(terms.length + numbers.length === 0
       ? ['  - { use: score, with: { value: 0 } } # the order sent']
@@ -114,7 +114,7 @@ function featureLines({ numbers }: ProductGuess): string[] {
   );
 }
 
-function stepLines({ as, fields, statistics }: TextStep): string[] {
+function stepLines({ as, fields, statistics }: TextStep, language: ProductGuess['language']): string[] {
   const [only, ...more] = fields;
   const search =
     more.length === 0
@@ -126,6 +126,7 @@ function stepLines({ as, fields, statistics }: TextStep): string[] {
     '    with:',
     '      query: query.query',
     ...search,
+    ...(language === undefined ? [] : [`      language: ${language.language} # ${language.why}`]),
     `      statistics: { file: ${statistics} }`,
   ];
 }

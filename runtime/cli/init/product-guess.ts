@@ -1,4 +1,5 @@
 import type { Column } from './census.js';
+import type { GuessedLanguage } from './guess-language.js';
 import type { GuessedType } from './column-type.js';
 
 /** What is guessed about a file of products. */
@@ -18,6 +19,8 @@ export interface ProductGuess {
   readonly title: GuessedAttribute | undefined;
   /** All texts to search in, the title first. */
   readonly texts: readonly GuessedAttribute[];
+  /** Of the texts, if it is not English; found when the rows are read. */
+  readonly language?: GuessedLanguage;
   /** Numbers that may say how good a product is. */
   readonly numbers: readonly GuessedNumber[];
   /** The number or the flag that says whether a product is in stock. */
@@ -28,6 +31,8 @@ export interface GuessedAttribute {
   /** The column of the file. */
   readonly from: string;
   readonly name: string;
+  /** The name in English, which says what the column is. */
+  readonly word: string;
   readonly type: GuessedType;
   /** Where expressions find it; for a field of an inline record, below the record. */
   readonly path: string;

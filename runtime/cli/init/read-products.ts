@@ -12,6 +12,7 @@ import { openInput } from '../input/open-input.js';
 import { SeenIds } from '../load/seen-ids.js';
 import { startProgress } from '../load/progress.js';
 import { Census } from './census.js';
+import { LanguageCount, type GuessedLanguage } from './guess-language.js';
 import { convert } from './column-type.js';
 import type { GuessedAttribute, ProductGuess } from './product-guess.js';
 import { DATA, type Example } from './new-project.js';
@@ -28,7 +29,12 @@ export interface ReadProducts {
   readonly unfit: ReadonlyMap<string, { readonly count: number; readonly first: JsonValue }>;
   readonly ids: SeenIds;
   readonly examples: readonly Example[];
+  /** Of the texts that queries match. */
+  readonly language: GuessedLanguage | undefined;
 }
+
+/** So many products show the language of the texts. */
+const LANGUAGE_ROWS = 5000;
 
 type Rows = AsyncGenerator<readonly JsonObject[]>;
 
@@ -53,6 +59,7 @@ export async function convertProducts(
   const statistics = guess.features.length === 0 ? undefined : await openLines(join(folder, DATA.statistics));
   const unfit = new Map<string, { count: number; first: JsonValue }>();
   const ids = new SeenIds();
+  const languages = new LanguageCount();
   const examples: Example[] = [];
   let refused = 0;
   let firstRefused: string | undefined;
@@ -100,6 +107,11 @@ export async function convertProducts(
       await products.write(product);
       await statistics?.write(numbers);
       addExample(examples, guess, product, id);
+      if (products.lines() <= LANGUAGE_ROWS)
+        for (const { path: text } of guess.texts) {
+          const value = valueAt(product, text.slice('product.'.length));
+          if (typeof value === 'string') languages.add(value);
+        }
     }
   }
   await products.end();
@@ -112,6 +124,7 @@ export async function convertProducts(
     unfit,
     ids,
     examples,
+    language: languages.language(),
   };
 }
 

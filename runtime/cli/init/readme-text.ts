@@ -9,7 +9,7 @@ export function readmeText(project: NewProject): string {
   const hasJudgments = longest > 0;
   const statistics = textSteps(guess).map(
     ({ fields, statistics: file }) =>
-      `npx --no millrace text-stats ${fields.map(({ path }) => path).join(' ')} --from ${DATA.products} --out ${file}`,
+      `npx --no millrace text-stats ${fields.map(({ path }) => path).join(' ')} --from ${DATA.products}${guess.language === undefined ? '' : ` --language ${guess.language.language}`} --out ${file}`,
   );
   return [
     `# ${name}`,

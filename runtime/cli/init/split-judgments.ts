@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { shuffled } from '../../core/shuffle.js';
 import type { JudgedQuery } from '../../evaluation/judgments.js';
 import type { CliContext } from '../context.js';
+import type { Columns } from '../judge/judgment-columns.js';
 import { readJudgments } from '../judge/read-judgments.js';
 import type { SeenIds } from '../load/seen-ids.js';
 import { writeWhole } from '../../core/write-whole.js';
@@ -36,10 +37,11 @@ export async function readSplit(
   path: string,
   guess: ProductGuess,
   ids: SeenIds,
+  columns: Columns,
 ): Promise<SplitJudgments> {
   const empty = new Map<string, never>();
   const shape = { candidateKey: guess.key.name, fields: empty, carried: empty, attributes: empty };
-  const { queries } = await readJudgments(context, path, { isForeign: true }, shape);
+  const { queries } = await readJudgments(context, path, { isForeign: true, columns }, shape);
   let found = 0;
   let notFound: string | undefined;
   const all = queries.flatMap(({ candidates }) => candidates);

@@ -33,6 +33,11 @@ export function productsText(path: string, guess: ProductGuess, read: ReadProduc
     searched === ''
       ? 'no column is a text that a query can match'
       : `ranked by the words of ${searched}${added === '' ? '' : `; and by ${added}`}${stock === undefined ? '' : `; sold out last, by ${stock.name}`}`,
+    ...(read.language === undefined || searched === ''
+      ? []
+      : [
+          `the texts are ${title(read.language.language)}: ${read.language.why}${guess.language === undefined ? '' : '; if not, change `language` of the steps, and count the words again as README.md says'}`,
+        ]),
     ...(undeclared.length === 0
       ? []
       : [`stored but not declared: ${some(undeclared, 'columns').join(', ')}`]),
@@ -91,6 +96,10 @@ function attributeText({ from, name, type, values }: GuessedAttribute): string {
   if (type.kind === 'ref') return `${renamed} → ref${values === undefined ? '' : ` (${count(values)})`}`;
   const text = type.kind === 'record' || type.kind === 'records' ? type.kind : typeText(type);
   return `${renamed} ${text}${'style' in type && type.style === 'comma' ? ' (decimal comma)' : ''}`;
+}
+
+function title(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 function some(all: readonly string[], what: string): readonly string[] {

@@ -1,17 +1,30 @@
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
 import type { ProjectConfig } from '../../config/model/project.js';
+import { storedId } from '../../core/entity-id.js';
 import { UsageError } from '../failure.js';
 import { lookUp } from '../project-types.js';
+
+/** Returns an entity that a reference names, or what is kept of it; undefined if it is unknown. */
+export type FindEntity = (type: string, id: string) => JsonObject | undefined;
 
 /** A path on the command line that leads to strings of an entity. */
 export interface TextPath {
   readonly entity: string;
+  /** By entity type that the path passes, other than the first: the attributes that it reads there. */
+  readonly references: ReadonlyMap<string, ReadonlySet<string>>;
   /** Reads the strings as expressions do: a path through a list, or to a list, gives a list of strings. */
-  textsOf(row: JsonObject): string | readonly string[] | undefined;
+  textsOf(row: JsonObject, find: FindEntity): string | readonly string[] | undefined;
+}
+
+/** One attribute of a path. */
+interface Segment {
+  readonly name: string;
+  /** The entity type that the attribute refers to, if the path goes on there. */
+  readonly to?: string;
 }
 
 /**
- * Parses a path such as `product.title`, `product.tags` or `product.variants.colour`.
+ * Parses a path such as `product.title`, `product.tags`, `product.variants.colour` or `product.brand.name`.
  * @throws UsageError if it does not lead to text; CommandFailure for an unknown name
  */
 export function parseTextPath(path: string, entities: ProjectConfig['entities']): TextPath {
@@ -20,32 +33,44 @@ export function parseTextPath(path: string, entities: ProjectConfig['entities'])
       `${path} is not a path; expected an entity type and an attribute, e.g. product.title`,
     );
   const [entity = '', ...names] = path.split('.');
-  let attributes: ReadonlyMap<string, ValueType> = new Map(
-    Array.from(lookUp(entities, entity, 'entity type').attributes, ([name, { type }]) => [name, type]),
-  );
+  const attributesOf = (type: string): ReadonlyMap<string, ValueType> =>
+    new Map(
+      Array.from(lookUp(entities, type, 'entity type').attributes, ([name, { type: of }]) => [name, of]),
+    );
+  const references = new Map<string, Set<string>>();
+  const segments: Segment[] = [];
+  let attributes = attributesOf(entity);
   let at = entity;
   let isList = false;
   for (const [index, name] of names.entries()) {
     const type = lookUp(attributes, name, `attribute of ${at}`);
     at = `${at}.${name}`;
-    const isLast = index === names.length - 1;
     isList ||= type.kind === 'list';
     const element = type.kind === 'list' ? type.of : type;
-    // text_match searches the id of a reference.
-    if (isLast && (element.kind === 'string' || element.kind === 'ref')) break;
-    if (isLast) throw new UsageError(`${path} is not text; its type is ${wordFor(type)}`);
-    if (element.kind === 'ref')
-      throw new UsageError(`${path} leads to ${element.entity} entities, which the file does not contain`);
-    if (element.kind !== 'record')
-      throw new UsageError(`${at} has no attributes; its type is ${wordFor(type)}`);
-    attributes = element.fields;
+    const next = names[index + 1];
+    if (next === undefined) {
+      // text_match searches the id of a reference.
+      if (element.kind !== 'string' && element.kind !== 'ref')
+        throw new UsageError(`${path} is not text; its type is ${wordFor(type)}`);
+      segments.push({ name });
+    } else if (element.kind === 'ref') {
+      const { entity: to } = element;
+      references.set(to, (references.get(to) ?? new Set()).add(next));
+      segments.push({ name, to });
+      attributes = attributesOf(to);
+    } else if (element.kind === 'record') {
+      segments.push({ name });
+      attributes = element.fields;
+    } else throw new UsageError(`${at} has no attributes; its type is ${wordFor(type)}`);
   }
   return {
     entity,
-    textsOf(row) {
-      const texts = valuesAt(row, names).filter((value) => typeof value === 'string');
+    references,
+    textsOf(row, find) {
+      const follow: FindEntity = (to, id) => find(to, storedId(entities.get(to), id));
+      const texts = valuesAt(row, segments, follow).filter((value) => typeof value === 'string');
       if (!isList) return texts[0];
-      return isKnown(row, names) ? texts : undefined;
+      return isKnown(row, segments, follow) ? texts : undefined;
     },
   };
 }
@@ -55,22 +80,36 @@ function wordFor(type: ValueType): string {
 }
 
 /** Yields the values at a path, through every list on the way. */
-function valuesAt(value: JsonValue | undefined, names: readonly string[]): JsonValue[] {
+function valuesAt(
+  value: JsonValue | undefined,
+  segments: readonly Segment[],
+  find: FindEntity,
+): readonly JsonValue[] {
   if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).flatMap((one) => valuesAt(one, names));
-  const [name, ...rest] = names;
-  if (name === undefined) return [value];
-  return valuesAt(own(value, name), rest);
+  if (Array.isArray(value))
+    return (value as readonly JsonValue[]).flatMap((one) => valuesAt(one, segments, find));
+  const [segment, ...rest] = segments;
+  if (segment === undefined) return [value];
+  return valuesAt(member(value, segment, find), rest, find);
 }
 
 /** True if the first list on the path exists, whether or not it is empty. */
-function isKnown(value: JsonValue | undefined, names: readonly string[]): boolean {
+function isKnown(value: JsonValue | undefined, segments: readonly Segment[], find: FindEntity): boolean {
   if (Array.isArray(value)) return true;
-  const [name, ...rest] = names;
-  return name !== undefined && isKnown(own(value, name), rest);
+  const [segment, ...rest] = segments;
+  return segment !== undefined && isKnown(member(value, segment, find), rest, find);
 }
 
-function own(value: JsonValue | undefined, name: string): JsonValue | undefined {
+/** The value of an attribute; of a reference that the path follows, the entities. */
+function member(
+  value: JsonValue | undefined,
+  { name, to }: Segment,
+  find: FindEntity,
+): JsonValue | undefined {
   const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isMapping && Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined;
+  const found = isMapping && Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined;
+  if (to === undefined) return found;
+  const followed = (id: JsonValue): JsonValue => (typeof id === 'string' ? (find(to, id) ?? null) : id);
+  if (Array.isArray(found)) return (found as readonly JsonValue[]).map(followed);
+  return found === undefined ? undefined : followed(found);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   fieldGroups,
   followsRequest,
+  ownFile,
   plugin,
   type FieldGroup,
   type TextMatchOptions,
@@ -73,7 +74,7 @@ export async function readTextStep(
     );
   const { statistics } = options;
   const { project } = await settingsOf(context, flags);
-  const file = typeof statistics === 'object' ? statistics.file.path : `statistics/${name}.json`;
+  const file = typeof statistics === 'object' ? statistics.file.path : ownFile(pipeline, name);
   return { ...byField(groups, definition.define), file: join(project, file) };
 }
 
@@ -87,6 +88,11 @@ function byField(
     for (const [f, member] of members.entries()) {
       const text = fields[f]?.input.text.trim() ?? '';
       paths[member] = define.get(text)?.value.trim() ?? text;
+      if (!/^\w+(?:\.\w+)+$/.test(paths[member]))
+        throw new CommandFailure(
+          `the step searches ${paths[member]}, which is no attribute, so nothing can count its words`,
+          'search an attribute such as product.title, or write `statistics: candidates`',
+        );
       analyzers[member] = analyzer;
     }
   }

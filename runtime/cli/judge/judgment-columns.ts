@@ -1,4 +1,5 @@
 import { nearest } from '../../core/nearest.js';
+import { englishName, foldedName } from '../../dataset/import/header-words.js';
 import { UsageError } from '../failure.js';
 import { InputError } from '../input/rows.js';
 
@@ -39,7 +40,9 @@ export function rolesOf(
       });
     }
     const usual = role === 'id' ? [candidateKey, ...USUAL_NAMES.id] : USUAL_NAMES[role];
-    const found = usual.find((name) => names.includes(name));
+    const found =
+      usual.find((name) => names.includes(name)) ??
+      names.find((name) => [foldedName(name), englishName(name)].some((one) => usual.includes(one)));
     if (found !== undefined) return found;
     const taken = [candidateKey, ...Object.values(USUAL_NAMES).flat()];
     const free = names.find((name) => !taken.includes(name));
@@ -52,13 +55,21 @@ export function rolesOf(
 
 /** Reads `query=NAME,id=NAME,grade=NAME`. @throws UsageError */
 export function parseColumns(text: string): Columns {
-  const columns: Partial<Record<Role, string>> = {};
+  return parseRoles(text, ROLES);
+}
+
+/** Reads which column is what. @throws UsageError */
+export function parseRoles<R extends string>(
+  text: string,
+  roles: readonly R[],
+): Readonly<Partial<Record<R, string>>> {
+  const columns: Partial<Record<R, string>> = {};
   for (const part of text.split(',')) {
     const [word = '', name = ''] = part.split('=').map((one) => one.trim());
-    const role = ROLES.find((one) => one === word);
+    const role = roles.find((one) => one === word);
     if (role === undefined || name === '')
       throw new UsageError(
-        `--columns ${text}: expected query=NAME, id=NAME or grade=NAME, separated by commas; found ${part}`,
+        `--columns ${text}: expected ${roles.map((one) => `${one}=NAME`).join(', ')}, separated by commas; found ${part}`,
       );
     columns[role] = name;
   }

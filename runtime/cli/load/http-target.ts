@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
@@ -29,7 +30,7 @@ import type { SourceTarget } from '../../sources/intake.js';
 import type { InputRow } from '../input/rows.js';
 import { MAX_ROWS, type BatchShape } from './batches.js';
 import type { Sent } from '../../index/send-batch.js';
-import { pageOf, type DataTarget, type ScannedPage } from './target.js';
+import { pageOf, type RunAnswer, type DataTarget, type ScannedPage } from './target.js';
 
 /** The operation ids of pipelines in /openapi.json. */
 const PIPELINE_OPERATION = /^(?:rank|score)_(.+)$/;
@@ -169,9 +170,13 @@ export class HttpTarget implements DataTarget {
     return (await this.#call('POST', path, JSON.stringify({ experiment: name }))) as ExperimentState;
   }
 
-  async run(pipeline: string, body: unknown): Promise<PipelineAnswer> {
+  async run(pipeline: string, body: unknown): Promise<RunAnswer> {
     const route = await this.#routeOf(pipeline);
-    return (await this.#call('POST', route, JSON.stringify(body))) as PipelineAnswer;
+    let misspelt = '';
+    const answer = (await this.#call('POST', route, JSON.stringify(body), (headers) => {
+      misspelt = String(headers['millrace-unknown-fields'] ?? '');
+    })) as PipelineAnswer;
+    return { answer, misspelt };
   }
 
   async explain(pipeline: string, body: unknown, rulesAt?: number): Promise<Explanation> {
@@ -199,7 +204,12 @@ export class HttpTarget implements DataTarget {
     throw unknownPipeline(pipeline, routes.keys(), this.#base);
   }
 
-  async #call(method: 'GET' | 'POST', path: string, body?: string | Buffer): Promise<unknown> {
+  async #call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: string | Buffer,
+    onHeaders?: (headers: IncomingHttpHeaders) => void,
+  ): Promise<unknown> {
     let status: number;
     let text: string;
     try {
@@ -213,6 +223,7 @@ export class HttpTarget implements DataTarget {
           : { body, headers: { 'content-type': 'application/json', ...this.#authorization } }),
       });
       status = response.statusCode;
+      onHeaders?.(response.headers);
       text = await response.body.text();
     } catch (error) {
       throw unreachable(this.#base, error);

@@ -8,13 +8,13 @@ import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { ExperimentState } from '../../experiments/experiment-states.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { Pipeline } from '../../pipeline/types.js';
-import type { PipelineAnswer } from '../../pipeline/answer-types.js';
+import { misspeltText } from '../../http/misspelt-text.js';
 import type { Settings } from '../../settings/settings.js';
 import type { JsonObject } from '../../api/types.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
 import type { Sent } from '../../index/send-batch.js';
-import { pageOf, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
+import { pageOf, type RunAnswer, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
 
 /**
  * Uses the store of the settings, in this process. A call costs almost nothing here, and rows stored before the next
@@ -105,8 +105,9 @@ export class LocalTarget implements DataTarget {
     return experiments[verb]({ experiment });
   }
 
-  async run(name: string, body: unknown): Promise<PipelineAnswer> {
-    return (await this.#pipeline(name).run(body, { requestId: randomUUID() })).answer;
+  async run(name: string, body: unknown): Promise<RunAnswer> {
+    const { answer, report } = await this.#pipeline(name).run(body, { requestId: randomUUID() });
+    return { answer, misspelt: misspeltText(report.misspeltFields) };
   }
 
   async explain(name: string, body: unknown, rulesAt?: number): Promise<Explanation> {

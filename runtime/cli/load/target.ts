@@ -21,6 +21,12 @@ export interface ScannedPage {
   readonly cursor: string | undefined;
 }
 
+export interface RunAnswer {
+  readonly answer: PipelineAnswer;
+  /** The fields that were ignored and are nearly declared ones, as in the header `Millrace-Unknown-Fields`. */
+  readonly misspelt: string;
+}
+
 /** Where data commands send their data: the store of the settings, or a running service. */
 export interface DataTarget {
   /** The name of the target, for messages. */
@@ -64,7 +70,7 @@ export interface DataTarget {
   /** Stops or resumes an experiment on all instances. @throws MillraceError */
   changeExperiment(verb: 'stop' | 'resume', name: string): Promise<ExperimentState>;
   /** Returns the answer of the pipeline's route. @throws MillraceError */
-  run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
+  run(pipeline: string, body: unknown): Promise<RunAnswer>;
   /**
    * Explains the answer to the request.
    * @param rulesAt a preview: dated rules are looked up at this time, epoch milliseconds

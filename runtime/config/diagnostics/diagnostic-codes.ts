@@ -66,3 +66,18 @@ export const DIAGNOSTIC_CODES = {
 } as const satisfies Record<string, string>;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;
+
+/** Mistakes in pipelines that stay mistakes whatever entity types and views there are. */
+export const APART_FROM_SCHEMAS: ReadonlySet<DiagnosticCode> = new Set([
+  'missing_file',
+  'duplicate_name',
+  'unknown_key',
+  'missing_key',
+  'wrong_type',
+  'unknown_plugin',
+  'plugin_failed',
+  'unknown_function',
+  'cyclic_steps',
+  'cyclic_define',
+  'expression_syntax',
+]);

@@ -34,6 +34,11 @@ export interface LoadedProject {
    * pipelines would only repeat them.
    */
   readonly checkable: ProjectConfig | undefined;
+  /**
+   * The same if entity types or views have errors. Types and attributes may be missing, so only mistakes that have nothing to do
+   * with them can be found: those of `APART_FROM_SCHEMAS`.
+   */
+  readonly partial: ProjectConfig | undefined;
   /** All diagnostics, sorted by file and place. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -118,6 +123,7 @@ export async function loadProject(
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),
+    partial: deepFreeze(schemasSound ? undefined : rest),
     diagnostics: diagnostics.all,
   });
 }

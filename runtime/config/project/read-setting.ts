@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { spelledAmount } from '../../core/spelled-amount.js';
 import { nearest } from '../../core/nearest.js';
 import type { FileSetting } from '../../settings/setting-origin.js';
 import { unitOf, type SettingRow } from '../../settings/setting-row.js';
@@ -79,10 +80,11 @@ function expectedOf(row: SettingRow<unknown>): string {
   return unit === undefined ? row.expected : `${row.expected}, or ${unit.expected}`;
 }
 
-function helpFor(
-  node: Node | undefined,
-  { parse: { accepts }, default: otherwise }: SettingRow<unknown>,
-): string | undefined {
+function helpFor(node: Node | undefined, row: SettingRow<unknown>): string | undefined {
+  const {
+    parse: { accepts },
+    default: otherwise,
+  } = row;
   if (node === undefined || (isScalar(node) && node.value === null))
     return otherwise === '' ? 'remove the line' : `remove the line to use the default, ${otherwise}`;
   const text = textOf(node) ?? '';
@@ -90,7 +92,9 @@ function helpFor(
   if (text === '' && template !== undefined)
     return `the variable is set but empty; set it, or give a default: ${template.replace(/\}$/, ':-default}')}`;
   const guess = accepts?.kind === 'one_of' ? nearest(text, accepts.values) : undefined;
-  return guess && `did you mean \`${guess}\`?`;
+  if (guess !== undefined) return `did you mean \`${guess}\`?`;
+  const right = spelledAmount(text, (one) => unitOf(row)?.parse(one) !== undefined);
+  return right && `write \`${right}\``;
 }
 
 /** True if a value has a secret that does not come from an environment variable. */

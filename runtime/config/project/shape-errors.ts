@@ -7,7 +7,7 @@ import type { ParamOptions } from './param-options.js';
 import { pruneErrors } from './prune-errors.js';
 import { Place, wrong, type Params, type Told } from './shape-place.js';
 import { oneOfWords } from './shape-words.js';
-import { boundWords, wrongKind, wrongPattern } from './value-errors.js';
+import { boundWords, languageIn, wrongKind, wrongPattern } from './value-errors.js';
 import { textOf } from '../yaml/tree.js';
 
 /** Converts ajv's errors (all errors, verbose) to diagnostics at the right places. */
@@ -41,7 +41,8 @@ function tell(error: ErrorObject, place: Place): Told {
       return wrongPattern(error, place);
     case 'enum': {
       const values = params.allowedValues ?? [];
-      const guess = nearest(textOf(place.node) ?? '', values.map(String));
+      const text = textOf(place.node) ?? '';
+      const guess = nearest(text, values.map(String)) ?? languageIn(text, values.map(String));
       return wrong(
         place,
         `expected ${oneOfWords(values)}, found ${place.found}`,

@@ -3,6 +3,8 @@ import { isMap, isScalar } from 'yaml';
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { NAME_PATTERN } from '../../api/types.js';
 import { nearest } from '../../core/nearest.js';
+import { spelledAmount } from '../../core/spelled-amount.js';
+import { languageOf } from '../../text/index.js';
 import { isObject, nameHelp } from './marks.js';
 import type { Params, Place, Told } from './shape-place.js';
 import { expectedWords } from './shape-words.js';
@@ -23,6 +25,7 @@ export function wrongPattern(error: ErrorObject, place: Place): Told {
     code: 'wrong_type',
     at,
     message: `${place.label}expected ${expectedWords(place.schema)}, found ${propertyName === undefined ? place.found : `the key ${propertyName}`}`,
+    help: propertyName === undefined ? amountHelp(text, place.schema) : undefined,
   };
 }
 
@@ -37,7 +40,10 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
   const { file } = place.places;
   const expected = expectedWords(place.schema);
   if (place.param !== undefined) return undefined;
-  const param = paramHelp(place, expected);
+  const words = wordsOf(place.schema);
+  const word = nearest(textOf(place.node) ?? '', words) ?? languageIn(textOf(place.node) ?? '', words);
+  if (word !== undefined) return `did you mean \`${word}\`?`;
+  const param = paramHelp(place, expected) ?? amountHelp(textOf(place.node) ?? '', place.schema);
   if (param !== undefined) return param;
   if (typeof error.data === 'number' || typeof error.data === 'boolean')
     return /text|\bid\b/.test(expected) ? `quote it: "${textOf(place.node) ?? ''}"` : undefined;
@@ -49,8 +55,6 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
     const percent = /^(\d+(?:\.\d+)?) ?%$/.exec(text ?? '')?.[1];
     if (percent !== undefined && /\bnumber\b/.test(expected) && !expected.includes('whole number'))
       return `write ${Number(percent) / 100}`;
-    const word = text === undefined ? undefined : nearest(text, wordsOf(place.schema));
-    if (word !== undefined) return `did you mean \`${word}\`?`;
     if (text !== undefined && /^[\w.:]+$/.test(text) && /^a list\b/.test(expected))
       return `write \`[${text}]\``;
     const { end } = place.places.holder(place.path);
@@ -67,10 +71,35 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
   return file.text[start] === '{' ? 'quote a value that starts with `{`' : undefined;
 }
 
+/** Help for `1 hour`, `64 mb` or `20 percent`, if the schema takes the amount in another spelling. */
+function amountHelp(text: string, schema: JsonObject): string | undefined {
+  const patterns = patternsOf(schema).map((pattern) => new RegExp(pattern, 'u'));
+  const right = spelledAmount(text, (one) => patterns.some((pattern) => pattern.test(one)));
+  return right === undefined ? undefined : `write \`${right}\``;
+}
+
+/** The patterns of texts that a schema takes, also in one of its branches. */
+function patternsOf(schema: JsonObject): readonly string[] {
+  const all = branchesOf(schema)?.flatMap(patternsOf) ?? [schema['pattern']];
+  return all.filter((one) => typeof one === 'string');
+}
+
+function branchesOf({ anyOf, oneOf }: JsonObject): readonly JsonObject[] | undefined {
+  const branches = anyOf ?? oneOf;
+  return Array.isArray(branches) ? (branches as readonly JsonValue[]).filter(isObject) : undefined;
+}
+
+/** The name of a language, for its tag, if the words have it. */
+export function languageIn(text: string, words: readonly string[]): string | undefined {
+  const language = languageOf(text);
+  return language !== undefined && words.includes(language) ? language : undefined;
+}
+
 /** The words that a schema takes, also in one of its branches. */
-function wordsOf({ enum: words, anyOf }: JsonObject): readonly string[] {
-  if (Array.isArray(anyOf)) return (anyOf as readonly JsonValue[]).filter(isObject).flatMap(wordsOf);
-  return Array.isArray(words) ? (words as readonly JsonValue[]).filter((one) => typeof one === 'string') : [];
+function wordsOf(schema: JsonObject): readonly string[] {
+  const { enum: words, const: only } = schema;
+  const all = branchesOf(schema)?.flatMap(wordsOf) ?? (Array.isArray(words) ? words : [only]);
+  return (all as readonly JsonValue[]).filter((one) => typeof one === 'string');
 }
 
 /** Help for a name where a number is wanted, in the options of a step. */

@@ -2,10 +2,9 @@ import type { JsonObject, JsonValue } from '../../api/types.js';
 import { idProblem, idText } from '../../core/ids.js';
 import type { EventOutput, ForeignAct } from './foreign-event.js';
 import type { RankingSource } from './mapping.js';
-import { foreignTime, isMissing, listOf, shown, valueAt } from './read-values.js';
+import { foreignTime, isMissing, listOf, NO, shown, valueAt, YES } from './read-values.js';
 
-const YES: ReadonlySet<string> = new Set(['true', 't', 'yes', 'y']);
-const NO: ReadonlySet<string> = new Set(['false', 'f', 'no', 'n', 'none', 'null', 'nan']);
+const NONE: ReadonlySet<string> = new Set(['none', 'null', 'nan']);
 /** A number this large is a time, not a quantity. */
 const LEAST_TIME = 1e8;
 
@@ -17,7 +16,7 @@ export function readAct(value: JsonValue, event: string, shownAt: number): Forei
   if (typeof value === 'boolean') return value ? { event, time: shownAt, quantity: 1 } : undefined;
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   const text = String(value).trim().toLowerCase();
-  if (NO.has(text)) return undefined;
+  if (NO.has(text) || NONE.has(text)) return undefined;
   if (YES.has(text)) return { event, time: shownAt, quantity: 1 };
   const number = Number(text);
   if (Number.isNaN(number) || number >= LEAST_TIME) {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import { isMissing, timeForm } from './read-values.js';
+import { isMissing, timeForm, NO, YES } from './read-values.js';
 
 /** The most different values of a column that are counted. */
 export const MOST_DISTINCT = 5000;
@@ -31,7 +31,7 @@ export interface ColumnProfile {
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const BOOL = /^(true|false)$/i;
-const YES_NO = /^([01](\.0)?|true|false|t|f|yes|no|y|n)$/i;
+const YES_NO = new RegExp(`^([01](\\.0)?|${[...YES, ...NO].join('|')})$`, 'i');
 
 /** Counts what the columns of rows hold, those of nested objects as well. */
 export function profileOf(rows: readonly JsonValue[]): ReadonlyMap<string, ColumnProfile> {

@@ -126,3 +126,7 @@ export function shown(value: JsonValue | undefined): string {
 export function plainText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
+
+/** Words for yes and no, in lower case, in several languages. */
+export const YES: ReadonlySet<string> = new Set('true t yes y ja j oui si sí sim tak'.split(' '));
+export const NO: ReadonlySet<string> = new Set('false f no n nein nee nej non não nao nie'.split(' '));

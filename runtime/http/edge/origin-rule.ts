@@ -5,6 +5,7 @@ const EXPOSED = [
   'X-Request-Id',
   'Millrace-Degraded',
   'Millrace-Experiment',
+  'Millrace-Unknown-Fields',
   'X-Millrace-Skipped-Steps',
   'Retry-After',
   'RateLimit',

@@ -53,6 +53,12 @@ const HEADERS = {
       'first 1,000 candidates: `0` if control placed it, `1` if the other arm did, `-` if both did.',
     schema: { type: 'string', examples: ['popularity=popular', 'prices=interleaved;teams="-0110"'] },
   },
+  'Millrace-Unknown-Fields': {
+    description:
+      'Only where the body has fields that nothing declares, which are ignored, and which are nearly declared ones: members ' +
+      '`field;near=declared`, separated by commas.',
+    schema: { type: 'string', examples: ['usr;near=user'] },
+  },
   'WWW-Authenticate': { description: 'How to send a key (RFC 6750).', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
 };

@@ -6,6 +6,7 @@ import { embedComponents } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, RUN_PARAMETERS, schemaRef } from '../openapi/types.js';
+import { misspeltText } from '../misspelt-text.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
 import { traceReport } from '../request-span.js';
 import { requestState, startAnswer } from '../request-state.js';
@@ -76,6 +77,8 @@ export function rank(pipeline: Pipeline): PostRoute {
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
           if (report.experiments.length > 0) res.setHeader(EXPERIMENT_HEADER, takenText(report));
+          const unknown = misspeltText(report.misspeltFields);
+          if (unknown !== '') res.setHeader('Millrace-Unknown-Fields', unknown);
           if (report.indexed !== undefined) {
             const { matched, taken } = report.indexed;
             res.setHeader('Millrace-Index-Candidates', `matched=${matched}, taken=${taken}`);
@@ -99,6 +102,7 @@ export function rank(pipeline: Pipeline): PostRoute {
         200: jsonAnswer(told, schemaRef(answerName), exampleOf(answerSchema), [
           'Millrace-Degraded',
           'Millrace-Experiment',
+          'Millrace-Unknown-Fields',
         ]),
         ...problemResponses(PIPELINE_PROBLEMS),
       },

@@ -34,7 +34,7 @@ export function settleRules(state: RankingState): SettledRules {
     fixed.set(position, row);
     isFixed[row] = 1;
   }
-  fillSlots(list, scores, fixed, isFixed, rulesOf(rules, 'slot'));
+  fillSlots(list, scores, fixed, isFixed, rulesOf(rules, 'slot'), rulesOf(rules, 'group'));
   const dropped: DroppedRow[] = [];
   let free: Int32Array = list.filter((row) => isFixed[row] === 0);
   for (const { step, grouping } of rulesOf(rules, 'group'))
@@ -95,15 +95,26 @@ export function applyReorders(
   return ordered;
 }
 
-/** A slot takes the best row that qualifies and that would stand at its position or below. Of two slots, the earlier step wins. */
+/**
+ * A slot takes the best row that qualifies and that would stand at its position or below. It passes over rows of a group that
+ * has a pinned or slotted one, which stands for the group. Of two slots, the earlier step wins.
+ */
 function fillSlots(
   list: Int32Array,
   scores: Float64Array,
   fixed: Map<number, number>,
   isFixed: Uint8Array,
   slots: readonly OrderRuleOf<'slot'>[],
+  groupings: readonly OrderRuleOf<'group'>[],
 ): void {
   if (slots.length === 0) return;
+  const all = groupings.map(({ grouping: { groups } }) => ({ groups, shown: new Set<number>() }));
+  const show = (row: number): void => {
+    for (const { groups, shown } of all) if ((groups[row] ?? -1) >= 0) shown.add(groups[row] ?? -1);
+  };
+  const isOpen = (row: number, fits: Uint8Array): boolean =>
+    fits[row] === 1 && isFixed[row] === 0 && !all.some(({ groups, shown }) => shown.has(groups[row] ?? -1));
+  for (const row of fixed.values()) show(row);
   const wanted = slots
     .map(({ slot: { positions, rows, least = -Infinity } }) => {
       const fits = new Uint8Array(scores.length);
@@ -125,19 +136,16 @@ function fillSlots(
     for (const one of wanted) {
       if (!one.positions.has(position)) continue;
       one.next = Math.max(one.next, start);
-      while (one.next < list.length && !isOpen(list[one.next] ?? 0, one.fits, isFixed)) one.next++;
+      while (one.next < list.length && !isOpen(list[one.next] ?? 0, one.fits)) one.next++;
       const row = list[one.next];
       if (row === undefined) continue;
       fixed.set(position, row);
       isFixed[row] = 1;
+      show(row);
       taken++;
       break;
     }
   }
-}
-
-function isOpen(row: number, fits: Uint8Array, isFixed: Uint8Array): boolean {
-  return fits[row] === 1 && isFixed[row] === 0;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Plan } from '../../compile/plan.js';
 import type { AttributeDefinition, EntityType } from '../../config/model/entities.js';
 import type { RequestField } from '../../config/model/pipelines.js';
 import { BODY_FIELDS, RANKING_FIELDS } from '../../config/project/reserved-names.js';
-import { describe, isJsonObject, own } from '../../core/value-fit.js';
+import { describe, isJsonObject, noObject, own } from '../../core/value-fit.js';
 import { checkCarried, readId, readKey, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
 import { pageStart, type Paging } from './paging.js';
@@ -92,7 +92,11 @@ function* readCandidates(
   const { limits, candidateType, request } = plan.definition;
   if (!Array.isArray(list)) {
     const found = list === undefined ? 'it is missing' : `found ${describe(list)}`;
-    violations.add('/candidates', 'wrong_type', `expected a list of candidates; ${found}`);
+    violations.add(
+      '/candidates',
+      'wrong_type',
+      `expected a list of candidates such as [{"${plan.candidateType.key}":"…"}]; ${found}`,
+    );
     return { ids: [], duplicates: [] };
   }
   const candidates = list as readonly JsonValue[];
@@ -119,11 +123,7 @@ function* readCandidates(
     }
     const candidate = candidates[i];
     if (!isJsonObject(candidate)) {
-      violations.add(
-        `/candidates/${i}`,
-        'wrong_type',
-        `expected an object with ${key}, found ${describe(candidate)}`,
-      );
+      violations.add(`/candidates/${i}`, 'wrong_type', noObject(key, candidate));
       continue;
     }
     const id = readKey(candidate, plan.candidateType, `/candidates/${i}/${key}`, violations);
@@ -219,7 +219,7 @@ function readEntity(
 ): string | undefined {
   const { pointer, field, violations } = where;
   if (!isJsonObject(value)) {
-    violations.add(pointer, 'wrong_type', `expected an object with ${entity.key}, found ${describe(value)}`);
+    violations.add(pointer, 'wrong_type', noObject(entity.key, value));
     return undefined;
   }
   const given = own(value, entity.key);

@@ -54,6 +54,7 @@ export class RedisConnection {
   readonly #limits: ConnectionLimits;
   readonly #warn: ((message: string) => void) | undefined;
   readonly #observer: RedisObserver | undefined;
+  readonly #isStore: boolean;
   /** Undefined for reads: a late read does no harm. */
   readonly #fence: WriteFence | undefined;
   /** Undefined if the address is fixed. */
@@ -77,6 +78,7 @@ export class RedisConnection {
     this.#limits = limits;
     this.#warn = access.warn;
     this.#observer = access.observer;
+    this.#isStore = purpose !== 'feast';
     this.#fence = purpose === 'write' ? new WriteFence() : undefined;
     let way: RedisOptions;
     if ('sentinels' in place) {
@@ -149,7 +151,7 @@ export class RedisConnection {
     this.close();
     throw new MillraceError(
       'store_unavailable',
-      `Redis at ${this.address} cannot be used: ${reason}. ${remedyFor(reason, this.#master !== undefined)}`,
+      `Redis at ${this.address} cannot be used: ${reason}. ${remedyFor(reason, this.#master !== undefined, this.#isStore)}`,
       { cause: this.#lastError },
     );
   }

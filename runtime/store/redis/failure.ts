@@ -141,8 +141,11 @@ export function reasonFor(error: unknown, lastError?: Error): string {
   return reasonOf(innermost(lastError));
 }
 
-/** @param bySentinels true if the Sentinels name the server; false if a setting does */
-export function remedyFor(reason: string, bySentinels = false): string {
+/**
+ * @param bySentinels true if the Sentinels name the server; false if a setting does
+ * @param isStore whether another store can take its place
+ */
+export function remedyFor(reason: string, bySentinels = false, isStore = true): string {
   if (HOPELESS.test(reason)) return 'Check the user, password and database of the REDIS_ settings';
   if (/^the Sentinels know no master/.test(reason))
     return 'Check REDIS_SENTINEL_MASTER; `redis-cli -p 26379 SENTINEL MASTERS` lists the names that a Sentinel knows';
@@ -155,7 +158,8 @@ export function remedyFor(reason: string, bySentinels = false): string {
     return 'Check rediss:// or REDIS_TLS, and REDIS_TLS_CA, REDIS_TLS_SERVERNAME';
   }
   if (bySentinels) return 'Check that the master that the Sentinels name runs and can be reached from here';
-  return 'Start it (redis-server) or set REDIS_URL; --store embedded needs no server';
+  if (!isStore) return 'Start it, or correct its `url` in the view';
+  return 'Start it (redis-server) or set REDIS_URL. The embedded store needs no server: write `store: embedded` in millrace.yaml, or pass --store embedded';
 }
 
 function innermost(error: Error): Error {

@@ -15,6 +15,14 @@ export const COMMANDS: Surface = {
       env: { PORT: 'http' },
     },
     { what: 'A misspelt variable', run: 'validate', env: { MILLRACE_STOR: 'redis' } },
+    ...(['serve --port 0', 'entities load product products.jsonl', 'rank next --all true'] as const).map(
+      (run) => ({
+        what: `A project that names no store, without Redis: ${run.split(' ')[0] ?? ''}`,
+        edit: ['millrace.yaml', 'store: embedded\n', ''] as const,
+        run,
+        env: { REDIS_URL: 'redis://127.0.0.1:1' },
+      }),
+    ),
     { what: 'Entities of an unknown type', run: 'entities load prodct products.jsonl' },
     { what: 'Entities of a file that does not exist', run: 'entities load product catalogue.jsonl' },
     {

@@ -14,6 +14,22 @@ export const EXPRESSIONS: Surface = {
     wrong('A feature with a dot', 'product_stats.orders_30d == 0'),
     wrong('An attribute with a colon', 'product:number_in_stock <= 0'),
     wrong('A misspelt feature', 'product_stats:order_30d == 0'),
+    {
+      what: 'The score of a step that sets it, as an output',
+      edit: [
+        'pipelines/search.yaml',
+        '  - use: score\n    with: { value: relevance:score }\n',
+        '  - use: score\n    as: before\n    with: { value: relevance:score }\n  - use: score\n    with: { value: before:score + product.rating }\n',
+      ],
+    },
+    {
+      what: 'An output of a filter',
+      edit: [
+        'pipelines/search.yaml',
+        '  - use: filter\n    with: { keep: product.price > 0 }\n',
+        '  - use: filter\n    as: sold\n    with: { keep: sold:kept > 0 }\n',
+      ],
+    },
     wrong('A misspelt output', 'text:bm52 > 1'),
     wrong('A misspelt function', 'leng(product.title) > 80'),
     wrong('Too few arguments', 'contains(product.title)'),

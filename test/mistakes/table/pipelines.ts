@@ -3,6 +3,9 @@ import type { Surface } from '../mistake.js';
 const FILE = 'pipelines/search.yaml';
 const FILTER = 'with: { keep: product.price > 0 }';
 
+const VECTORS =
+  'pipeline: next\nrank: product\nrequest: { candidates: {}, vector: list(float) }\ncomponents:\n  - { use: similarity, with: { vectors: [product.embedding, request.vector] } }\n  - { use: score, with: { value: similarity:cosine } }\n';
+
 export const PIPELINES: Surface = {
   title: 'Pipelines',
   mistakes: [
@@ -15,6 +18,21 @@ export const PIPELINES: Surface = {
       edit: [FILE, 'rank: product', 'rank: product\nroute: /api/v1/next'],
     },
     { what: 'A time limit without a unit', edit: [FILE, 'time: 500ms', 'time: 500'] },
+    { what: 'A time limit in words', edit: [FILE, 'time: 500ms', 'time: 1 hour'] },
+    {
+      what: 'A mistake in a pipeline, beside a file that is no YAML',
+      edit: [FILE, 'use: filter', 'use: fliter'],
+      files: { 'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string\n' },
+    },
+    { what: 'A share in words', edit: [FILE, 'share: 20%', 'share: 20 percent'] },
+    {
+      what: 'A vector of the request that is declared as a list',
+      files: {
+        'pipelines/next.yaml': VECTORS,
+        'schemas/entities/product.yaml':
+          'entity: product\nextends: ProductEntity\nattributes: { title: string, price: float, rating: float, number_in_stock: int, brand: ref(brand), categories: list(string), embedding: vector(64) }\n',
+      },
+    },
     { what: 'A limit that is too large', edit: [FILE, 'candidates: 1000,', 'candidates: 100000,'] },
     {
       what: 'A request field of an unknown type',

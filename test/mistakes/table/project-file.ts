@@ -10,6 +10,7 @@ const after = (line: string): readonly [string, string, string] => [
 export const PROJECT_FILE: Surface = {
   title: 'millrace.yaml',
   mistakes: [
+    { what: 'A time in words', edit: ['millrace.yaml', 'queue_ms: 250ms', 'queue_ms: 1 second'] },
     { what: 'A misspelt setting', edit: [FILE, 'store: embedded', 'stroe: embedded'] },
     { what: 'A store that does not exist', edit: [FILE, 'store: embedded', 'store: mongo'] },
     { what: 'A word for a number', edit: [FILE, 'port: 5001', 'port: eighty'] },

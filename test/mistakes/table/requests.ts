@@ -12,7 +12,17 @@ export const REQUESTS: Surface = {
     search('An id that is a list', '{ "candidates": [{ "product_id": ["p1"] }] }'),
     search('A number as a text', '{ "candidates": [{ "product_id": "p1", "price": "cheap" }] }'),
     search('A page that is not a number', '{ "candidates": [{ "product_id": "p1" }], "user_page": "two" }'),
+    search('A text where an object is due', '{ "candidates": [{ "product_id": "p1" }], "query": "tv" }'),
+    search('Ids where candidates are due', '{ "candidates": ["p1"] }'),
     search('A query that is a number', '{ "candidates": [{ "product_id": "p1" }], "query": 7 }'),
+    {
+      what: 'A misspelt field that is ignored',
+      files: {
+        'request.json':
+          '{ "candidates": [{ "product_id": "p1", "serach_score": 2 }], "usr": { "user_id": "u1" } }\n',
+      },
+      run: 'rank search request.json',
+    },
     search('A list instead of an object', '[]'),
     { what: 'A misspelt path', request: { path: '/api/v1/serach', body: '{}' } },
     { what: 'A wrong method', request: { method: 'GET', path: '/api/v1/search' } },

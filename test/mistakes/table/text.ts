@@ -60,6 +60,20 @@ export const TEXT: Surface = {
       'language_from: query.query, statistics: { file: statistics/text.json }',
       statistics('"stemming":"plural"'),
     ),
+    step(
+      'Statistics of another field',
+      'statistics: { file: statistics/text.json }',
+      statistics('"stemming":"plural","fields":["product.brand.name"]'),
+    ),
+    {
+      what: 'Advice for a text that is an expression',
+      edit: [FILE, OPTIONS, 'with: { query: query.query, field: lower(product.title) }'],
+    },
+    {
+      what: 'A step whose words are counted, and its text is an expression',
+      edit: [FILE, OPTIONS, 'with: { query: query.query, field: lower(product.title) }'],
+      run: 'text-stats search:text --from-index',
+    },
     step('A rule of synonyms with one word', 'synonyms: synonyms.txt', {
       'synonyms.txt': '# devices\ntv, television\nlaptop\n',
     }),

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readRecords } from '../../../runtime/ledger/record-reader.js';
@@ -268,7 +268,7 @@ components:
     const from = ['--project', root, '--from', join(root, 'products.jsonl')];
     const { code, stderr } = await millrace(['text-stats', 'search:text', ...from]);
     expect(code, stderr).to.equal(0);
-    const written = JSON.parse(await readFile(join(root, 'statistics/text.json'), 'utf8')) as object;
+    const written = JSON.parse(await readFile(join(root, 'statistics/search/text.json'), 'utf8')) as object;
     expect(written).to.have.nested.property('analyzers[0].stemming', 'language');
     expect(written).to.have.nested.property('analyzers[0].mean_lengths').that.deep.equals([1]);
     expect(written).to.have.nested.property('analyzers[1].stemming', 'none');
@@ -278,7 +278,97 @@ components:
     const plan = await millrace(['plan', 'search', '--project', root]);
     expect(plan.stdout).to.contain('words of name: language: english, stemming: language');
     expect(plan.stdout).to.contain('words of product.tags: language: english, stemming: none');
-    expect(plan.stdout).to.contain('statistics: statistics/text.json, 3 texts of the catalogue');
+    expect(plan.stdout).to.contain('statistics: statistics/search/text.json, 3 texts of the catalogue');
+  });
+
+  it('count the words that references lead to, as the advice of validate says', async () => {
+    root = await writeProject({
+      ...SCHEMAS,
+      'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string, owners: list(ref(user)) }\n',
+      'schemas/entities/user.yaml': 'entity: user\nattributes: { name: string }\n',
+      'pipelines/search.yaml': `pipeline: search
+rank: product
+request: { candidates: {}, query: query }
+components:
+  - use: text_match
+    with: { query: query.query, fields: { product.title: 2, product.brand.name: 1, product.brand.owners.name: 1 } }
+  - use: score
+    with: { value: text_match:bm25 }
+`,
+    });
+    const store = ['--store', 'embedded', '--data-dir', join(root, 'data')];
+    const load = async (type: string, ...rows: readonly object[]): Promise<void> => {
+      const file = join(root, `${type}.jsonl`);
+      await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      const loaded = await millrace(['entities', 'load', type, file, '--project', root, ...store]);
+      expect(loaded.code, loaded.stderr).to.equal(0);
+    };
+    await load('user', { user_id: 'u1', name: 'Anna' }, { user_id: 'u2', name: 'Bert Berg' });
+    await load('brand', { brand_id: 'lumen', name: 'Lumen Lamps', owners: ['u1', 'u2', 'u9'] });
+    await load(
+      'product',
+      { product_id: 'a', title: 'lamp', brand: 'lumen' },
+      { product_id: 'b', title: 'kettle', brand: 'gone' },
+      { product_id: 'c', title: 'desk' },
+    );
+    const advised = await millrace(['validate', '--project', root]);
+    const [, command = ''] = /run `millrace ([^`]+)`/.exec(advised.stdout.replace(/\s+/g, ' ')) ?? [];
+    expect(command).to.equal('text-stats search:text_match --from-index');
+    const counted = await millrace([...command.split(' '), '--project', root, ...store]);
+    expect(counted.code, counted.stderr).to.equal(0);
+    const written = await readFile(join(root, 'statistics/search/text_match.json'), 'utf8');
+    expect(JSON.parse(written)).to.deep.include({
+      documents: 3,
+      fields: ['product.title', 'product.brand.name', 'product.brand.owners.name'],
+      mean_lengths: [1, 2, 3],
+      frequencies: { anna: 1, berg: 1, bert: 1, desk: 1, kettle: 1, lamp: 1, lumen: 1 },
+    });
+    expect((await millrace(['validate', '--project', root])).stdout).not.to.contain('advice');
+  });
+
+  it('give steps of one name in two pipelines a file each, and use older files', async () => {
+    const pipeline = (name: string, field: string): string => `pipeline: ${name}
+rank: product
+request: { candidates: {}, query: query }
+components:
+  - use: text_match
+    as: en
+    with: { query: query.query, field: ${field} }
+  - use: score
+    with: { value: en:bm25 }
+`;
+    root = await writeProject({
+      ...SCHEMAS,
+      'products.jsonl': PRODUCTS,
+      'pipelines/search.yaml': pipeline('search', 'product.title'),
+      'pipelines/tags.yaml': pipeline('tags', 'product.tags'),
+    });
+    const run = async (...argv: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await millrace([...argv, '--project', root]);
+      expect(code, stderr + stdout).to.equal(0);
+      return stdout.replace(/\s+/g, ' ');
+    };
+    const from = ['--from', join(root, 'products.jsonl')];
+    // As older versions made it: it does not name its texts.
+    const old = await run('text-stats', 'product.title', ...from);
+    await mkdir(join(root, 'statistics'));
+    const shared = join(root, 'statistics', 'en.json');
+    await writeFile(shared, old.replace(/"fields":\[[^\]]*\],/, ''));
+    for (const step of ['search:en', 'tags:en'])
+      expect(await run('validate'))
+        .to.contain(`advice: ${step}: the statistics do not say which texts they count`)
+        .and.to.contain(`give the step a file of its own: \`millrace text-stats ${step} --from-index\``);
+    expect(await run('plan', 'tags')).to.contain('statistics: statistics/en.json');
+    // It names its texts: the other step does not use it.
+    await writeFile(shared, old);
+    expect(await run('validate'))
+      .to.contain('advice: tags:en: the candidates')
+      .and.not.to.contain('search:en');
+    expect(await run('plan', 'search')).to.contain('statistics: statistics/en.json');
+    for (const step of ['search:en', 'tags:en']) await run('text-stats', step, ...from);
+    expect(await run('plan', 'search')).to.contain('statistics: statistics/search/en.json, 2 texts');
+    expect(await run('plan', 'tags')).to.contain('statistics: statistics/tags/en.json, 3 texts');
+    expect(await run('validate')).not.to.contain('advice');
   });
 
   for (const [args, message] of [
@@ -316,7 +406,9 @@ components:
     ['product.price', 'product.price is not text; its type is float'],
     ['product.variants', 'product.variants is not text; its type is list(record)'],
     ['product.variants.sizes', 'product.variants.sizes is not text; its type is float'],
-    ['product.brand.name', 'product.brand.name leads to brand entities, which the file does not contain'],
+    ['product.brand.name', 'does not have the brand entities that the path leads to; count the index'],
+    ['product.brand.nam', 'did you mean name?'],
+    ['product.brand.name.x', 'product.brand.name has no attributes; its type is string'],
     ['product.title.length', 'product.title has no attributes; its type is string'],
     ['product.variants.color', 'did you mean colour?'],
     ['title', 'title is not a path'],

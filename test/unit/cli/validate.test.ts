@@ -224,7 +224,9 @@ components:
       const found = await rows({ REDIS_URL: `redis://user:secret@127.0.0.1:${port}` });
       expect(found.code).to.equal(1);
       expect(found.rows[0]?.state).to.equal('failed');
-      expect(found.rows[0]?.detail).to.contain('connection refused');
+      expect(found.rows[0]?.detail)
+        .to.contain('connection refused')
+        .and.contain('`store: embedded` in millrace.yaml');
       expect(JSON.stringify(found.rows)).not.to.contain('secret');
     });
 

@@ -74,6 +74,29 @@ describe('final order', () => {
     expect(rowsIn(ranking)).to.deep.equal([2, 4]);
   });
 
+  it('shows one of a group if several slots could take them, and fills the slots with others', () => {
+    const numbers = groups(-1, 0, -1, 1, 1, 1, 0, -1, -1);
+    const withSlots = (): Ranking => {
+      const ranking = rankingOf([9, 8, 7, 6, 5, 4, 3, 2, 1]);
+      for (const position of [3, 5])
+        ranking.addRule({ kind: 'slot', step: 1, slot: { positions: [position], rows: [3, 4, 5, 7] } });
+      ranking.addRule({ kind: 'group', step: 2, grouping: { groups: numbers } });
+      return ranking;
+    };
+    expect(rowsIn(withSlots())).to.deep.equal([0, 1, 3, 2, 7, 8]);
+    const pinned = withSlots();
+    pinned.pin(5, 6);
+    // Nothing else qualifies for the second slot, so it is filled as any other position.
+    expect(rowsIn(pinned)).to.deep.equal([0, 1, 7, 2, 8, 5]);
+    const twice = withSlots();
+    for (const [row, position] of [
+      [5, 6],
+      [3, 1],
+    ] as const)
+      twice.pin(row, position);
+    expect(rowsIn(twice)).to.deep.equal([3, 0, 7, 1, 2, 5, 8]);
+  });
+
   it('orders a list as a whole, in the places that its rows have', () => {
     const ranking = rankingOf([9, 8, 7, 6]);
     ranking.addRule({ kind: 'reorder', step: 1, rows: groups(3, 0, 2) });
@@ -168,12 +191,15 @@ describe('final order', () => {
           }
           // A position of a slot has a candidate that qualifies, unless it is pinned or no such candidate stands below it.
           const fits = (one: number): boolean => slot.rows.includes(one) && (scores[one] ?? 0) >= slot.least;
+          const isTwin = (a: number, b: number): boolean =>
+            (numbers[a] ?? -1) >= 0 && numbers[a] === numbers[b];
           for (const position of slot.positions) {
             const at = rows[position - 1];
             if (at === undefined || [...held.values()].includes(position) || fits(at)) continue;
             if ([...held.values()].some((one) => one > rows.length)) continue;
             const loose = [...rows.slice(position - 1), ...dropped].filter(
-              (one) => fits(one) && !held.has(one),
+              (one) =>
+                fits(one) && !held.has(one) && !rows.some((other) => other !== one && isTwin(one, other)),
             );
             const tier = (one: number): number => (buried.includes(one) ? 1 : 0);
             // Whoever qualifies stood above the position by score, before groups removed candidates.
@@ -187,12 +213,11 @@ describe('final order', () => {
               if (list.length === 0) expect(better.length).to.be.below(position);
             }
           }
-          // A group has one candidate, or only candidates with places of their own.
+          // A group has one candidate, or only pinned ones.
           const shown = rows.filter((one) => (numbers[one] ?? -1) >= 0);
           for (const one of shown) {
             const twins = shown.filter((other) => numbers[other] === numbers[one]);
-            for (const twin of twins)
-              if (twins.length > 1) expect(held.has(twin) || slot.rows.includes(twin)).to.equal(true);
+            for (const twin of twins) if (twins.length > 1) expect(held.has(twin)).to.equal(true);
           }
           // A dropped candidate has a twin that is shown.
           for (const one of dropped)

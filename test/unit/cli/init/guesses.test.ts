@@ -12,6 +12,7 @@ interface Guess {
   readonly texts: readonly string[];
   readonly numbers: readonly { readonly name: string; readonly expression: string }[];
   readonly products: number;
+  readonly language?: string;
   readonly repeated: number;
   readonly refused: { readonly count: number };
   readonly unfit: Readonly<Record<string, { readonly count: number }>>;
@@ -19,16 +20,17 @@ interface Guess {
 
 interface Made {
   readonly guess: Guess;
+  readonly pipeline: string;
   /** Of the attributes, by name. */
   readonly types: Readonly<Record<string, string>>;
   readonly entities: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Makes a project from a file, checks that it is valid, and returns what was guessed. */
-async function make(file: string, content: string): Promise<Made> {
+async function make(file: string, content: string, ...more: readonly string[]): Promise<Made> {
   return await withFiles({ [file]: content }, async (root) => {
     const shop = join(root, 'shop');
-    const made = await millrace(['init', shop, '--from', join(root, file), '--no-git', '--json']);
+    const made = await millrace(['init', shop, '--from', join(root, file), '--no-git', '--json', ...more]);
     expect(made.code, made.stderr).to.equal(0);
     const valid = await millrace(['validate', '--project', shop]);
     expect(valid.code, valid.stdout + valid.stderr).to.equal(0);
@@ -37,6 +39,7 @@ async function make(file: string, content: string): Promise<Made> {
     const lines = await readFile(join(shop, 'data', 'product.jsonl'), 'utf8');
     return {
       guess,
+      pipeline: await readFile(join(shop, 'pipelines', 'search.yaml'), 'utf8'),
       types: Object.fromEntries(guess.attributes.map(({ name, type }) => [name, type.kind])),
       entities: lines
         .trim()
@@ -69,6 +72,125 @@ describe('millrace init: what it guesses', () => {
       { sku: '00018', title: 'Boot', price: 1299, stock: 0 },
     ]);
   });
+
+  // The same columns in several languages; the texts too.
+  for (const [language, header, title, description] of [
+    [
+      'german',
+      'Artikelnummer;Bezeichnung;Beschreibung;Hersteller;Warengruppe;Verkaufspreis;Lagerbestand;Bewertung;Verkäufe;Erscheinungsdatum',
+      'Laufschuh für Damen',
+      'Ein leichter Schuh für die Straße und den Wald, mit Dämpfung',
+    ],
+    [
+      'french',
+      'Référence;Désignation;Description;Marque;Catégorie;Prix TTC;En stock;Évaluation;Ventes;Date de sortie',
+      'Chaussure de course pour femme',
+      'Une chaussure légère pour la route et les chemins, avec un amorti',
+    ],
+    [
+      'spanish',
+      'Código;Nombre;Descripción;Fabricante;Categoría;Precio EUR;Existencias;Valoración;Ventas;Fecha lanzamiento',
+      'Zapatilla para correr',
+      'Una zapatilla ligera para la carretera y los caminos, con amortiguación',
+    ],
+    [
+      'italian',
+      'Codice articolo;Titolo;Descrizione;Produttore;Categoria;Prezzo;Giacenza;Valutazione;Vendite;Data uscita',
+      'Scarpa da corsa per donna',
+      'Una scarpa leggera per la strada e per i sentieri della montagna',
+    ],
+    [
+      'english',
+      'SKU;Title;Description;Brand;Category;Price;Stock;Rating;Orders;Released',
+      'Running shoe for women',
+      'A light shoe for the road and the trail, with cushioning',
+    ],
+  ] as const)
+    it(`knows headers and texts that are ${language}`, async () => {
+      const rows = Array.from({ length: 40 }, (_, at) =>
+        [
+          `00${at}`,
+          `${title} ${at}`,
+          description,
+          ['Lumen', 'Nordwind'][at % 2],
+          ['a', 'b'][at % 2],
+          `${at},50`,
+          at % 3,
+          `4,${at % 9}`,
+          at * 7,
+          `2024-01-${10 + (at % 20)}`,
+        ].join(';'),
+      );
+      const { guess, pipeline } = await make('p.csv', [header, ...rows, ''].join('\n'));
+      expect(guess.texts.slice(0, 2)).to.have.length(2);
+      expect(guess.texts).to.have.length(4);
+      expect(guess.features).to.have.length(1);
+      expect(guess.numbers.map(({ name }) => name))
+        .to.have.length(4)
+        .and.to.include('newness');
+      expect(pipeline).to.contain('use: bury # out of stock');
+      expect(guess.language).to.equal(language);
+      if (language === 'english') expect(pipeline).not.to.contain('language:');
+      else expect(pipeline.split(`\n      language: ${language} # `)).to.have.length(3);
+    });
+
+  it('reads yes and no in German', async () => {
+    const { types, pipeline, entities } = await make(
+      'p.csv',
+      'Artikelnummer;Titel;Verfügbar\na;Schuh;ja\nb;Hose;nein\nc;Hemd;Ja\n',
+    );
+    expect(types).to.deep.equal({ titel: 'string', verfugbar: 'bool' });
+    expect(entities.map(({ verfugbar }) => verfugbar)).to.deep.equal([true, false, true]);
+    expect(pipeline).to.contain('where: not product.verfugbar');
+  });
+
+  it('does not guess a language of models and numbers', async () => {
+    const { guess, pipeline } = await make('p.csv', 'id,title\na,XPS 13 9310\nb,ThinkPad T14\n');
+    expect(guess.language).to.equal(undefined);
+    expect(pipeline).not.to.contain('language:');
+  });
+
+  it('takes one German header for the products and the judgments', () =>
+    withFiles(
+      {
+        'p.csv': 'Artikelnummer;Bezeichnung\n0017;Schuh\n0018;Boot\n',
+        'j.csv': 'Suchbegriff;Artikelnummer;Relevanz\nschuh;0017;3\n',
+        'k.csv': 'Was;Artikelnummer;Wie\nschuh;0017;3\n',
+      },
+      async (root) => {
+        for (const [judgments, ...more] of [['j.csv'], ['k.csv', '--columns', 'query=Was,grade=Wie']]) {
+          const shop = join(root, `shop-${judgments ?? ''}`);
+          const files = ['--from', join(root, 'p.csv'), '--judgments', join(root, judgments ?? '')];
+          const made = await millrace(['init', shop, ...files, '--no-git', ...more]);
+          expect(made.stdout, made.stderr).to.contain('1 query, 100 % of ids found');
+        }
+      },
+    ));
+
+  it('takes what the user says of columns, before what their names say', async () => {
+    const { guess, types, pipeline } = await make(
+      'p.csv',
+      'Nr,Title,Was,EK,Menge\n1,x,Schuh rot,1.5,3\n2,y,Schuh blau,2.5,0\n',
+      '--columns',
+      'id=Nr,title=Was,price=EK,stock=Menge',
+    );
+    expect(guess.key.name).to.equal('nr');
+    expect(guess.texts[0]).to.equal('was');
+    expect(guess.numbers.map(({ name }) => name)).to.deep.equal(['ek']);
+    expect(pipeline).to.contain('where: product.menge <= 0');
+    expect(types).to.deep.equal({ title: 'string', was: 'string', ek: 'float', menge: 'int' });
+  });
+
+  for (const [columns, message] of [
+    ['id=Nrr', 'has no column Nrr (id); it has Nr, Was\nhelp: did you mean Nr?'],
+    ['sku=Nr', 'expected id=NAME, title=NAME, description=NAME'],
+    ['id', 'separated by commas; found id'],
+  ] as const)
+    it(`refuses --columns ${columns}`, async () => {
+      const { code, stderr } = await refusal('p.csv', 'Nr,Was\n1,Schuh\n', '--columns', columns);
+      expect(code).not.to.equal(0);
+      expect(stderr).to.contain(message);
+    });
 
   it('reads tabs, and commas that group thousands', async () => {
     const { entities } = await make('p.tsv', 'id\tname\tprice\na\tShoe\t1,299.50\nb\tBoot\t90\n');
@@ -209,7 +331,7 @@ describe('millrace init: what it guesses', () => {
         'help: name the column of the id: --key colour\n',
     );
     expect(await told('p.csv', 'id,title\na,b\n', '--key', 'idd')).to.equal(
-      'error: --key idd: p.csv has no such column; it has id, title\nhelp: did you mean id?\n',
+      'error: p.csv has no column idd (id); it has id, title\nhelp: did you mean id?\n',
     );
     expect(await told('p.csv', 'id,id\na,b\n')).to.equal('error: line 1: the header names "id" twice\n');
     expect(await told('p.jsonl', '[1]\n')).to.equal('error: p.jsonl has no rows\n');

@@ -54,7 +54,10 @@ describe('the reason why a Redis cannot be used', () => {
     });
 
   it('does not name a setting of another kind of server', () => {
-    expect(remedyFor('connection refused')).to.include('REDIS_URL');
+    expect(remedyFor('connection refused')).to.include('REDIS_URL').and.include('`store: embedded`');
+    expect(remedyFor('connection refused', false, false))
+      .to.include('`url`')
+      .and.not.include('embedded');
     expect(remedyFor('connection refused', true)).to.not.match(/REDIS_URL|redis-server/);
   });
 });
