@@ -96,7 +96,7 @@ export const REPORT: RunReport = {
   ],
   unscored: 3,
   misspeltFields: [],
-    unknownFields: new Map([
+  unknownFields: new Map([
     ['candidates.colour', 24],
     ['device', 1],
   ]),

@@ -1,3 +1,4 @@
+import { normalized } from '../../core/unicode-form.js';
 import { plainName } from './name-fit.js';
 
 /**
@@ -54,8 +55,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 
 /** A header in lower-case letters of ASCII, its words joined by `_`: `Größe (cm)` becomes `grosse_cm`. */
 export function foldedName(header: string): string {
-  const ascii = header
-    .normalize('NFKD')
+  const ascii = normalized(header, 'NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[ßæøœłđðþ]/giu, (letter) => LETTERS[letter.toLowerCase()] ?? '');
   return plainName(ascii);
