@@ -17,7 +17,13 @@ import { loadPlugins } from './load-plugins.js';
 import { ruleFile } from './observe/alerts.js';
 import { dashboard } from './observe/dashboard.js';
 import { optionTypes } from './option-types.js';
-import { diagnosticTable, errorTable, propertyTable, rejectReasonTable, scoringTable } from './tables/code-tables.js';
+import {
+  diagnosticTable,
+  errorTable,
+  propertyTable,
+  rejectReasonTable,
+  scoringTable,
+} from './tables/code-tables.js';
 import { licenceTable } from './tables/licence-table.js';
 import { metricTable } from './tables/metric-table.js';
 import { optionTable, outsideTable, pluginTable } from './tables/plugin-tables.js';

@@ -42,10 +42,7 @@ export class ProcessGuard {
     const plugin = call && strayPlugin(project, 'exit', call);
     if (plugin === undefined || (plugin === UNKNOWN_PLUGIN && this.isEnding)) return;
     process.exitCode = code === 0 ? 1 : code;
-    this.logger.fatal(
-      { plugin, error: describeError(call) },
-      'a plugin ended the process with process.exit',
-    );
+    this.logger.fatal({ plugin, error: describeError(call) }, 'a plugin ended the process with process.exit');
   }
 
   #caught(project: string, kind: StrayKind, error: unknown): void {
