@@ -12,7 +12,7 @@ const FILES = {
   ...pluginFiles(
     'last',
     'rule',
-    `return { scoring: 'adjusts', async apply() {
+    `return { scoring: 'changes', async apply() {
       await globalThis.lastOfControl();
       return { applied: 0, skipped: 0 };
     } };`,

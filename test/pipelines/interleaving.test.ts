@@ -22,7 +22,7 @@ const FILES = {
   ...pluginFiles(
     'last',
     'rule',
-    `return { scoring: 'adjusts', async apply() {
+    `return { scoring: 'changes', async apply() {
       globalThis.ran.last = (globalThis.ran.last ?? 0) + 1;
       const second = globalThis.ran.last % 2 === 0;
       if (second && globalThis.fault === 'throws') throw new Error('broken on purpose');

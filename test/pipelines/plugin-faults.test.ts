@@ -147,10 +147,9 @@ describe('a plugin that writes into its input', () => {
 attributes: { price: float, title: string, tags: list(string), sizes: list(float), embedding: vector(3) }
 `,
     'schemas/entities/user.yaml': 'entity: user\nattributes: { taste: vector(3) }\n',
-    ...Object.fromEntries(
-      Object.entries(VANDALS).flatMap(([kind, create]) =>
-        Object.entries(pluginFiles(`ruins_${kind}`, kind, VANDAL + create)),
-      ),
+    ...Object.entries(VANDALS).reduce<Record<string, string>>(
+      (all, [kind, create]) => ({ ...all, ...pluginFiles(`ruins_${kind}`, kind, VANDAL + create) }),
+      {},
     ),
     'plugins/ruins_constant/options.schema.json': CONSTANT_OPTIONS,
     'plugins/ruins_constant/index.js': `import { definePlugin, Status } from 'millrace/api';
