@@ -15,7 +15,7 @@ const UNITS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Spells `1 hour`, `64 mb` or `20 percent` as `1h`, `64MB` or `20%`.
+ * Spells `1 hour`, `64 mb` or `20 percent` as `1h`, `64MB` or `20%`. A text that is spelt so already has no other spelling.
  * @param fits whether a spelling is valid here
  */
 export function spelledAmount(text: string, fits: (spelling: string) => boolean): string | undefined {
@@ -23,5 +23,5 @@ export function spelledAmount(text: string, fits: (spelling: string) => boolean)
   return Object.entries(UNITS)
     .filter(([, words]) => words.test(unit.toLowerCase()))
     .map(([known]) => `${amount}${known}`)
-    .find(fits);
+    .find((spelling) => spelling !== text && fits(spelling));
 }

@@ -92,6 +92,7 @@ const READS: ReadonlySet<string> = new Set([
 /** Commands whose output or file is a copy of stored values, or that never end. */
 const COPIES: ReadonlySet<string> = new Set([
   ...['entities export', 'features export', 'store backup', 'store restore', 'text-stats'],
+  ...['entities get', 'features get'],
   ...['serve', 'dev', 'demo', 'consume', 'features consume', 'features import-feast', 'store repair'],
 ]);
 
@@ -317,6 +318,7 @@ describeWith('redis-server', 'canaries', function () {
       ['new', 'view', 'a_view', '--project', join(root, 'unused')],
       ['entities', 'load', 'user', users],
       ['entities', 'load', 'user', csv],
+      ['entities', 'delete', 'user', 'user-9'],
       ['entities', 'import-wyvern', '--redis', old, '--prefix', 'old:'],
       ['entities', 'import-wyvern', '--redis', old.replace(PASSWORD, `${PASSWORD}x`)],
       ['init', join(root, 'new'), '--metarank', wrong, '--events', users],

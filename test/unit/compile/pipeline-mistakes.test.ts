@@ -145,7 +145,11 @@ const MISTAKES: readonly Mistake[] = [
     define: '{ a: product.nothing }',
     components: score('1'),
   },
-  { what: 'a definition named like a function', define: '{ log: product.price }', components: score('1') },
+  {
+    what: 'a definition named like a word of the language',
+    define: '{ and: product.price }',
+    components: score('1'),
+  },
   { what: 'a misspelt definition', define: '{ margin: product.price }', components: score('margn') },
   { what: 'yes for true', components: '  - use: filter\n    with: { keep: yes }' },
   {
