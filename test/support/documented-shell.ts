@@ -83,7 +83,8 @@ export async function runShellSteps(
     return blocks;
   } finally {
     try {
-      process.kill(-(shell.pid ?? 0), 'SIGKILL');
+      // Without a process, the number would name the group of this process.
+      if (shell.pid !== undefined) process.kill(-shell.pid, 'SIGKILL');
     } catch {
       // Everything has ended.
     }
