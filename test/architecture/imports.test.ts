@@ -20,7 +20,7 @@ describe('allowed imports', () => {
   });
 
   it('api does no I/O', () => {
-    const inApi = runtime.filter(({ file }) => file.startsWith('runtime/api/'));
+    const inApi = runtime.filter(({ file }) => file.startsWith('runtime/ground/api/'));
     expect(breaches(inApi, ({ of }) => of.startsWith('node:'))).to.be.empty;
   });
 
@@ -31,7 +31,7 @@ describe('allowed imports', () => {
   });
 
   it('tsyringe is imported only in container, compile and api/tokens', () => {
-    const allowed = /^runtime\/(app\/|compile\/|api\/tokens\.ts)/;
+    const allowed = /^runtime\/(serve\/app\/|request\/compile\/|ground\/api\/tokens\.ts)/;
     expect(breaches(runtime, ({ file, of }) => of === 'tsyringe' && !allowed.test(file))).to.be.empty;
   });
 
@@ -44,6 +44,11 @@ describe('allowed imports', () => {
     expect(broken).to.be.empty;
   });
 
+  it('the service loads no code that learns', () => {
+    const inServe = runtime.filter(({ file }) => file.startsWith('runtime/serve/'));
+    expect(breaches(inServe, ({ of }) => of.startsWith('runtime/learn/'))).to.be.empty;
+  });
+
   it('published code imports nothing from test, bench or scripts', () => {
     expect(breaches([...runtime, ...plugins], ({ of }) => /^(test|bench|scripts)\//.test(of))).to.be.empty;
   });
@@ -52,13 +57,13 @@ describe('allowed imports', () => {
     const files = new Set([...runtime, ...plugins].map(({ file }) => file));
     const found = [...files].filter((file) => /\.normalize\(/.test(readFileSync(join(ROOT, file), 'utf8')));
     expect(found).to.deep.equal([]);
-    const only = readFileSync(join(ROOT, 'runtime/core/unicode-form.ts'), 'utf8');
+    const only = readFileSync(join(ROOT, 'runtime/ground/core/unicode-form.ts'), 'utf8');
     expect(only.match(/\.normalize\(/g)).to.have.length(1);
   });
 
   it('only the entry files end the process or handle its signals', () => {
     const entries =
-      /^runtime\/(main|cli\/bin|cli\/shadow\/arm-process|app\/serve|app\/process\/[\w-]+|app\/workers\/serve-(with-workers|as-worker))\.ts$/;
+      /^runtime\/(main|cli\/bin|cli\/shadow\/arm-process|serve\/app\/(serve|process\/[\w-]+|workers\/serve-(with-workers|as-worker)))\.ts$/;
     const files = new Set([...runtime, ...plugins].map(({ file }) => file));
     const found = [...files].filter((file) =>
       /process\.(exit\(|on\(|once\()|close-with-grace/.test(readFileSync(join(ROOT, file), 'utf8')),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryPath } from '../support/repository.js';
 import { importsIn, type Import } from './support/imports.js';
@@ -15,8 +15,22 @@ describe('layers', () => {
   const runtime = importsIn('runtime');
 
   it('name every folder of runtime in docs/architecture.md, and no other folder', () => {
-    const folders = new Set(runtime.flatMap(({ file }) => file.split('/').slice(1, -1)[0] ?? []));
-    expect([...layers].sort()).to.deep.equal([...folders].sort());
+    const layerOf = (file: string): string =>
+      layers.find((layer) => file.startsWith(`runtime/${layer}/`)) ?? `no layer: ${file}`;
+    const inFolders = runtime.map(({ file }) => file).filter((file) => file.split('/').length > 2);
+    expect(new Set(inFolders.map(layerOf))).to.deep.equal(new Set(layers));
+  });
+
+  it('stand in wings, lowest first, and each wing has a page', () => {
+    const wings = [...page.matchAll(/^\| \[([a-z]+)\]\(\.\.\/runtime\/\1\/README\.md\) /gm)].map(
+      ([, wing]) => wing,
+    );
+    expect(wings).to.deep.equal([...new Set(layers.map((layer) => layer.split('/')[0]))]);
+    const entries = readdirSync(repositoryPath('runtime'), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    expect([...wings].sort()).to.deep.equal(folders.sort());
+    for (const wing of folders)
+      expect(existsSync(repositoryPath('runtime', wing, 'README.md')), wing).to.be.true;
   });
 
   it('import only lower layers, including types', () => {
@@ -28,21 +42,31 @@ describe('layers', () => {
   });
 
   it('report an import of a higher layer', () => {
-    const wrong: Import = { file: 'runtime/frame/frame.ts', of: 'runtime/http/app.js', ours: true };
+    const wrong: Import = {
+      file: 'runtime/language/frame/frame.ts',
+      of: 'runtime/serve/http/app.js',
+      ours: true,
+    };
     expect(upwardImports([...runtime, wrong], layers)).to.deep.equal([
-      'runtime/frame/frame.ts → runtime/http/app.js',
+      'runtime/language/frame/frame.ts → runtime/serve/http/app.js',
     ]);
   });
 
   it('report an import of the entry, and of a folder that the table does not name', () => {
     const entry: Import = { file: 'runtime/cli/run-cli.ts', of: 'runtime/main.js', ours: true };
-    const stranger: Import = { file: 'runtime/frame/frame.ts', of: 'runtime/other/other.js', ours: true };
+    const stranger: Import = {
+      file: 'runtime/language/frame/frame.ts',
+      of: 'runtime/other/other.js',
+      ours: true,
+    };
     expect(upwardImports([entry, stranger], layers)).to.have.length(2);
   });
 
   it('report a cycle of files', () => {
-    const a: Import = { file: 'runtime/core/a.ts', of: 'runtime/core/b.js', ours: true };
-    const b: Import = { file: 'runtime/core/b.ts', of: 'runtime/core/a.js', ours: true };
-    expect(circlesOf([a, b])).to.deep.equal(['runtime/core/a.ts → runtime/core/b.ts → runtime/core/a.ts']);
+    const a: Import = { file: 'runtime/ground/core/a.ts', of: 'runtime/ground/core/b.js', ours: true };
+    const b: Import = { file: 'runtime/ground/core/b.ts', of: 'runtime/ground/core/a.js', ours: true };
+    expect(circlesOf([a, b])).to.deep.equal([
+      'runtime/ground/core/a.ts → runtime/ground/core/b.ts → runtime/ground/core/a.ts',
+    ]);
   });
 });

@@ -3,16 +3,15 @@ import type { Import } from './imports.js';
 /** Returns the layers that the section "Layers" of docs/architecture.md lists, lowest first. */
 export function layersOf(page: string): string[] {
   const [, section = ''] = /^## Layers\n([\s\S]*?)^## /m.exec(page) ?? [];
-  return [...section.matchAll(/^\| `([a-z-]+)` /gm)].map(([, name = '']) => name);
+  return [...section.matchAll(/^\| `([a-z/-]+)` /gm)].map(([, name = '']) => name);
 }
 
 /** Returns imports of a layer by a lower layer, and imports of a file without a layer, as `file → import`. */
 export function upwardImports(imports: readonly Import[], layers: readonly string[]): string[] {
   // The entry file of the process is above all layers.
   const levelOf = (path: string): number => {
-    const [, folder = '', rest] = path.split('/');
-    if (rest === undefined) return layers.length;
-    const level = layers.indexOf(folder);
+    if (path.split('/').length === 2) return layers.length;
+    const level = layers.findIndex((layer) => path.startsWith(`runtime/${layer}/`));
     return level < 0 ? Infinity : level;
   };
   return imports
