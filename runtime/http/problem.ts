@@ -47,13 +47,7 @@ export function answerProblem(logger: Logger, links: readonly Link[] = []): Erro
     }
     const body = problemDocument(problem, id, span?.isRecorded === true ? span.traceId : undefined);
     if (wantsPage(req))
-      sendBrowserPage(
-        res,
-        problem.status,
-        problem.title,
-        [`${String(body.detail)}.`, `Request ${id}`],
-        links,
-      );
+      sendBrowserPage(res, problem.status, problem.title, [String(body.detail), `Request ${id}`], links);
     else sendJson(res, problem.status, body, 'application/problem+json');
   };
 }
