@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { chromium, type Locator, type Page } from 'playwright-core';
-import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
+import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
 import { accessibilityFaults } from '../support/accessibility.js';
 import { repositoryPath } from '../support/repository.js';
 import { startPrivateService } from './private-service.js';

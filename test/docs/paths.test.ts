@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { repositoryPath } from '../support/repository.js';
 
-/** Texts of code that are paths of the repository: `runtime/http/app.ts`, `test/torture`. */
+/** Texts of code that are paths of the repository: `runtime/serve/http/app.ts`, `test/torture`. */
 const FOLDERS = 'runtime|plugins|scripts|inspect|site|clients|deploy|test|bench|examples|docs|\\.ci';
 const PATH = new RegExp(`^(?:${FOLDERS})/[\\w./-]+$`);
 const PAGES = [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import { renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
 import { post } from '../http/harness.js';
 import { serveProject } from '../http/serve-project.js';
 import { exchangesOf } from '../support/exchanges.js';

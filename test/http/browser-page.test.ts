@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { KeyService } from '../../runtime/http/services.js';
-import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
+import type { KeyService } from '../../runtime/serve/http/services.js';
+import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
 import { call, start, type Running } from './harness.js';
 
 /** What Firefox and Chromium send when a person opens an address. */
