@@ -59,6 +59,9 @@ function toSite(link, page) {
 }
 
 export default defineConfig({
+  lang: 'en',
+  // Without it, browsers ask for /favicon.ico.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   title: 'Millrace',
   description: 'Ranking pipelines in YAML: hydrate, fetch features, score, return one page.',
   srcDir: '..',
@@ -68,7 +71,11 @@ export default defineConfig({
   cacheDir: '../.build/site-cache',
   rewrites: (file) => sitePath(file) ?? file,
   cleanUrls: true,
-  markdown: { config: relink, languageAlias: { expression: 'python' } },
+  markdown: {
+    config: relink,
+    languageAlias: { expression: 'python' },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
   // The pages lie outside this folder, so they would not find its packages.
   vite: { resolve: { alias: { vue: fileURLToPath(new URL('../node_modules/vue', import.meta.url)) } } },
   themeConfig: {

@@ -1,14 +1,18 @@
 /**
- * Opens the website of docs/ in Chromium, and searches it: `npm run site` builds it first.
- * usage: node dist/test/acceptance/site.js
+ * Opens the website of docs/ and the pages of a service in Chromium, checks them for WCAG 2.2 AA in light and dark on a
+ * small and a wide screen, and searches the site. `npm run site` builds it first.
+ * usage: node dist/test/acceptance/site.js [PATH…], where the paths are pages of the site, by default all
  */
 import { strict as assert } from 'node:assert';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import { chromium, type Locator } from 'playwright-core';
+import { chromium, type Locator, type Page } from 'playwright-core';
+import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
+import { accessibilityFaults } from '../support/accessibility.js';
 import { repositoryPath } from '../support/repository.js';
+import { startPrivateService } from './private-service.js';
 
 const ROOT = repositoryPath('.build', 'site');
 const TYPES: Readonly<Record<string, string>> = {
@@ -17,8 +21,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.json': 'application/json',
 };
-/** Screens whose width no page exceeds, in pixels. */
-const WIDTHS = [380, 1280];
 /** What a reader types, and the page that must be among the first three results. */
 const SEARCHES = [
   ['forget user', '/privacy'],
@@ -41,33 +43,37 @@ const server = createServer((req, res) => {
 const url = await new Promise<string>((resolve) =>
   server.once('listening', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
 );
+const broken: string[] = [];
+let checked = 0;
+const wanted = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
+  args: ['--no-sandbox', '--disable-gpu'],
 });
 try {
   const page = await browser.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && faults.push(`${page.url()}: ${message.text()}`),
+  );
   await page.goto(url);
   const links = await targetsOf(page.locator('.VPSidebar a'));
   assert(links.length > 30, 'the sidebar lists the pages');
-  for (const link of links) {
-    const answer = await page.goto(url + link);
-    assert.equal(answer?.status(), 200, link);
-    assert.notEqual(await page.locator('h1').first().innerText(), '', link);
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 });
-      const content = await page.evaluate('document.documentElement.scrollWidth');
-      assert.equal(content, width, `${link} is wider than a screen of ${width} pixels`);
-    }
-  }
+  const paths = (readdirSync(ROOT, { recursive: true }) as string[])
+    .filter((name) => name.endsWith('.html'))
+    .map((name) => `/${name.replace(/(?:index)?\.html$/, '')}`);
+  for (const link of links) assert(paths.includes(link), `the sidebar leads to ${link}, which is no page`);
+  for (const path of wanted.length === 0 ? paths : wanted) await check(page, url + path);
+  if (wanted.length === 0) await checkService(await browser.newPage());
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${url}/rules`);
   await page.locator('.vp-doc a', { hasText: /^limit$/ }).click();
   await page.waitForURL('**/plugins/limit');
   // The address changes before the page is drawn.
   await page.locator('h1', { hasText: /^limit/ }).waitFor();
-  for (const [words, wanted] of SEARCHES) {
+  for (const [words, target] of SEARCHES) {
     await page.goto(url);
     await page.locator('.VPNavBarSearch button').first().click();
     await page.locator('.search-input').fill(words);
@@ -75,16 +81,52 @@ try {
     await results.first().waitFor();
     const found = (await targetsOf(results)).slice(0, 3);
     assert(
-      found.some((href) => href.startsWith(wanted)),
+      found.some((href) => href.startsWith(target)),
       `${words}: ${found.join(' ')}`,
     );
     console.log(`"${words}": ${found[0] ?? ''}`);
   }
-  assert.deepEqual(faults, []);
-  console.log(`${links.length} pages opened in Chromium, ${SEARCHES.length} searches found their page`);
+  assert.deepEqual([...faults, ...broken], []);
+  console.log(
+    `${checked} pages checked in Chromium, ${links.length} of them in the sidebar; ${SEARCHES.length} searches found their page`,
+  );
 } finally {
   await browser.close();
   server.close();
+}
+
+/** Fails if a page has no heading or a fault of accessibility. */
+async function check(page: Page, address: string, status = 200): Promise<void> {
+  const answer = await page.goto(address);
+  assert.equal(answer?.status(), status, address);
+  assert.notEqual(await page.locator('h1').first().innerText(), '', address);
+  // The page /inspect is complete with an answer.
+  const explain = page.getByRole('button', { name: 'Explain' });
+  if ((await explain.count()) > 0) {
+    await page.getByRole('button', { name: 'ids alone' }).click();
+    await explain.click();
+    await page.locator('#answer h2').first().waitFor();
+  }
+  const found = await accessibilityFaults(page);
+  if (found.length > 0) broken.push(`${address}\n  ${found.join('\n  ')}`);
+  checked++;
+}
+
+/** Checks what a running service shows to a browser: whatever the table of routes has, `/`, and an unknown path. */
+async function checkService(page: Page): Promise<void> {
+  const service = await startPrivateService('embedded');
+  try {
+    await check(page, `${service.url}/`);
+    await check(page, `${service.url}/no-such-page`, 404);
+    for (const { method, path } of SERVICE_ROUTES) {
+      if (method !== 'GET') continue;
+      const { headers } = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+      if (headers.get('content-type')?.startsWith('text/html') === true)
+        await check(page, service.url + path);
+    }
+  } finally {
+    await service.stop();
+  }
 }
 
 async function targetsOf(links: Locator): Promise<string[]> {

@@ -8,6 +8,7 @@ import type { MillraceError } from '../../ground/api/errors.js';
 import { describeError } from '../../ground/core/describe-error.js';
 import { HttpMetrics } from '../metrics/http-metrics.js';
 import { Admission, type RouteLoad } from './admission/admission.js';
+import { answerHome, linksOf, wantsPage } from './browser-page.js';
 import { isSpare } from './connections.js';
 import { Audit } from './edge/audit.js';
 import type { Audience } from './edge/audience.js';
@@ -70,8 +71,12 @@ export function createHttpApp(
     scope: 'any',
     load: { class: 'explain', limitMs: times.requestMs, serviceMs: 0 },
   };
+  // A browser cannot send a key. What it sees at `/` without one says nothing of the project.
+  const home: Entry = { ...other, scope: 'none' };
+  const links = linksOf(mounted, services.keys !== undefined);
+  app.use(answerHome(links));
   app.use(refuseRoute(mounted.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
-  const answerError = answerProblem(logger);
+  const answerError = answerProblem(logger, links);
   app.use(answerError);
 
   const fail = (error: unknown, req: IncomingMessage, res: ServerResponse): void => {
@@ -82,7 +87,8 @@ export function createHttpApp(
   return (req, res) => {
     const now = performance.now();
     const arrived = admission.arrived(now);
-    const entry = entries.find(pathOf(req.url ?? '/')) ?? other;
+    const path = pathOf(req.url ?? '/');
+    const entry = entries.find(path) ?? (path === '/' && wantsPage(req) ? home : other);
     const { load } = entry;
     const isHealth = load.class === 'health';
     const fault = edge.faultOf(req, res, audience ?? 'clients', isHealth);

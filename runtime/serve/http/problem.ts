@@ -5,6 +5,7 @@ import { challengeOf } from '../access/authorize.js';
 import { MillraceError, type Violation } from '../../ground/api/errors.js';
 import { nearest } from '../../ground/core/nearest.js';
 import { describeError } from '../../ground/core/describe-error.js';
+import { sendBrowserPage, wantsPage, type Link } from './browser-page.js';
 import { noteFailed } from './edge/audit.js';
 import { RefusalLog } from './refusal-log.js';
 import { failRequestSpan } from './request-span.js';
@@ -17,12 +18,15 @@ export const MOST_VIOLATIONS = 50;
 const LONGEST_TEXT = 500;
 export const RETRY_AFTER_SECONDS = 1;
 
-/** Answers an error with a problem document (RFC 9457), and logs the error unless the client caused it. */
-export function answerProblem(logger: Logger): ErrorRequestHandler {
+/**
+ * Answers an error with a problem document (RFC 9457), and logs the error unless the client caused it.
+ * @param links where the page leads that a browser gets instead
+ */
+export function answerProblem(logger: Logger, links: readonly Link[] = []): ErrorRequestHandler {
   const refusals = new RefusalLog(logger);
   // Express recognizes an error handler by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
-  return (error: unknown, _req, res, _next) => {
+  return (error: unknown, req, res, _next) => {
     // The time limit already answered this request, and its handler ended later.
     if (res.writableEnded) return;
     const problem = asMillraceError(error);
@@ -42,7 +46,9 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
       return;
     }
     const body = problemDocument(problem, id, span?.isRecorded === true ? span.traceId : undefined);
-    sendJson(res, problem.status, body, 'application/problem+json');
+    if (wantsPage(req))
+      sendBrowserPage(res, problem.status, problem.title, [String(body.detail), `Request ${id}`], links);
+    else sendJson(res, problem.status, body, 'application/problem+json');
   };
 }
 

@@ -35,12 +35,12 @@ export async function sendLargeJson(res: ServerResponse, value: unknown): Promis
  * Sends a page for browsers. Other pages cannot frame it or keep a reference to its window.
  * @param policy its content security policy
  */
-export function sendPage(res: ServerResponse, html: string, policy: string): void {
+export function sendPage(res: ServerResponse, html: string, policy: string, status = 200): void {
   res.setHeader('Content-Security-Policy', policy);
   res.setHeader('X-Frame-Options', 'DENY');
   res.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
   res.setHeader('Referrer-Policy', 'no-referrer');
-  sendText(res, 200, 'text/html; charset=utf-8', html);
+  sendText(res, status, 'text/html; charset=utf-8', html);
 }
 
 /** Sends a text of the given media type. */

@@ -63,6 +63,8 @@ interface CommonRoute {
   readonly handler: (parts: RouteParts) => RequestHandler;
   /** The operation in the OpenAPI document. A route without one is not documented. */
   readonly operation?: (api: ApiParts) => Operation;
+  /** The name of a page for people. `/` lists those that have one. */
+  readonly title?: string;
   /** The schemas that the operation and the body refer to, by name. */
   readonly schemas?: (api: ApiParts) => readonly (readonly [string, Schema])[];
   /** True if the answer to an unknown path must not suggest this route. */

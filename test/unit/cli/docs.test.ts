@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { millrace } from '../../support/command-line.js';
 import { repositoryPath } from '../../support/repository.js';
@@ -38,5 +38,39 @@ describe('docs/cli.md', () => {
   it('names every flag, and no flag that does not exist', async () => {
     const texts = (await helpPages()).map(({ text }) => text);
     expect(flagsIn(page)).to.deep.equal(flagsIn(texts.join('\n')));
+  });
+});
+
+describe('command lines of millrace on all pages', () => {
+  const files = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    ...['docs', 'plugins', 'examples', 'deploy'].flatMap((folder) =>
+      (readdirSync(repositoryPath(folder), { recursive: true }) as string[])
+        // docs/mistakes.md has wrong command lines, and its own test runs them.
+        .filter((name) => name.endsWith('.md') && !/node_modules|^mistakes\.md$/.test(name))
+        .map((name) => `${folder}/${name}`),
+    ),
+  ];
+
+  it('name commands and flags that exist', async () => {
+    const pages = new Map((await helpPages()).map(({ command, text }) => [command, new Set(flagsIn(text))]));
+    const lines = files.flatMap((file) =>
+      [...readFileSync(repositoryPath(file), 'utf8').matchAll(/^ *```(?:sh|console)[^\n]*\n([^]*?)^ *```$/gm)]
+        .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
+        .flatMap((line) => {
+          const [, words] = /^ *(?:\$ )?(?:npx --no )?millrace (.*?)(?: [|>&#] ?.*| &)?$/.exec(line) ?? [];
+          return words === undefined ? [] : [{ file, words }];
+        }),
+    );
+    expect(lines.length).to.be.above(100);
+    const wrong = lines.filter(({ words }) => {
+      const [first = '', second = ''] = words.split(/ +/);
+      const flags = pages.get(`${first} ${second}`) ?? pages.get(first);
+      const used = flagsIn(words).filter((flag) => !/^--(?:help|version)$/.test(flag));
+      return flags === undefined ? !first.startsWith('--') : used.some((flag) => !flags.has(flag));
+    });
+    expect(wrong.map(({ file, words }) => `${file}: millrace ${words}`)).to.deep.equal([]);
   });
 });

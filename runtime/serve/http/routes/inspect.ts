@@ -48,13 +48,16 @@ const SAMPLE_CANDIDATES = 100;
 const WIDTH = 100;
 
 /** The page that shows why a ranking is as it is. It holds no data: it asks `/inspect/project` and the routes that explain. */
-const page = assetRoute({
-  path: '/inspect',
-  folder: FOLDER,
-  file: 'inspect/index.html',
-  type: 'text/html',
-  policy: POLICY,
-});
+const page: GetRoute = {
+  ...assetRoute({
+    path: '/inspect',
+    folder: FOLDER,
+    file: 'inspect/index.html',
+    type: 'text/html',
+    policy: POLICY,
+  }),
+  title: 'Inspect: why a ranking is as it is',
+};
 
 const assets = ['main.js', 'answer.js', 'dom.js', 'service.js'].map((name) =>
   assetRoute({ path: `${FOLDER}${name}`, folder: FOLDER, file: `inspect/${name}`, type: 'text/javascript' }),

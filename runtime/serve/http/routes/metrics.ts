@@ -7,6 +7,7 @@ export const metrics: GetRoute = {
   method: 'GET',
   class: 'health',
   audience: 'operators',
+  title: 'Metrics for Prometheus',
   handler:
     ({ metrics: { registry }, instance }) =>
     async (_req, res) => {

@@ -9,6 +9,7 @@ export const openapi: GetRoute = {
   method: 'GET',
   class: 'explain',
   audience: 'operators',
+  title: 'The reference for programs: OpenAPI',
   handler: (parts) => {
     const text = JSON.stringify(describeApi(parts.routes, parts), null, 2);
     return (_req, res) => {

@@ -43,6 +43,7 @@ export const readiness: GetRoute = {
   method: 'GET',
   class: 'health',
   audience: 'everyone',
+  title: 'Whether this instance takes traffic',
   handler: ({ store, keys, logger, projectVersion, instance }) => {
     let failing: string | undefined;
     const checks = new StoreCheck(store);

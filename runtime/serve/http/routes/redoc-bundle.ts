@@ -3,6 +3,8 @@ import { assetRoute } from '../asset-route.js';
 /** The only image that the bundle loads from another host. Without it, redoc shows only its name. */
 const FOREIGN_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 const NO_PICTURE = 'data:,';
+/** The level of headings that stand below those of level 2. Readers that jump from heading to heading expect level 3. */
+const [SKIPPED_LEVEL, NEXT_LEVEL] = ['.h5`', '.h3`'];
 
 /** The script of the page /redoc. Browsers cache it for a day and then revalidate it. */
 export const redocBundle = assetRoute({
@@ -12,5 +14,5 @@ export const redocBundle = assetRoute({
   file: 'redoc.standalone.js',
   type: 'text/javascript',
   cache: 'public, max-age=86400',
-  rewrite: (text) => text.replaceAll(FOREIGN_LOGO, NO_PICTURE),
+  rewrite: (text) => text.replaceAll(FOREIGN_LOGO, NO_PICTURE).replaceAll(SKIPPED_LEVEL, NEXT_LEVEL),
 });

@@ -29,6 +29,7 @@ export const redoc: GetRoute = {
   method: 'GET',
   class: 'explain',
   audience: 'operators',
+  title: 'The reference of the API',
   handler: () => {
     const page = localPage();
     const policy = contentPolicy(page);
@@ -41,6 +42,8 @@ export const redoc: GetRoute = {
 function localPage(): string {
   const page = redocHtml({ title: 'Millrace API reference', specUrl: openapi.path, redocOptions: OPTIONS })
     .replace(/<link href="https:[^>]*>/g, '<link rel="icon" href="data:," />')
+    .replace('<html>', '<html lang="en">')
+    .replaceAll(/(<\/?)div\b/g, '$1main')
     .replace(/<script nonce='' src="https:[^"]*">/, `<script src="${redocBundle.path}">`);
   if (/https?:/.test(page)) throw new Error('redoc-express has a new page; adapt what is replaced in it');
   return page;
