@@ -148,6 +148,16 @@ describe('millrace store', function () {
       expect((await run(other, 'check')).stdout).to.equal((await run(full, 'check')).stdout);
     });
 
+    it('print their counts as JSON', async () => {
+      const file = join(folder, 'all.backup');
+      const { records } = JSON.parse((await run(full, 'backup', file, '--json')).stdout) as Record<
+        string,
+        number
+      >;
+      const restored = await run(embedded(join(folder, 'counted')), 'restore', file, '--json');
+      expect(JSON.parse(restored.stdout)).to.deep.equal({ restored: records, expired: 0 });
+    });
+
     it('refuse a store that has records, unless forced', async () => {
       const file = join(folder, 'all.backup');
       await run(full, 'backup', file);

@@ -17,6 +17,7 @@ import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store, StoreRecord } from '../../store/store.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
+import { startProgress } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { forgetCommand } from './store-forget.js';
 
@@ -36,11 +37,13 @@ export function storeCommand(context: CliContext): Command {
   const backup = new Command('backup')
     .description('write all records of the store to a file')
     .argument('<FILE>', 'the file to write; it appears when the backup is complete')
+    .option('--json', 'print the count as JSON')
     .action((file: string, flags: Flags) => backUp(context, file, flags));
   const restore = new Command('restore')
     .description('store all records of a backup')
     .argument('<FILE>', 'a file that `store backup` wrote')
     .option('--force', 'restore into a store that has records; those with the same keys are replaced')
+    .option('--json', 'print the counts as JSON')
     .action((file: string, flags: Flags) => restoreStore(context, file, flags));
   const repair = new Command('repair')
     .description('rebuild a damaged data folder from the records that can be read')
@@ -119,8 +122,12 @@ async function checkStore(context: CliContext, flags: Flags): Promise<void> {
 async function backUp(context: CliContext, file: string, flags: Flags): Promise<void> {
   const settings = await settingsOf(context, flags);
   await withStore(settings, async (store) => {
-    const records = await writeBackup(store, settings.prefix, file);
-    context.stdout.write(`${count(records)} records of the ${settings.store} store written to ${file}\n`);
+    const records = await withProgress(context, 'writing', (tell) =>
+      writeBackup(store, settings.prefix, file, tell),
+    );
+    if (flags.json === true) printJson(context, { records });
+    else
+      context.stdout.write(`${count(records)} records of the ${settings.store} store written to ${file}\n`);
   });
 }
 
@@ -132,20 +139,38 @@ async function restoreStore(context: CliContext, file: string, flags: Flags): Pr
         `the ${settings.store} store has records under the prefix ${settings.prefix}`,
         'restore into an empty store, or replace the records with the same keys with --force',
       );
-    const { restored, expired } = await restoreBackup(store, settings.prefix, file, Date.now()).catch(
-      (error: unknown) => {
-        if (!(error instanceof BackupFileError)) throw error;
-        throw new CommandFailure(
-          `${file} cannot be restored: ${error.message}`,
-          'nothing was stored; use another copy of the backup',
-          { cause: error },
-        );
-      },
-    );
-    context.stdout.write(
-      `${count(restored)} records restored into the ${settings.store} store, ${count(expired)} expired since the backup\n`,
-    );
+    const { restored, expired } = await withProgress(context, 'restoring', (tell) =>
+      restoreBackup(store, settings.prefix, file, Date.now(), tell),
+    ).catch((error: unknown) => {
+      if (!(error instanceof BackupFileError)) throw error;
+      throw new CommandFailure(
+        `${file} cannot be restored: ${error.message}`,
+        'nothing was stored; use another copy of the backup',
+        { cause: error },
+      );
+    });
+    if (flags.json === true) printJson(context, { restored, expired });
+    else
+      context.stdout.write(
+        `${count(restored)} records restored into the ${settings.store} store, ${count(expired)} expired since the backup\n`,
+      );
   });
+}
+
+/** Shows the number of records while `run` runs. */
+async function withProgress<T>(
+  { stderr }: CliContext,
+  label: string,
+  run: (tell: (records: number) => void) => Promise<T>,
+): Promise<T> {
+  const progress = startProgress(stderr, label, undefined, 'records');
+  try {
+    return await run((records) => {
+      progress.update(0, records);
+    });
+  } finally {
+    progress.stop();
+  }
 }
 
 async function trimRecords(context: CliContext, flags: Flags): Promise<void> {
