@@ -158,6 +158,21 @@ describe('millrace store', function () {
       expect(JSON.parse(restored.stdout)).to.deep.equal({ restored: records, expired: 0 });
     });
 
+    it('show how many records they have handled, at a terminal alone', async () => {
+      const file = join(folder, 'all.backup');
+      const env = embedded(join(folder, 'shown'));
+      for (const [words, label, of] of [
+        [['backup', file], 'writing', full],
+        [['restore', file], 'restoring', env],
+        [['restore', file, '--force'], '', env],
+      ] as const) {
+        const isTerminal = label !== '';
+        const { stderr } = await millrace(['store', ...words, '--project', root], { env: of, isTerminal });
+        if (isTerminal) expect(stderr).to.match(new RegExp(`${label} +[1-9]\\d* records`));
+        else expect(stderr).to.equal('');
+      }
+    });
+
     it('refuse a store that has records, unless forced', async () => {
       const file = join(folder, 'all.backup');
       await run(full, 'backup', file);

@@ -17,7 +17,7 @@ import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store, StoreRecord } from '../../store/store.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
-import { startProgress } from '../load/progress.js';
+import { withCount } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { forgetCommand } from './store-forget.js';
 
@@ -81,12 +81,18 @@ async function checkStore(context: CliContext, flags: Flags): Promise<void> {
     const all = [...records.keys()].map((key) => ({ key, value: records.get(key) ?? Buffer.alloc(0) }));
     check(all, layoutsOf(all));
   } else {
-    await withStore(settings, async (store) => {
-      const layouts = new Map<string, RecordLayout>();
-      for await (const page of recordsOf(store, settings.prefix))
-        for (const [hex, layout] of layoutsOf(page)) layouts.set(hex, layout);
-      for await (const page of recordsOf(store, settings.prefix)) check(page, layouts);
-    });
+    await withStore(settings, (store) =>
+      withCount(context.stderr, 'checking', 'records', async (tell) => {
+        const layouts = new Map<string, RecordLayout>();
+        for await (const page of recordsOf(store, settings.prefix))
+          for (const [hex, layout] of layoutsOf(page)) layouts.set(hex, layout);
+        let checked = 0;
+        for await (const page of recordsOf(store, settings.prefix)) {
+          check(page, layouts);
+          tell((checked += page.length));
+        }
+      }),
+    );
   }
   const ok = damage === undefined && damagedKeys.length === 0;
   if (flags.json === true)
@@ -122,7 +128,7 @@ async function checkStore(context: CliContext, flags: Flags): Promise<void> {
 async function backUp(context: CliContext, file: string, flags: Flags): Promise<void> {
   const settings = await settingsOf(context, flags);
   await withStore(settings, async (store) => {
-    const records = await withProgress(context, 'writing', (tell) =>
+    const records = await withCount(context.stderr, 'writing', 'records', (tell) =>
       writeBackup(store, settings.prefix, file, tell),
     );
     if (flags.json === true) printJson(context, { records });
@@ -139,7 +145,7 @@ async function restoreStore(context: CliContext, file: string, flags: Flags): Pr
         `the ${settings.store} store has records under the prefix ${settings.prefix}`,
         'restore into an empty store, or replace the records with the same keys with --force',
       );
-    const { restored, expired } = await withProgress(context, 'restoring', (tell) =>
+    const { restored, expired } = await withCount(context.stderr, 'restoring', 'records', (tell) =>
       restoreBackup(store, settings.prefix, file, Date.now(), tell),
     ).catch((error: unknown) => {
       if (!(error instanceof BackupFileError)) throw error;
@@ -155,22 +161,6 @@ async function restoreStore(context: CliContext, file: string, flags: Flags): Pr
         `${count(restored)} records restored into the ${settings.store} store, ${count(expired)} expired since the backup\n`,
       );
   });
-}
-
-/** Shows the number of records while `run` runs. */
-async function withProgress<T>(
-  { stderr }: CliContext,
-  label: string,
-  run: (tell: (records: number) => void) => Promise<T>,
-): Promise<T> {
-  const progress = startProgress(stderr, label, undefined, 'records');
-  try {
-    return await run((records) => {
-      progress.update(0, records);
-    });
-  } finally {
-    progress.stop();
-  }
 }
 
 async function trimRecords(context: CliContext, flags: Flags): Promise<void> {
