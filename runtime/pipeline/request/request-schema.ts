@@ -97,7 +97,7 @@ export function requestSchema(
     [indexed]: body({ candidates: reference(found) }),
     [found]: fromIndexSchema(definition),
   });
-  return { oneOf: [reference(sent), reference(indexed)], $defs };
+  return { anyOf: [reference(sent), reference(indexed)], $defs };
 }
 
 /** The property is there. */
