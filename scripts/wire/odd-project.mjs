@@ -2,7 +2,7 @@
 // that are words of their languages.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { TYPE_KINDS } from '../../dist/runtime/config/project/parse-type.js';
+import { TYPE_KINDS } from '../../dist/runtime/project/config/project/parse-type.js';
 import { BUILD } from './run.mjs';
 
 /** Words of Java, C#, Go, Python and TypeScript, and names that every object has there. Facts of the languages. */
