@@ -60,8 +60,8 @@ try {
   step('packed Millrace');
   writeFileSync(join(shop, 'package.json'), '{ "private": true }\n');
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
-  await run('npm', ['install', ...quiet, tarball('millrace-')], shop);
-  step('installed the packed Millrace in an empty folder');
+  await run('npm', ['install', ...quiet, tarball('millrace-'), 'typescript@~7.0.2'], shop);
+  step('installed the packed Millrace and TypeScript 7 in an empty folder');
 
   // The packages compile with the compiler of the repository, and find Millrace in the folder above them.
   const packages = join(shop, 'packages');
@@ -69,6 +69,14 @@ try {
   mkdirSync(join(shop, 'node_modules', '@types'), { recursive: true });
   for (const name of ['@types/node', 'undici-types'])
     symlinkSync(join(root, 'node_modules', name), join(shop, 'node_modules', name));
+  // The declarations of both entries, and all that they import, without `skipLibCheck`.
+  const entries = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports);
+  const using = entries.map((entry, i) => `export * as entry${i} from 'millrace${entry.slice(1)}';\n`);
+  writeFileSync(join(shop, 'entries.mts'), using.join(''));
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'];
+  const checked = [...strict, '--module', 'nodenext', '--target', 'es2023', '--noEmit', 'entries.mts'];
+  await run(join(shop, 'node_modules', '.bin', 'tsc'), checked, shop);
+  step(`TypeScript 7 accepts the declarations of ${entries.length} entries`);
   const millrace = join(shop, 'node_modules', '.bin', 'millrace');
   const names = ['cosine', 'remote-scorer', 'window'];
   for (const name of names)

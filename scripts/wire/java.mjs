@@ -1,21 +1,20 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { BUILD, run } from './run.mjs';
-import { ROOT, WIRE_PROJECT, withService } from './service.mjs';
+import { withCases } from './cases.mjs';
+import { BUILD, run, write } from './run.mjs';
+import { ROOT } from './service.mjs';
 
 const GENERATOR = 'org.openapitools:openapi-generator-cli:7.25.0';
-// Version 7.14 writes models that lose their members (`extends HashMap`). docs/clients.md has the same options.
-const OPTIONS = [
-  ...['-g', 'java', '--library', 'native'],
-  ...['--type-mappings', 'integer=Long'],
-  '--additional-properties',
-  'openApiNullable=false,dateLibrary=java8,hideGenerationTimestamp=true',
-  '--global-property',
-  'apiTests=false,modelTests=false,apiDocs=false,modelDocs=false',
-];
+// Version 7.14 writes models that lose their members (`extends HashMap`).
+const PAGE = readFileSync(join(ROOT, 'docs', 'clients.md'), 'utf8').replaceAll(/\\\n\s*/g, '');
+/** The words of the command of docs/clients.md, after the paths. */
+const OPTIONS = (
+  /^openapi-generator-cli generate -i openapi\.json -o client (.+)$/m.exec(PAGE)?.[1] ?? ''
+).split(' ');
+const LESS = ['--global-property', 'apiTests=false,modelTests=false,apiDocs=false,modelDocs=false'];
 
-/** A client by openapi-generator, library `native`: it compiles, and passes a round trip. */
-export async function testJava(document) {
+/** A client by openapi-generator, library `native`: it compiles and sends every case; `trip` is a program by hand. */
+export async function testJava({ name, folder, document }, trip) {
   const jars = join(BUILD, 'jars');
   const cli = join(jars, 'openapi-generator-cli.jar');
   if (!existsSync(cli)) {
@@ -27,9 +26,9 @@ export async function testJava(document) {
       '-Dmdep.stripVersion=true',
     ]);
   }
-  const client = join(BUILD, 'java');
+  const client = join(BUILD, `java-${name}`);
   rmSync(client, { recursive: true, force: true });
-  await run('java', ['-jar', cli, 'generate', '-i', document, '-o', client, ...OPTIONS]);
+  await run('java', ['-jar', cli, 'generate', '-i', document, '-o', client, ...OPTIONS, ...LESS]);
   const needs = join(BUILD, 'java-needs');
   if (!existsSync(needs)) {
     await run(
@@ -43,10 +42,15 @@ export async function testJava(document) {
   const sources = readdirSync(join(client, 'src', 'main', 'java'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.java'))
     .map((path) => join(client, 'src', 'main', 'java', path));
-  const classes = join(BUILD, 'java-classes');
-  rmSync(classes, { recursive: true, force: true });
+  const classes = join(client, 'classes');
   const path = ['-cp', `${needs}/*:${classes}`];
-  const trip = join(ROOT, 'test', 'wire', 'RoundTrip.java');
-  await run('javac', ['-nowarn', '-proc:none', '-d', classes, ...path, ...sources, trip]);
-  await withService(WIRE_PROJECT, (url) => run('java', [...path, 'RoundTrip', url]));
+  const programs = ['Cases', ...(trip === undefined ? [] : [trip])];
+  const texts = programs.map((program) => join(ROOT, 'test', 'wire', `${program}.java`));
+  // A file of arguments: a command line has no room for the paths of a large client.
+  const list = write(`java-${name}.txt`, [...sources, ...texts].join('\n'));
+  await run('javac', ['-nowarn', '-proc:none', '-d', classes, ...path, `@${list}`]);
+  return withCases({ name, folder }, async (url, cases) => {
+    for (const program of programs.slice(1)) await run('java', [...path, program, url]);
+    return run('java', [...path, 'Cases', url, cases]);
+  });
 }

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withCases } from './cases.mjs';
 import { BUILD, run } from './run.mjs';
-import { ROOT, WIRE_PROJECT, withService } from './service.mjs';
+import { ROOT } from './service.mjs';
 
 const REQUIREMENTS = join(ROOT, 'test', 'wire', 'requirements.txt');
 
-/** A client by openapi-python-client: it has every operation, and passes a round trip. */
-export async function testPython(document) {
+/** A client by openapi-python-client: it has every operation and sends every case; `trip` is a program by hand. */
+export async function testPython({ name, folder, document }, trip) {
   const venv = join(BUILD, 'python');
   const bin = (name) => join(venv, 'bin', name);
   const wanted = readFileSync(REQUIREMENTS, 'utf8');
@@ -17,14 +18,16 @@ export async function testPython(document) {
     await run(bin('pip'), ['install', '-q', '--disable-pip-version-check', '-r', REQUIREMENTS]);
     writeFileSync(mark, wanted);
   }
-  const client = join(BUILD, 'generated_client');
-  const args = ['generate', '--path', document, '--output-path', client, '--meta', 'none', '--overwrite'];
+  const client = `generated_${name}`;
+  const target = join(BUILD, client);
+  const args = ['generate', '--path', document, '--output-path', target, '--meta', 'none', '--overwrite'];
   const env = { PATH: `${join(venv, 'bin')}:${process.env.PATH}` };
   const told = await run(bin('openapi-python-client'), [...args, '--fail-on-warning'], { env });
   if (/warning/i.test(told)) throw new Error(told);
-  const trip = join(ROOT, 'test', 'wire', 'round_trip.py');
-  const pythonPath = { PYTHONPATH: BUILD };
-  await withService(WIRE_PROJECT, async (url) => {
-    await run(bin('python'), [trip, url], { env: pythonPath });
+  const program = (file) => join(ROOT, 'test', 'wire', file);
+  const pythonPath = { env: { PYTHONPATH: BUILD } };
+  return withCases({ name, folder }, async (url, cases) => {
+    if (trip !== undefined) await run(bin('python'), [program(trip), url], pythonPath);
+    return run(bin('python'), [program('cases.py'), url, cases, client], pythonPath);
   });
 }

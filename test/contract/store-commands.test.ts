@@ -148,6 +148,31 @@ describe('millrace store', function () {
       expect((await run(other, 'check')).stdout).to.equal((await run(full, 'check')).stdout);
     });
 
+    it('print their counts as JSON', async () => {
+      const file = join(folder, 'all.backup');
+      const { records } = JSON.parse((await run(full, 'backup', file, '--json')).stdout) as Record<
+        string,
+        number
+      >;
+      const restored = await run(embedded(join(folder, 'counted')), 'restore', file, '--json');
+      expect(JSON.parse(restored.stdout)).to.deep.equal({ restored: records, expired: 0 });
+    });
+
+    it('show how many records they have handled, at a terminal alone', async () => {
+      const file = join(folder, 'all.backup');
+      const env = embedded(join(folder, 'shown'));
+      for (const [words, label, of] of [
+        [['backup', file], 'writing', full],
+        [['restore', file], 'restoring', env],
+        [['restore', file, '--force'], '', env],
+      ] as const) {
+        const isTerminal = label !== '';
+        const { stderr } = await millrace(['store', ...words, '--project', root], { env: of, isTerminal });
+        if (isTerminal) expect(stderr).to.match(new RegExp(`${label} +[1-9]\\d* records`));
+        else expect(stderr).to.equal('');
+      }
+    });
+
     it('refuse a store that has records, unless forced', async () => {
       const file = join(folder, 'all.backup');
       await run(full, 'backup', file);

@@ -222,6 +222,41 @@ describe('the schema of a body says what the service accepts:', () => {
     await closed;
   });
 
+  it('no schema has a shape that generators of clients write code for that does not compile', () => {
+    const at = (schema: Schema): Schema =>
+      typeof schema.$ref === 'string'
+        ? at(
+            schema.$ref
+              .split('/')
+              .slice(1)
+              .reduce<Schema>((part, name) => part[name] as Schema, document),
+          )
+        : schema;
+    const has = (schema: Schema, type: string): boolean => [at(schema).type].flat().includes(type);
+    const found: string[] = [];
+    const visit = (schema: Schema, place: string): void => {
+      const { anyOf, oneOf, uniqueItems, items, type } = schema;
+      const choices = [anyOf, oneOf].flat().filter((one) => one !== undefined) as Schema[];
+      const values = choices.filter((one) => at(one).type !== 'null');
+      if (values.length > 1 && values.some((one) => has(one, 'array')))
+        found.push(`a list or another value: ${place}`);
+      if (uniqueItems === true && (items as Schema).enum !== undefined)
+        found.push(`a set of unnamed values: ${place}`);
+      if (type === 'null' && !/\/(?:anyOf|oneOf|not)\b[^/]*(?:\/\d+)?$/.test(place))
+        found.push(`only null: ${place}`);
+      for (const [name, inner] of Object.entries(schema))
+        if (typeof inner === 'object' && inner !== null) visit(inner as Schema, `${place}/${name}`);
+    };
+    visit({ paths: document.paths, schemas: (document.components as Schema).schemas }, '');
+    expect(found).to.deep.equal([]);
+    const wrong = {
+      a: { anyOf: [{ type: 'array' }, { type: 'object' }] },
+      b: { uniqueItems: true, items: { enum: ['x'] } },
+    };
+    visit({ ...wrong, c: { type: 'null' } }, '');
+    expect(found).to.have.length(3);
+  });
+
   it('every route with a body is in this suite', () => {
     const posts = Object.entries(document.paths as Record<string, Schema>).flatMap(([path, methods]) =>
       methods.post === undefined || path === '/api/v1/quality/explain' ? [] : [path],

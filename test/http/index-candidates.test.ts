@@ -143,7 +143,7 @@ describe('candidates from the index', () => {
 
   it('describes them in the OpenAPI document', async () => {
     const document = await project.get('/openapi.json');
-    expect(document.replace(/\s/g, '')).to.contain('"from":{"const":"index"}');
+    expect(document.replace(/\s/g, '')).to.contain('"from":{"type":"string","const":"index"}');
   });
 
   it('refuses to look at more entities than the setting allows', async () => {

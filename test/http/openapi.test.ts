@@ -75,7 +75,9 @@ describe('the OpenAPI document', () => {
   it('describes routes that exist, and all that take a body', async () => {
     for (const { path, method, operation } of operations) {
       const answer = method === 'post' ? await post(app.url + path, {}) : await call(app.url + path);
-      expect(answer.status, `${method} ${path}`).to.equal(200);
+      // What the parameters of a path name need not be there.
+      if (path.includes('{')) expect(answer.json?.code, path).not.to.equal('unknown_route');
+      else expect(answer.status, `${method} ${path}`).to.equal(200);
       expect(operation.requestBody !== undefined, path).to.equal(method === 'post');
     }
   });

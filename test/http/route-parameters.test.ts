@@ -26,9 +26,9 @@ const stats = (path: string): GetRoute => ({
   }),
 });
 
-const STATS = '/api/v1/pipelines/:name/stats';
-const ALL = '/api/v1/pipelines/all/stats';
-const PART = '/api/v1/pipelines/:name/parts/:part';
+const STATS = '/api/v1/examples/:name/stats';
+const ALL = '/api/v1/examples/all/stats';
+const PART = '/api/v1/examples/:name/parts/:part';
 
 describe('a route with parameters', () => {
   let url = '';
@@ -59,16 +59,16 @@ describe('a route with parameters', () => {
   };
 
   it('answers with the parameters, decoded; a literal path wins, in any order of the list', async () => {
-    expect(await get('/api/v1/pipelines/search/stats')).to.deep.include({
+    expect(await get('/api/v1/examples/search/stats')).to.deep.include({
       status: 200,
       json: { route: STATS, name: 'search' },
     });
-    expect((await get('/api/v1/pipelines/a%2Fb%20c/stats/')).json).to.deep.equal({
+    expect((await get('/api/v1/examples/a%2Fb%20c/stats/')).json).to.deep.equal({
       route: STATS,
       name: 'a/b c',
     });
-    expect((await get('/api/v1/pipelines/all/stats')).json).to.deep.equal({ route: ALL });
-    expect((await get('/api/v1/pipelines/x/parts/y?z=1')).json).to.deep.equal({
+    expect((await get('/api/v1/examples/all/stats')).json).to.deep.equal({ route: ALL });
+    expect((await get('/api/v1/examples/x/parts/y?z=1')).json).to.deep.equal({
       route: PART,
       name: 'x',
       part: 'y',
@@ -76,19 +76,19 @@ describe('a route with parameters', () => {
   });
 
   it('refuses other methods, empty and undecodable parameters, and suggests the path', async () => {
-    const other = await get('/api/v1/pipelines/search/stats', 'POST');
+    const other = await get('/api/v1/examples/search/stats', 'POST');
     expect([other.status, other.allow]).to.deep.equal([405, 'GET, HEAD, OPTIONS']);
-    expect((await get('/api/v1/pipelines//stats')).status).to.equal(404);
-    expect((await get('/api/v1/pipelines/%E0%A4%A/stats')).status).to.equal(404);
-    const { status, json } = await get('/api/v1/pipelines/search/stast');
+    expect((await get('/api/v1/examples//stats')).status).to.equal(404);
+    expect((await get('/api/v1/examples/%E0%A4%A/stats')).status).to.equal(404);
+    const { status, json } = await get('/api/v1/examples/search/stast');
     expect(status).to.equal(404);
-    expect((json as { detail: string }).detail).to.contain('did you mean /api/v1/pipelines/search/stats?');
+    expect((json as { detail: string }).detail).to.contain('did you mean /api/v1/examples/search/stats?');
   });
 
   it('has one label for all values of its parameters', async () => {
-    for (const name of ['a', 'b', 'c']) await get(`/api/v1/pipelines/${name}/stats`);
+    for (const name of ['a', 'b', 'c']) await get(`/api/v1/examples/${name}/stats`);
     const text = await metrics.registry.metrics();
-    expect(text).to.contain(`route="${STATS}"`).and.not.contain('route="/api/v1/pipelines/a/stats"');
+    expect(text).to.contain(`route="${STATS}"`).and.not.contain('route="/api/v1/examples/a/stats"');
   });
 
   it('needs a key as every route does', async () => {
@@ -97,7 +97,7 @@ describe('a route with parameters', () => {
       createHttpApp(fakeServices(calls, pino({ level: 'silent' }), { keys }), undefined, routes),
       { host: '127.0.0.1', port: 0 },
     );
-    const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/pipelines/search/stats`);
+    const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/examples/search/stats`);
     await answer.text();
     await server.close(0);
     expect(answer.status).to.equal(401);
@@ -113,8 +113,8 @@ describe('a route with parameters', () => {
       required: true,
       schema: { type: 'string' },
     });
-    expect(paths['/api/v1/pipelines/{name}/stats']?.get?.parameters).to.deep.equal([parameter('name')]);
-    expect(paths['/api/v1/pipelines/{name}/parts/{part}']?.get?.parameters).to.deep.equal([
+    expect(paths['/api/v1/examples/{name}/stats']?.get?.parameters).to.deep.equal([parameter('name')]);
+    expect(paths['/api/v1/examples/{name}/parts/{part}']?.get?.parameters).to.deep.equal([
       parameter('name'),
       parameter('part'),
     ]);
@@ -122,17 +122,17 @@ describe('a route with parameters', () => {
   });
 
   it('reserves the folder of its first parameter, and cannot match what another matches', () => {
-    expect(reservedBy(STATS)).to.equal('/api/v1/pipelines/');
+    expect(reservedBy(STATS)).to.equal('/api/v1/examples/');
     expect(reservedBy(ALL)).to.equal(ALL);
     expect(parametersIn(PART)).to.deep.equal(['name', 'part']);
     const table = new RouteTable<string>();
     table.add(STATS, 'stats');
     table.add(ALL, 'all');
-    expect(() => table.add('/api/v1/pipelines/:id/stats', 'other')).to.throw('match the same requests');
+    expect(() => table.add('/api/v1/examples/:id/stats', 'other')).to.throw('match the same requests');
     expect(() => table.add('/api/v1/:kind/all/stats', 'other')).to.throw('match the same requests');
-    expect([
-      table.find('/api/v1/pipelines/all/stats'),
-      table.find('/api/v1/pipelines/x/stats'),
-    ]).to.deep.equal(['all', 'stats']);
+    expect([table.find('/api/v1/examples/all/stats'), table.find('/api/v1/examples/x/stats')]).to.deep.equal([
+      'all',
+      'stats',
+    ]);
   });
 });

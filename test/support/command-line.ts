@@ -14,12 +14,14 @@ export async function millrace(
     readonly env?: Readonly<Record<string, string>>;
     readonly stdin?: string;
     readonly stop?: AbortSignal;
+    /** Whether the messages go to a terminal. */
+    readonly isTerminal?: boolean;
     /** Called with each text that the command prints on either stream. */
     readonly onOutput?: (text: string) => void;
   } = {},
 ): Promise<CommandResult> {
   const stdout = new Collector(more.onOutput);
-  const stderr = new Collector(more.onOutput);
+  const stderr = Object.assign(new Collector(more.onOutput), { isTTY: more.isTerminal === true });
   const env = { LOG_LEVEL: 'silent', ...more.env };
   const stdin = Readable.from([Buffer.from(more.stdin ?? '')]);
   const stopSignal = (): AbortSignal => more.stop ?? new AbortController().signal;

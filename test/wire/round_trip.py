@@ -2,13 +2,13 @@
 
 import sys
 
-from generated_client import AuthenticatedClient
-from generated_client.api.entities import get_entities, upload_entities
-from generated_client.api.features import get_online_features, push_features
-from generated_client.api.feedback import send_feedback
-from generated_client.api.ranking import explain_search, rank_search, score_risk
-from generated_client.api.service import ready
-from generated_client.models import (
+from generated_wire import AuthenticatedClient
+from generated_wire.api.entities import get_entities, upload_entities
+from generated_wire.api.features import get_online_features, push_features
+from generated_wire.api.feedback import send_feedback
+from generated_wire.api.ranking import explain_search, rank_search, score_risk
+from generated_wire.api.service import ready
+from generated_wire.models import (
     CandidateRisk,
     CandidateSearch,
     EntityProduct,

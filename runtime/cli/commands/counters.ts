@@ -12,6 +12,7 @@ import { StoreMonitor } from '../../state/store/store-monitor.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { checkLedger } from '../ledger-folder.js';
+import { withCount } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
@@ -64,15 +65,18 @@ async function run(context: CliContext, name: string, flags: Flags): Promise<voi
     throw error;
   });
   try {
-    const rebuilt = await rebuildCounter(counter, {
-      store,
-      layouts: new LayoutRegistry(store, settings.prefix),
-      prefix: settings.prefix,
-      types: config.entities,
-      kinds: config.events,
-      ledger: settings.ledgerDir,
-      isShared: settings.store !== 'embedded',
-    });
+    const rebuilt = await withCount(context.stderr, 'counting', 'records', (tell) =>
+      rebuildCounter(counter, {
+        store,
+        layouts: new LayoutRegistry(store, settings.prefix),
+        prefix: settings.prefix,
+        types: config.entities,
+        kinds: config.events,
+        ledger: settings.ledgerDir,
+        isShared: settings.store !== 'embedded',
+        tell,
+      }),
+    );
     if (rebuilt === undefined)
       throw new CommandFailure(
         `another rebuild of ${name} began after this one, and replaces it`,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { importRegistry, type RegistryImport } from '../../state/feast/import-registry.js';
 import { readRegistry, type FeastRegistry } from '../../state/feast/registry.js';
-import { settingsOf, type CliContext } from '../context.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
@@ -14,6 +14,7 @@ type Flags = SettingFlags & {
   readonly urlFrom?: string;
   readonly stored?: true;
   readonly force?: true;
+  readonly json?: true;
 };
 
 /** A larger file is not the dump of a registry. */
@@ -37,6 +38,7 @@ export function importFeastCommand(context: CliContext): Command {
       "let Millrace store the rows, which Feast's remote online store writes, instead of reading the Redis of Feast",
     )
     .option('--force', 'replace existing feature views; entity types are never replaced')
+    .option('--json', 'print the files and the problems as JSON')
     .action((file: string, flags: Flags) => importFeast(context, file, flags));
   return addSettingFlags(command, ['project']);
 }
@@ -59,9 +61,17 @@ async function importFeast(context: CliContext, file: string, flags: Flags): Pro
     urlVariable: flags.urlFrom,
     isStored: flags.stored === true,
   });
-  const written = await write(context, root, imported, flags.force === true);
-  for (const problem of imported.problems) context.stderr.write(`${problem}\n`);
-  const counts = `${count(imported.views.size, 'feature view')} with ${count(imported.features, 'feature')}`;
+  const files = await write(root, imported, flags.force === true);
+  const { views, features, problems } = imported;
+  if (flags.json === true) {
+    printJson(context, { views: views.size, features, files, problems });
+    return;
+  }
+  for (const { path, outcome } of files)
+    context.stdout.write(`${path}  ${outcome}${outcome === 'kept' ? '; --force replaces it' : ''}\n`);
+  for (const problem of problems) context.stderr.write(`${problem}\n`);
+  const written = files.filter(({ outcome }) => outcome === 'written' || outcome === 'replaced').length;
+  const counts = `${count(views.size, 'feature view')} with ${count(features, 'feature')}`;
   context.stderr.write(`${counts} in the registry; ${count(written, 'file')} written\n`);
 }
 
@@ -83,31 +93,30 @@ async function openRegistry(file: string): Promise<FeastRegistry> {
   return registry;
 }
 
-/** Writes the files and prints the outcome for each file. Returns the number of written files. */
+interface WrittenFile {
+  readonly path: string;
+  readonly outcome: 'written' | 'replaced' | 'unchanged' | 'kept';
+}
+
+/** Writes the files, and returns the outcome for each file. */
 async function write(
-  context: CliContext,
   root: string,
   { views, entities }: RegistryImport,
   force: boolean,
-): Promise<number> {
-  let written = 0;
-  const put = async (kind: string, name: string, text: string, replace: boolean): Promise<void> => {
+): Promise<WrittenFile[]> {
+  const put = async (kind: string, name: string, text: string, replace: boolean): Promise<WrittenFile> => {
     const path = `schemas/${kind}/${name}.yaml`;
     const there = await readFile(join(root, path), 'utf8').catch(() => undefined);
-    if (there !== undefined && (there === text || !replace)) {
-      context.stdout.write(
-        `${path}  ${there === text || kind === 'entities' ? 'unchanged' : 'kept; --force replaces it'}\n`,
-      );
-      return;
-    }
+    if (there !== undefined && (there === text || !replace))
+      return { path, outcome: there === text || kind === 'entities' ? 'unchanged' : 'kept' };
     await mkdir(join(root, 'schemas', kind), { recursive: true });
     await writeFile(join(root, path), text, { flag: replace ? 'w' : 'wx' });
-    context.stdout.write(`${path}  ${there === undefined ? 'written' : 'replaced'}\n`);
-    written++;
+    return { path, outcome: there === undefined ? 'written' : 'replaced' };
   };
-  for (const [name, text] of entities) await put('entities', name, text, false);
-  for (const [name, text] of views) await put('features', name, text, force);
-  return written;
+  const files: WrittenFile[] = [];
+  for (const [name, text] of entities) files.push(await put('entities', name, text, false));
+  for (const [name, text] of views) files.push(await put('features', name, text, force));
+  return files;
 }
 
 function count(number: number, what: string): string {

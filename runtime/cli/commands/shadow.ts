@@ -15,6 +15,7 @@ import { CommandFailure, UsageError } from '../failure.js';
 import { fileProblem } from '../file-problem.js';
 import { wholeOption } from '../judge/options.js';
 import { checkLedger } from '../ledger-folder.js';
+import { withCount } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { Arm, ArmRefusedError, type ArmLimits } from '../shadow/arm.js';
 import { armSpecs } from '../shadow/arm-specs.js';
@@ -132,7 +133,14 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
       if (follow) context.stderr.write(`following ${ledger}\n`);
       requests = follow
         ? await runLive(ledger, flags.queue, pick, group, done, signal)
-        : await runNewest(ledger, flags.last, pick, group, done, signal);
+        : await withCount(context.stderr, 'running', 'rankings', (tell) => {
+            let rows = 0;
+            const counted = (row: ArmRow): void => {
+              done(row);
+              tell(++rows);
+            };
+            return runNewest(ledger, flags.last, pick, group, counted, signal);
+          });
       await Promise.all(group.map(({ arm }) => arm.close()));
     }
     const report: ShadowReport = {

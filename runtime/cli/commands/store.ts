@@ -17,6 +17,7 @@ import { StoreMonitor } from '../../state/store/store-monitor.js';
 import type { Store, StoreRecord } from '../../state/store/store.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
+import { withCount } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { forgetCommand } from './store-forget.js';
 
@@ -36,11 +37,13 @@ export function storeCommand(context: CliContext): Command {
   const backup = new Command('backup')
     .description('write all records of the store to a file')
     .argument('<FILE>', 'the file to write; it appears when the backup is complete')
+    .option('--json', 'print the count as JSON')
     .action((file: string, flags: Flags) => backUp(context, file, flags));
   const restore = new Command('restore')
     .description('store all records of a backup')
     .argument('<FILE>', 'a file that `store backup` wrote')
     .option('--force', 'restore into a store that has records; those with the same keys are replaced')
+    .option('--json', 'print the counts as JSON')
     .action((file: string, flags: Flags) => restoreStore(context, file, flags));
   const repair = new Command('repair')
     .description('rebuild a damaged data folder from the records that can be read')
@@ -78,12 +81,18 @@ async function checkStore(context: CliContext, flags: Flags): Promise<void> {
     const all = [...records.keys()].map((key) => ({ key, value: records.get(key) ?? Buffer.alloc(0) }));
     check(all, layoutsOf(all));
   } else {
-    await withStore(settings, async (store) => {
-      const layouts = new Map<string, RecordLayout>();
-      for await (const page of recordsOf(store, settings.prefix))
-        for (const [hex, layout] of layoutsOf(page)) layouts.set(hex, layout);
-      for await (const page of recordsOf(store, settings.prefix)) check(page, layouts);
-    });
+    await withStore(settings, (store) =>
+      withCount(context.stderr, 'checking', 'records', async (tell) => {
+        const layouts = new Map<string, RecordLayout>();
+        for await (const page of recordsOf(store, settings.prefix))
+          for (const [hex, layout] of layoutsOf(page)) layouts.set(hex, layout);
+        let checked = 0;
+        for await (const page of recordsOf(store, settings.prefix)) {
+          check(page, layouts);
+          tell((checked += page.length));
+        }
+      }),
+    );
   }
   const ok = damage === undefined && damagedKeys.length === 0;
   if (flags.json === true)
@@ -119,8 +128,12 @@ async function checkStore(context: CliContext, flags: Flags): Promise<void> {
 async function backUp(context: CliContext, file: string, flags: Flags): Promise<void> {
   const settings = await settingsOf(context, flags);
   await withStore(settings, async (store) => {
-    const records = await writeBackup(store, settings.prefix, file);
-    context.stdout.write(`${count(records)} records of the ${settings.store} store written to ${file}\n`);
+    const records = await withCount(context.stderr, 'writing', 'records', (tell) =>
+      writeBackup(store, settings.prefix, file, tell),
+    );
+    if (flags.json === true) printJson(context, { records });
+    else
+      context.stdout.write(`${count(records)} records of the ${settings.store} store written to ${file}\n`);
   });
 }
 
@@ -132,19 +145,21 @@ async function restoreStore(context: CliContext, file: string, flags: Flags): Pr
         `the ${settings.store} store has records under the prefix ${settings.prefix}`,
         'restore into an empty store, or replace the records with the same keys with --force',
       );
-    const { restored, expired } = await restoreBackup(store, settings.prefix, file, Date.now()).catch(
-      (error: unknown) => {
-        if (!(error instanceof BackupFileError)) throw error;
-        throw new CommandFailure(
-          `${file} cannot be restored: ${error.message}`,
-          'nothing was stored; use another copy of the backup',
-          { cause: error },
-        );
-      },
-    );
-    context.stdout.write(
-      `${count(restored)} records restored into the ${settings.store} store, ${count(expired)} expired since the backup\n`,
-    );
+    const { restored, expired } = await withCount(context.stderr, 'restoring', 'records', (tell) =>
+      restoreBackup(store, settings.prefix, file, Date.now(), tell),
+    ).catch((error: unknown) => {
+      if (!(error instanceof BackupFileError)) throw error;
+      throw new CommandFailure(
+        `${file} cannot be restored: ${error.message}`,
+        'nothing was stored; use another copy of the backup',
+        { cause: error },
+      );
+    });
+    if (flags.json === true) printJson(context, { restored, expired });
+    else
+      context.stdout.write(
+        `${count(restored)} records restored into the ${settings.store} store, ${count(expired)} expired since the backup\n`,
+      );
   });
 }
 

@@ -48,3 +48,20 @@ export function startProgress(
     stop: () => single.stop(),
   };
 }
+
+/** Shows how many items `run` has handled, on a terminal. */
+export async function withCount<T>(
+  stream: TerminalStream,
+  label: string,
+  unit: string,
+  run: (tell: (count: number) => void) => Promise<T>,
+): Promise<T> {
+  const progress = startProgress(stream, label, undefined, unit);
+  try {
+    return await run((count) => {
+      progress.update(0, count);
+    });
+  } finally {
+    progress.stop();
+  }
+}

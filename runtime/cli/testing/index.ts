@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** The module `millrace/testing`: what the tests of a plugin need. It works with any test runner. */
 export type { ConformanceTest } from './conformance-test.js';
 export { createStep, type StepSetup } from './create-step.js';

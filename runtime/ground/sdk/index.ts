@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** The module `millrace/api`: everything that a plugin may import. */
 export * from '../api/build-context.js';
 export * from '../api/columns.js';

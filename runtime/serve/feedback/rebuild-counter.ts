@@ -30,6 +30,8 @@ export interface RebuildParts extends StoreParts {
   /** Whether services count feedback meanwhile. */
   readonly isShared: boolean;
   readonly clock?: () => number;
+  /** Gets the number of records of the ledger that were read. */
+  readonly tell?: (records: number) => void;
 }
 
 export interface Rebuilt {
@@ -68,7 +70,10 @@ export async function rebuildCounter(
   if (parts.isShared) await setTimeout(LEAD + FOLLOW_EVERY);
   const build = new Build(counter, generation, parts, clock);
   const report = readReport();
-  for await (const record of readRecords(parts.ledger, report)) await build.add(record, from);
+  for await (const record of readRecords(parts.ledger, report)) {
+    await build.add(record, from);
+    parts.tell?.(report.records);
+  }
   await build.write();
   const after = await changeGenerations(parts.store, parts.prefix, counter.name, (before) =>
     before.building?.generation === generation ? { serving: generation } : before,

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { RequestContext } from '../../request/pipeline/types.js';
+import type { Pipeline, RequestContext } from '../../request/pipeline/types.js';
 import { askedArms } from './experiment-header.js';
 import { isSafeRequestId, rankingRequestId } from './request-id.js';
 import { requestState, setRequestId } from './request-state.js';
@@ -7,8 +7,9 @@ import { requestState, setRequestId } from './request-state.js';
 /** The headers that may contain the id of a run. The first one with a usable value counts. */
 const RUN_ID_HEADERS = ['x-millrace-run-id', 'x-wyvern-run-id'];
 
-/** The name of the schema of a pipeline's body, among the components of the OpenAPI document. */
-export const requestSchemaName = (pipeline: string): string => `request_${pipeline}`;
+/** The name of the schema of a pipeline's body, among the components of the OpenAPI document. A ranking has two kinds of body. */
+export const requestSchemaName = ({ name, task }: Pick<Pipeline, 'name' | 'task'>): string =>
+  `${task === 'rank' ? 'body' : 'request'}_${name}`;
 
 /** Returns what a pipeline knows about a request besides its body. An id in the body becomes the id of the request. */
 export function pipelineContext(req: Request, res: Response, body: unknown): RequestContext {

@@ -55,9 +55,15 @@ export async function* recordsOf(store: Store, prefix: string): AsyncGenerator<S
 
 /**
  * Writes all records under a prefix to a file. The file gets its name only when it is complete.
+ * @param tell gets the number of records so far
  * @returns number of records
  */
-export async function writeBackup(store: Store, prefix: string, path: string): Promise<number> {
+export async function writeBackup(
+  store: Store,
+  prefix: string,
+  path: string,
+  tell: (records: number) => void = () => undefined,
+): Promise<number> {
   const part = `${path}.part`;
   const file = await open(part, 'w');
   let count = 0;
@@ -73,6 +79,7 @@ export async function writeBackup(store: Store, prefix: string, path: string): P
     await write(head);
     for await (const records of recordsOf(store, prefix)) {
       count += records.length;
+      tell(count);
       if (records.length > 0) await write(Buffer.concat(records.flatMap((record) => framed(record, prefix))));
     }
     const end = Buffer.alloc(12);
@@ -115,6 +122,7 @@ export async function restoreBackup(
   prefix: string,
   path: string,
   now: number,
+  tell: (records: number) => void = () => undefined,
 ): Promise<Restored> {
   const file = await open(path, 'r');
   try {
@@ -130,6 +138,7 @@ export async function restoreBackup(
         await storeAll(store, live);
         restored += live.length;
         expired += records.length - live.length;
+        tell(restored);
       }
     }
     return { restored, expired };

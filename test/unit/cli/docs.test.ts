@@ -26,6 +26,18 @@ function flagsIn(text: string): string[] {
   ].sort();
 }
 
+/** The commands without `--json`, apart from those that write a first file, and what a program reads instead. */
+const WITHOUT_JSON: Readonly<Record<string, string>> = {
+  consume: 'its log',
+  demo: 'the service',
+  dev: 'the service',
+  'features consume': 'its log',
+  'ledger cat': 'JSON lines',
+  serve: 'its log',
+  'text-stats': 'the statistics, which are JSON',
+  types: 'a TypeScript module',
+};
+
 describe('docs/cli.md', () => {
   const page = readFileSync(repositoryPath('docs', 'cli.md'), 'utf8');
 
@@ -33,6 +45,13 @@ describe('docs/cli.md', () => {
     const commands = (await helpPages()).map(({ command }) => command);
     expect(commands).to.include.members(['serve', 'entities load', 'features import-feast']);
     expect(commands.filter((command) => !page.includes(`\n## ${command}\n`))).to.deep.equal([]);
+  });
+
+  it('has --json for every command whose output a program would read', async () => {
+    const without = (await helpPages()).filter(({ text }) => !/ --json /.test(text));
+    expect(
+      without.map(({ command }) => command).filter((command) => !command.startsWith('new ')),
+    ).to.have.members(Object.keys(WITHOUT_JSON));
   });
 
   it('names every flag, and no flag that does not exist', async () => {

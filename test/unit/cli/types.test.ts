@@ -43,7 +43,7 @@ describe('millrace types', () => {
 `);
     expect(stdout).to.contain(`  readonly rank: {
     readonly search: {
-      readonly request: RequestSearch;
+      readonly request: BodySearch;
       readonly answer: AnswerSearch;
     };
   };

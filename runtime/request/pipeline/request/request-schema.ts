@@ -42,7 +42,7 @@ export function requestSchema(
       description: 'Identifies the request; generated if absent. Returned in X-Request-Id.',
     },
     ...(task === 'rank'
-      ? candidatesSchema(definition, reference(candidate))
+      ? { candidates: candidatesSchema(definition, reference(candidate)), ...pageSchemas(definition) }
       : {
           [candidateType.value]: {
             ...reference(candidate),
@@ -82,34 +82,69 @@ export function requestSchema(
     }
   }
   const missing = { not: either.length === 1 ? either[0] : { allOf: either } };
-  return {
-    ...objectSchema(properties, context, required),
+  const body = (more: Schema = {}): Schema => ({
+    ...objectSchema({ ...properties, ...more }, context, required),
     // `if` rather than `allOf`: generators of clients make types of the members of `allOf`.
     ...(either.length === 0 ? {} : { if: missing, then: { not: {} } }),
-    $defs: context.definitions,
-  };
+  });
+  const { definitions: $defs } = context;
+  if (task === 'score') return { ...body(), $defs };
+  // Two bodies rather than two kinds of `candidates`: generators of clients have no type for a list or an object.
+  const [sent, indexed] = [`request_${definition.name}`, `index_request_${definition.name}`];
+  const found = `index_candidates_${definition.name}`;
+  Object.assign($defs, {
+    [sent]: body(),
+    [indexed]: body({ candidates: reference(found) }),
+    [found]: fromIndexSchema(definition),
+  });
+  return { anyOf: [reference(sent), reference(indexed)], $defs };
 }
 
 /** The property is there. */
 const given = (name: string): Schema => ({ required: [name], properties: { [name]: {} } });
 
-/** The fields of a ranking: the candidates, and the page to return. */
-function candidatesSchema(
-  { limits, page, candidateType, request }: PipelineDefinition,
-  candidate: Schema,
-): Schema {
+/** The candidates as a search engine found them. */
+function candidatesSchema({ limits, candidateType, request }: PipelineDefinition, candidate: Schema): Schema {
   const duplicates =
     request.duplicates === 'refuse'
       ? 'Each id may occur only once.'
       : 'If candidates share an id, the first one is ranked.';
   return {
-    candidates: {
-      description: `The ${candidateType.value}s to rank. Only ids are required; other attributes override the index. ${duplicates} Without a search engine: those of the index that meet a condition.`,
-      anyOf: [
-        { type: 'array', maxItems: limits.candidates, items: candidate },
-        fromIndexSchema(candidateType.value, limits.candidates),
-      ],
+    type: 'array',
+    maxItems: limits.candidates,
+    items: candidate,
+    description: `The ${candidateType.value}s to rank. Only ids are required; other attributes override the index. ${duplicates}`,
+  };
+}
+
+/** Candidates without a search engine. */
+function fromIndexSchema({ limits, candidateType: { value: entity } }: PipelineDefinition): Schema {
+  return {
+    type: 'object',
+    description: `The ${entity}s of the index that meet a condition.`,
+    required: ['from'],
+    properties: {
+      from: { type: 'string', const: 'index' },
+      where: {
+        type: ['string', 'null'],
+        pattern: '\\S',
+        maxLength: LONGEST_WHERE,
+        description: `A condition on a ${entity}, as an expression; by default all. One that is not known is left out.`,
+      },
+      limit: {
+        type: ['integer', 'null'],
+        minimum: 1,
+        maximum: limits.candidates,
+        description: 'The most candidates; of more, the first by id are ranked.',
+      },
     },
+    additionalProperties: false,
+  };
+}
+
+/** The page to return, and the page that the candidates are. */
+function pageSchemas({ limits, page }: PipelineDefinition): Schema {
+  return {
     user_page: {
       type: ['integer', 'null'],
       minimum: 0,
@@ -136,29 +171,6 @@ function candidatesSchema(
       maximum: limits.candidates,
       description: 'Size of a candidate page; defaults to the number of candidates sent.',
     },
-  };
-}
-
-function fromIndexSchema(entity: string, most: number): Schema {
-  return {
-    type: 'object',
-    required: ['from'],
-    properties: {
-      from: { const: 'index' },
-      where: {
-        type: ['string', 'null'],
-        pattern: '\\S',
-        maxLength: LONGEST_WHERE,
-        description: `A condition on a ${entity}, as an expression; by default all. One that is not known is left out.`,
-      },
-      limit: {
-        type: ['integer', 'null'],
-        minimum: 1,
-        maximum: most,
-        description: 'The most candidates; of more, the first by id are ranked.',
-      },
-    },
-    additionalProperties: false,
   };
 }
 

@@ -28,7 +28,7 @@ export function exampleOf(root: Schema): JsonValue {
     const given = givenValue(schema);
     if (given !== undefined) return given;
     const inner = typeof schema.$ref === 'string' ? target(schema.$ref) : firstChoice(schema);
-    if (inner !== undefined) return value(inner, { ...place, depth: place.depth + 1 });
+    if (inner !== undefined) return value(inner, place);
     switch (Array.isArray(schema.type) ? (schema.type as unknown[])[0] : schema.type) {
       case 'object':
         return object(schema, place);

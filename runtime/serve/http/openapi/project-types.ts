@@ -25,7 +25,7 @@ const HEAD = `// \`millrace types --write\` writes this file from the project. W
 `;
 
 /** Members that a request carries but no pipeline declares are ignored, so they have no type. */
-const SENT = /^(?:closed_)?(?:request|candidate|given|nested|feedback)_/;
+const SENT = /^(?:closed_|index_)?(?:request|candidate|given|nested|feedback)_/;
 
 /**
  * Writes the TypeScript module with the types of a project: what each endpoint takes and answers. The schemas are those
@@ -48,10 +48,10 @@ export function projectTypes({ config, pipelines }: DescribedProject): string {
     ...[uploadEntities, pushFeatures, feedback].flatMap(({ schemas }) =>
       (schemas?.(api) ?? []).filter(([name]) => name !== 'id' && name !== 'time'),
     ),
-    ...pipelines.flatMap(({ name, requestSchema, answerSchema }) =>
+    ...pipelines.flatMap((pipeline) =>
       [
-        ...embedComponents(requestSchemaName(name), requestSchema),
-        ...embedComponents(`answer_${name}`, answerSchema),
+        ...embedComponents(requestSchemaName(pipeline), pipeline.requestSchema),
+        ...embedComponents(`answer_${pipeline.name}`, pipeline.answerSchema),
       ].filter(([component]) => component !== 'id' && component !== 'time'),
     ),
   ]) as Record<string, Schema>;
@@ -79,11 +79,11 @@ function projectSchema(
     record(
       pipelines
         .filter((pipeline) => pipeline.task === task)
-        .map(({ name }) => [
-          name,
+        .map((pipeline) => [
+          pipeline.name,
           record([
-            ['request', schemaRef(requestSchemaName(name))],
-            ['answer', schemaRef(`answer_${name}`)],
+            ['request', schemaRef(requestSchemaName(pipeline))],
+            ['answer', schemaRef(`answer_${pipeline.name}`)],
           ]),
         ]),
     );

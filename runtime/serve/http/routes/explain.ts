@@ -49,7 +49,7 @@ export function explain(pipeline: Pipeline): PostRoute {
     body: {
       limit: 'rankingBytes',
       entityTypes: undefined,
-      schema: () => schemaRef(requestSchemaName(name)),
+      schema: () => schemaRef(requestSchemaName(pipeline)),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
     handler: () => async (req, res) => {
@@ -78,7 +78,7 @@ export function explain(pipeline: Pipeline): PostRoute {
     }),
     schemas: () => [
       ['explanation', EXPLANATION_SCHEMA],
-      ...embedComponents(requestSchemaName(name), requestSchema),
+      ...embedComponents(requestSchemaName(pipeline), requestSchema),
     ],
   };
 }

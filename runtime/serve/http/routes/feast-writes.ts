@@ -70,7 +70,11 @@ export const feastWrite: PostRoute = {
     summary: "Write rows as the client of Feast's remote online store does",
     description:
       'A row with an older event time than the stored one is not stored, as with `/api/v1/features/push`.',
-    responses: { 200: jsonAnswer('All rows are handled.', { type: 'null' }), ...feastErrorResponses() },
+    // Generators of clients have no class for the type `null`.
+    responses: {
+      200: jsonAnswer('All rows are handled.', { description: 'Null.' }),
+      ...feastErrorResponses(),
+    },
   }),
 };
 

@@ -23,10 +23,20 @@ const bodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => ({
   type: 'object',
   required: ['features', 'entities'],
   properties: {
-    features: featuresSchema(views.size === 0 ? { type: 'string' } : schemaRef('feature_name')),
+    features: featuresSchema(nameSchema('feature_name', views)),
     entities: ENTITIES,
     full_feature_names: FULL_NAMES,
   },
+});
+
+/** The names are a component: generators of clients write code that does not compile for an unnamed `enum` in a set. */
+const nameSchema = (component: string, views: ReadonlyMap<string, FeatureView>): Schema =>
+  views.size === 0 ? { type: 'string' } : schemaRef(component);
+
+const namesSchema = (names: readonly string[]): Schema => ({
+  type: 'string',
+  description: '`view:feature`.',
+  enum: names,
 });
 
 /** The schema of `features`. */
@@ -79,15 +89,7 @@ const feastBodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => {
     required: [name, 'entities'],
     properties: { [name]: schema, entities: ENTITIES, full_feature_names: FULL_NAMES },
   });
-  const names = feastNames(views);
-  const byFeature = asked(
-    'features',
-    featuresSchema({
-      type: 'string',
-      description: '`view:feature`.',
-      ...(names.length === 0 ? {} : { enum: names }),
-    }),
-  );
+  const byFeature = asked('features', featuresSchema(nameSchema('feast_feature_name', views)));
   if (services.length === 0) return byFeature;
   const byService = asked('feature_service', { type: 'string', enum: services });
   return { anyOf: [byFeature, byService] };
@@ -168,7 +170,8 @@ export const getOnlineFeatures: PostRoute = {
     };
   },
   schemas: ({ views }) => [
-    ['feature_name', { type: 'string', description: '`view:feature`.', enum: featureNames(views) }],
+    ['feature_name', namesSchema(featureNames(views))],
+    ['feast_feature_name', namesSchema(feastNames(views))],
   ],
 };
 

@@ -33,7 +33,7 @@ const TOLD = {
  */
 export function rank(pipeline: Pipeline): PostRoute {
   const { name, task, requestSchema, answerSchema } = pipeline;
-  const requestName = requestSchemaName(name);
+  const requestName = requestSchemaName(pipeline);
   const answerName = `answer_${name}`;
   const { summary, description, answer: told } = TOLD[task];
   return {

@@ -3,7 +3,9 @@
  * The places come from the schemas of the YAML files, and the names from the table of functions.
  */
 import { expect } from 'chai';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { NAME_PATTERN, type JsonValue } from '../../../../runtime/ground/api/types.js';
 import { compileProject } from '../../../../runtime/serve/app/project/compile-project.js';
 import { isObject } from '../../../../runtime/project/config/project/marks.js';
@@ -17,6 +19,7 @@ import { yamlSchema, type SchemaName } from '../../../../runtime/project/config/
 import { projectSchema } from '../../../../runtime/project/editor/project-schema.js';
 import { FUNCTIONS } from '../../../../runtime/language/expression/functions/registry.js';
 import { pluginFiles, writeProject } from '../../../support/project.js';
+import { repositoryPath } from '../../../support/repository.js';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -211,6 +214,18 @@ const CHOSEN: Readonly<Record<string, (names: readonly string[]) => Files>> = {
     ...each(names, (name) => pluginFiles(name, 'feature', 'return { outputs: {}, compute() {} };')),
     ...pipeline('1', 'components:', ...names.map((name) => `  - { use: ${name} }`)),
   }),
+  'interaction/outputs/*': (names) =>
+    pipeline(
+      sum(names, (name) => `clicks:${name}`),
+      'components:',
+      `  - { use: interaction, as: clicks, with: { of: user, outputs: ${mapping(names, '{ event: click, window: 7d }')} } }`,
+    ),
+  'one_hot/categories/*': (names) =>
+    pipeline(
+      sum(names, (name) => `kind:${name}`),
+      'components:',
+      `  - { use: one_hot, as: kind, with: { of: user.user_id, categories: ${mapping(names, (name) => `text_${name}`)} } }`,
+    ),
   'an output of a step': (names) => ({
     ...pluginFiles(
       'places',
@@ -226,9 +241,13 @@ const CHOSEN: Readonly<Record<string, (names: readonly string[]) => Files>> = {
   }),
 };
 
+/** Options of plugins: the names of outputs. These plugins need a model or a server; `an output of a step` stands for them. */
+const OUTPUTS_OF_MODELS: readonly string[] = ['onnx/outputs/*', 'open_inference/outputs/*'];
+
 /** Further places of names in the schemas: they take a name that is chosen at another place. */
 const REFERS: readonly string[] = [
   'counter/of/[]',
+  'curation/list',
   'counter/features/*/event',
   'counter/features/*/over',
   'experiment/pipeline',
@@ -297,6 +316,17 @@ function placesIn(schema: JsonValue | undefined, path: readonly string[]): strin
   ];
 }
 
+/** The schemas of the options of the plugins that ship. */
+function optionSchemas(): [string, JsonValue][] {
+  const folder = repositoryPath('plugins');
+  return readdirSync(folder).flatMap((plugin) =>
+    ['options', 'source']
+      .map((kind) => join(folder, plugin, `${kind}.schema.json`))
+      .filter((path) => existsSync(path))
+      .map((path): [string, JsonValue] => [plugin, JSON.parse(readFileSync(path, 'utf8')) as JsonValue]),
+  );
+}
+
 /** Names that have a meaning at a place which is older than the functions, by the tables that say so. */
 const RESERVED: Readonly<Record<string, readonly string[]>> = {
   'entity/entity': TYPE_KINDS,
@@ -304,7 +334,12 @@ const RESERVED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A project has at most 32 kinds of events. */
-const AT_ONCE: Readonly<Record<string, number>> = { 'project/events/*': 16, 'project/events/*/*': 16 };
+const AT_ONCE: Readonly<Record<string, number>> = {
+  'project/events/*': 16,
+  'project/events/*/*': 16,
+  // A step has at most 64 outputs.
+  'interaction/outputs/*': 32,
+};
 
 function portionsFor(place: string): string[][] {
   const names = NAMES.filter((name) => !(RESERVED[place] ?? []).includes(name));
@@ -341,8 +376,9 @@ describe('names that a project chooses', () => {
     const found = [
       ...SCHEMAS.flatMap((name) => placesIn(yamlSchema(name), [name])),
       ...placesIn(projectSchema(), ['project']),
+      ...optionSchemas().flatMap(([plugin, schema]) => placesIn(schema, [plugin])),
     ];
-    const known = [...Object.keys(CHOSEN), ...REFERS];
+    const known = [...Object.keys(CHOSEN), ...OUTPUTS_OF_MODELS, ...REFERS];
     expect([...new Set(found)].filter((place) => !known.includes(place))).to.deep.equal([]);
     expect(REFERS.filter((place) => !found.includes(place))).to.deep.equal([]);
   });

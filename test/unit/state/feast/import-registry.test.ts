@@ -179,6 +179,17 @@ describe('features import-feast', () => {
       ]);
     }));
 
+  it('prints the files and the problems as JSON', () =>
+    withRegistry(async (root, file) => {
+      const argv = ['features', 'import-feast', file, '--project', root, '--json'];
+      const { stdout, stderr } = await millrace(argv);
+      const told = JSON.parse(stdout) as Record<string, unknown>;
+      expect(told).to.include({ views: 5, features: 15 });
+      expect(told.files).to.deep.include({ path: 'schemas/features/site.yaml', outcome: 'written' });
+      expect((told.problems as string[]).join()).to.contain('computed: an on-demand view');
+      expect(stderr).to.equal('');
+    }));
+
   it('keeps existing files unless --force is given', () =>
     withRegistry(async (root, file) => {
       const argv = ['features', 'import-feast', file, '--project', root];

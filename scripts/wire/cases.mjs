@@ -1,0 +1,48 @@
+import { write } from './run.mjs';
+import { withService } from './service.mjs';
+
+/** Answers that tell of the moment, and answers that are no JSON. */
+const LEFT_OUT = new Set(['metrics', 'redoc', 'openapi']);
+
+/** Serves a project while `use` runs, with its address and the file of its cases. */
+export function withCases({ name, folder }, use) {
+  return withService(folder, async (url) => {
+    const document = await (await fetch(`${url}/openapi.json`)).json();
+    return use(url, await recordCases(name, document, url));
+  });
+}
+
+/**
+ * Calls every operation of the document with every example of its body, and writes what was sent and answered. The drivers
+ * in test/wire send the same by generated clients.
+ * @returns the path of the file
+ */
+async function recordCases(name, document, url) {
+  const cases = [];
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      const { operationId: id, tags, requestBody } = operation;
+      if (LEFT_OUT.has(id)) continue;
+      const examples = requestBody?.content['application/json'].examples ?? { none: {} };
+      for (const [example, { value }] of Object.entries(examples)) {
+        const body = value === undefined ? {} : { body: JSON.stringify(value) };
+        const headers = { 'Content-Type': 'application/json' };
+        // The second time, so that an event of feedback is known in each case.
+        let answer;
+        for (let time = 0; time < 2; time++)
+          answer = await fetch(url + path, { method: method.toUpperCase(), headers, ...body });
+        const text = await answer.text();
+        if (!answer.ok) throw new Error(`${id}, ${example}: ${answer.status} ${text}`);
+        const answered = text === '' ? {} : { answer: JSON.parse(text) };
+        cases.push({
+          id,
+          tag: tags[0],
+          method,
+          path,
+          ...(value === undefined ? {} : { body: value }),
+          ...answered,
+        });
+      }
+    }
+  return write(`${name}-cases.json`, JSON.stringify(cases, null, 1));
+}
