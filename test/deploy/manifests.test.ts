@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
-import { SETTINGS } from '../../runtime/project/settings/settings.js';
+import { loadSettings, SETTINGS } from '../../runtime/project/settings/settings.js';
 import { routesOf } from '../../runtime/serve/http/routes.js';
 import { metricOf } from '../../scripts/observe/metric.js';
 import { repositoryPath } from '../support/repository.js';
@@ -15,6 +15,11 @@ interface Container {
   readonly livenessProbe: Probe;
   readonly readinessProbe: Probe;
   readonly securityContext: Json;
+  readonly volumeMounts: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly readOnly?: boolean;
+  }[];
 }
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
@@ -31,6 +36,10 @@ interface Deployment {
         readonly terminationGracePeriodSeconds: number;
         readonly securityContext: Json;
         readonly containers: readonly [Container];
+        readonly volumes: readonly {
+          readonly name: string;
+          readonly emptyDir?: { readonly sizeLimit: string };
+        }[];
       };
     };
   };
@@ -86,6 +95,23 @@ describe('the Kubernetes manifests', () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
+  });
+
+  it('mount a volume that is large enough for the ledger at the data folder of the image', () => {
+    const image = readFileSync(repositoryPath('Dockerfile'), 'utf8');
+    const mount = container.volumeMounts.find(({ mountPath }) =>
+      image.includes(`MILLRACE_DATA_DIR=${mountPath}\n`),
+    );
+    expect(mount?.readOnly ?? false).to.equal(false);
+    const volume = pod.volumes.find(({ name }) => name === mount?.name);
+    const room = Number(/^(\d+)Gi$/.exec(volume?.emptyDir?.sizeLimit ?? '')?.[1]) * 2 ** 30;
+    const env = Object.fromEntries(container.env.map(({ name, value = '' }) => [name, value]));
+    const { ledgerBytes } = loadSettings({ MILLRACE_LEDGER_BYTES: env.MILLRACE_LEDGER_BYTES });
+    expect(ledgerBytes).to.be.lessThan(room);
+    expect(pod.securityContext).to.include({ fsGroup: pod.securityContext.runAsGroup });
+    expect(container.volumeMounts.map(({ name }) => name)).to.have.members(
+      pod.volumes.map(({ name }) => name),
+    );
   });
 
   it('select the pods of the Deployment everywhere', () => {

@@ -1,13 +1,20 @@
 import { expect } from 'chai';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { startService } from '../../runtime/serve/app/serve.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
+import { registeredMetrics } from '../../scripts/metric-registry.js';
 import { mistakesIn } from '../../scripts/observe/metric.js';
 import { ALERT_FAULTS } from '../prove/support/alert-faults.js';
+import { makeCertificates } from '../support/certificates.js';
+import { millrace } from '../support/command-line.js';
 import { MemoryStore } from '../support/memory-store.js';
+import { startRedisServer } from '../support/redis-server.js';
 import { repositoryPath } from '../support/repository.js';
+import { startProcess } from '../support/service-process.js';
 import { describeWith } from '../support/needs.js';
 import { withFiles } from '../support/temporary-files.js';
 
@@ -23,6 +30,10 @@ interface Dashboard {
   }[];
 }
 
+const FILES = {
+  'pipelines/plain.yaml':
+    'pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: 1 }\n',
+};
 const RULES = repositoryPath('deploy', 'prometheus', 'millrace-alerts.yaml');
 
 describe('the alert rules', () => {
@@ -72,6 +83,12 @@ describe('the check of expressions', () => {
   });
 });
 
+/** What `promtool check metrics` says about a text of /metrics. */
+function complaintsOf(input: string): string {
+  const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
+  return `${stdout}${stderr}`.trim();
+}
+
 describeWith('promtool', 'promtool', () => {
   it('accepts the configuration and the rules', () => {
     const said = execFileSync('promtool', [
@@ -82,18 +99,75 @@ describeWith('promtool', 'promtool', () => {
     expect(String(said)).to.match(/SUCCESS: \d+ rules found/);
   });
 
+  it('accepts every metric that a service can have', () => {
+    const samples = registeredMetrics().map(({ name, help, type, labelNames }) => {
+      const sample = (suffix: string, ...labels: string[]): string =>
+        `${name}${suffix}{${[...labelNames.map((label) => `${label}="x"`), ...labels].join()}} 1\n`;
+      const values =
+        type === 'histogram'
+          ? sample('_bucket', 'le="+Inf"') + sample('_sum') + sample('_count')
+          : sample('');
+      return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${values}`;
+    });
+    expect(samples.length).to.be.greaterThan(50);
+    expect(complaintsOf(samples.join(''))).to.equal('');
+    expect(complaintsOf('# HELP a_total A.\n# TYPE a_total gauge\na_total 1\n')).not.to.equal('');
+  });
+
   it('accepts the metrics of a service', () =>
-    withFiles({ 'pipelines/none.yaml': 'pipeline: none\nrank: product\ncomponents: []\n' }, async (root) => {
+    withFiles(FILES, async (root) => {
       const settings = loadSettings({ LOG_LEVEL: 'silent', PORT: '0' }, { project: root });
       const service = await startService(settings, { store: new MemoryStore() });
       try {
-        const input = await (await fetch(`${service.url}/metrics`)).text();
-        const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
-        const own = `${stdout}${stderr}`.split('\n').filter((line) => line.startsWith('millrace_'));
-        expect(own).to.deep.equal([]);
-        expect(`${stdout}${stderr}`).not.to.match(/error while linting|parse error/i);
+        expect(complaintsOf(await (await fetch(`${service.url}/metrics`)).text())).to.equal('');
       } finally {
         await service.close();
+      }
+    }));
+});
+
+describeWith(['promtool', 'openssl', 'redis-server'], 'promtool, over a service with all metrics', () => {
+  it('accepts those of workers with TLS, keys and a second listener', () =>
+    withFiles(FILES, async (root) => {
+      const file = (name: string): string => join(root, name);
+      await makeCertificates(file);
+      const made = await millrace([
+        'keys',
+        'create',
+        'probe',
+        '--scope',
+        'metrics',
+        '--keys-file',
+        file('keys.json'),
+      ]);
+      const redis = await startRedisServer();
+      const service = await startProcess(['--project', root, '--port', '0', '--workers', '2'], {
+        REDIS_URL: redis.url,
+        MILLRACE_KEYS: file('keys.json'),
+        MILLRACE_TLS_CERT: file('server.pem'),
+        MILLRACE_TLS_KEY: file('server.key'),
+        MILLRACE_ADMIN_PORT: '0',
+        MILLRACE_LAME_DUCK_MS: '0',
+      });
+      try {
+        const key = made.stdout.trim();
+        const ca = readFileSync(file('ca.pem'));
+        const text = await new Promise<string>((resolve, reject) => {
+          const admin = String(service.lines.at(-1)?.['admin_url']);
+          const headers = { authorization: `Bearer ${key}` };
+          get(`${admin}/metrics`, { ca, headers, agent: false }, (answer) => {
+            let body = '';
+            answer.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+            answer.once('end', () => resolve(body));
+          }).once('error', reject);
+        });
+        const served = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+        expect(served).to.have.members(registeredMetrics().map(({ name }) => name));
+        expect(complaintsOf(text)).to.equal('');
+      } finally {
+        service.child.kill('SIGKILL');
+        await service.ended;
+        await redis.remove();
       }
     }));
 });

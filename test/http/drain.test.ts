@@ -98,6 +98,25 @@ describe('draining connections', () => {
     expect(clients.map(({ answers }) => answers)).to.deep.equal(clients.map(() => 1));
   });
 
+  it('resets no client that opens the next connection as soon as it is answered', async () => {
+    const port = await serve((_req, res) => {
+      const until = performance.now() + 1; // so that connections always wait
+      while (performance.now() < until);
+      res.setHeader('Connection', 'close').end('done');
+    });
+    const ends = Array.from({ length: 20 }, async () => {
+      for (;;) {
+        const client = new Client(port);
+        client.socket.write(REQUEST);
+        await once(client.socket, 'close').catch(() => undefined);
+        if (client.error !== undefined || client.answers !== 1) return client.error ?? 'no answer';
+      }
+    });
+    await pause(100);
+    await server.close(60_000, 200);
+    expect(new Set(await Promise.all(ends))).to.deep.equal(new Set(['ECONNREFUSED']));
+  });
+
   it('refuses new connections meanwhile', async () => {
     const port = await serve();
     const open = new Client(port);

@@ -1,10 +1,15 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { AddressRanges } from '../../runtime/ground/core/address-ranges.js';
 import { Edge, type EdgeSettings } from '../../runtime/serve/http/edge/edge.js';
+import { ONCE } from '../../runtime/serve/http/request-target.js';
 import { EdgeMetrics } from '../../runtime/serve/metrics/edge-metrics.js';
 import { HttpMetrics } from '../../runtime/serve/metrics/http-metrics.js';
 import { rawClient } from '../support/raw-client.js';
+import { repositoryPath } from '../support/repository.js';
 import { call, start, type Running } from './harness.js';
 
 const RANKING = '/api/v1/ranking';
@@ -142,8 +147,8 @@ describe('the edge', () => {
     it('are 400 where two are sent, or one is malformed, on any address', async () => {
       const open = await serve({ host: '0.0.0.0' });
       for (const [hosts, detail] of [
-        ['Host: localhost\r\nhost: localhost\r\n', 'there are 2'],
-        ['Host: localhost\r\nHOST: evil.example\r\n', 'there are 2'],
+        ['Host: localhost\r\nhost: localhost\r\n', 'one host header'],
+        ['Host: localhost\r\nHOST: evil.example\r\n', 'one host header'],
         ['Host: \r\n', 'malformed'],
         ['Host: a b\r\n', 'malformed'],
         ['Host: localhost/x\r\n', 'malformed'],
@@ -176,6 +181,80 @@ describe('the edge', () => {
       expect(await statusOf(local, {}, { method: 'GET', path: 'http://localhost?x' })).to.equal(404);
       const { text } = await call(`${local.url}/metrics`);
       expect(text).to.contain('millrace_http_requests_total{route="/healthz",status="200"} 1');
+    });
+  });
+
+  describe('headers that are sent twice', () => {
+    const sentTwice = (name: string, values = ['a', 'b']): string =>
+      values.map((value) => `${name}: ${value}\r\n`).join('');
+    const answerTo = async (to: Running, headers: string, host = 'Host: localhost\r\n'): Promise<string> => {
+      const client = rawClient(to.port);
+      client.socket.write(`POST ${RANKING} HTTP/1.1\r\n${host}${headers}Connection: close\r\n\r\n`);
+      await client.closed;
+      return client.text();
+    };
+
+    it('are 400 where the service takes one value', async () => {
+      const open = await serve({ host: '0.0.0.0' });
+      for (const name of ONCE)
+        for (const spelling of [name, name.toUpperCase()]) {
+          const text = await answerTo(open, sentTwice(spelling), name === 'host' ? '' : undefined);
+          expect(text, name).to.match(/^HTTP\/1\.1 400 /);
+          expect(text, name).to.contain(`expected one ${name} header`);
+        }
+      expect(open.calls.bodies).to.deep.equal([]);
+    });
+
+    it('are 400 as lengths, and 415 as content codings', async () => {
+      const open = await serve({ host: '0.0.0.0' });
+      for (const values of [
+        ['0', '2'],
+        ['2', '2'],
+      ])
+        expect(await answerTo(open, sentTwice('Content-Length', values))).to.match(/^HTTP\/1\.1 400 /);
+      const type = 'Content-Type: application/json\r\nContent-Length: 2\r\n';
+      const gzip = sentTwice('Content-Encoding', ['gzip', 'identity']);
+      expect(await answerTo(open, type + gzip)).to.match(/^HTTP\/1\.1 415 /);
+    });
+
+    it('are foreign as origins', async () => {
+      const own = 'https://shop.example.com';
+      const open = await serve({ corsOrigins: new Set([own]) });
+      for (const values of [
+        [own, 'https://evil.example'],
+        ['https://evil.example', own],
+        [own, own],
+      ])
+        expect(await answerTo(open, sentTwice('Origin', values)), values.join()).to.match(/^HTTP\/1\.1 403 /);
+      expect(await answerTo(open, sentTwice('Sec-Fetch-Site', ['same-origin', 'cross-site']))).to.match(
+        /^HTTP\/1\.1 403 /,
+      );
+    });
+
+    it('are never read as the first of two', async () => {
+      const sources = readdirSync(repositoryPath('runtime'), { recursive: true, encoding: 'utf8' })
+        .filter((file) => /^(?:http|tracing|access)\b.*\.ts$/.test(file))
+        .map((file) => readFileSync(repositoryPath('runtime', file), 'utf8'));
+      const found = sources.flatMap((text) => [
+        ...text.matchAll(/\bheaders(?:\.(\w+)\b(?!\()|\['([\w-]+)'\])/g),
+      ]);
+      const read = new Set(found.map(([, dotted = '', quoted = dotted]) => quoted));
+      expect([...read]).to.include.members(['host', 'authorization', 'content-type', 'x-forwarded-for']);
+      // The parser decides about these itself: see above.
+      for (const name of ['content-length', 'transfer-encoding', 'expect']) read.delete(name);
+      const ofNode = ONCE.filter((name) => name !== 'transfer-encoding');
+      const server = createServer((req, res) => res.end(JSON.stringify(req.headers))).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      try {
+        const client = rawClient((server.address() as AddressInfo).port);
+        const all = [...read].map((name) => sentTwice(name)).join('');
+        client.socket.write(`GET / HTTP/1.1\r\n${all}Connection: close\r\n\r\n`);
+        await client.closed;
+        const seen = JSON.parse(client.text().replace(/^[^]*?\r\n\r\n/, '')) as Record<string, string>;
+        expect([...read].filter((name) => seen[name] === 'a').sort()).to.deep.equal([...ofNode].sort());
+      } finally {
+        server.close();
+      }
     });
   });
 

@@ -12,10 +12,10 @@ export interface Tally {
   closing: number;
   /**
    * A byte of the request was written on an established connection, before the answer that said `Connection: close`, and
-   * no answer came.
+   * no answer came; or the connection was reset before that.
    */
   lost: number;
-  /** Connections that were not established. */
+  /** Connections that were refused, because nobody listened. */
   refused: number;
   /** How the lost requests ended: the error code, or `FIN`. */
   readonly causes: Map<string, number>;
@@ -31,6 +31,8 @@ export interface ClientOptions {
   readonly request: Buffer;
   /** Milliseconds between an answer and the next request. */
   readonly thinkMs: () => number;
+  /** Milliseconds between the end of a connection and the next one. */
+  readonly reconnectMs?: () => number;
   readonly stop: AbortSignal;
   /** Told of each answer, with the time that its request was written. */
   readonly answered?: (status: number, wroteAt: number) => void;
@@ -49,15 +51,22 @@ export async function runClient(options: ClientOptions, tally: Tally): Promise<v
   while (!stop.aborted) {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     socket.on('error', () => undefined);
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
+    const failure = await once(socket, 'connect').then(
+      () => undefined,
+      (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'error',
     );
-    if (isOpen) await useConnection(socket, options, tally);
-    else tally.refused++;
+    if (failure === undefined) await useConnection(socket, options, tally);
+    else if (failure === 'ECONNREFUSED') tally.refused++;
+    else lose(tally, failure);
     socket.destroy();
-    await pause(RECONNECT_MS);
+    await pause(failure === undefined ? (options.reconnectMs?.() ?? RECONNECT_MS) : RECONNECT_MS);
   }
+}
+
+function lose(tally: Tally, cause: string): void {
+  const { causes } = tally;
+  tally.lost++;
+  causes.set(cause, (causes.get(cause) ?? 0) + 1);
 }
 
 /** Sends requests until the connection is closed by an answer, by the server, or because the client is stopped. */
@@ -72,8 +81,7 @@ async function useConnection(
     socket.write(request);
     const answer = await answers.next();
     if (typeof answer === 'string') {
-      tally.lost++;
-      tally.causes.set(answer, (tally.causes.get(answer) ?? 0) + 1);
+      lose(tally, answer);
       return;
     }
     tally.answered++;
@@ -142,14 +150,15 @@ class AnswerReader {
   }
 }
 
-/** A POST with a body of JSON, as bytes. */
-export function postBytes(path: string, body: object): Buffer {
+/** A POST with a body of JSON, as bytes. @param more further header lines */
+export function postBytes(path: string, body: object, more: readonly string[] = []): Buffer {
   const text = JSON.stringify(body);
   const head = [
     `POST ${path} HTTP/1.1`,
     'Host: localhost',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(text)}`,
+    ...more,
   ];
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
 }

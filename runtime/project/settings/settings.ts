@@ -72,6 +72,15 @@ export const SETTINGS = {
     expected: 'true or false',
     parse: bool,
   }),
+  requireData: row({
+    env: 'MILLRACE_REQUIRE_DATA',
+    value: 'BOOL',
+    default: 'false',
+    description:
+      'Whether `/readyz` answers 503 after the store lost all entities and features (the warning `store_emptied`), until data is there again. A store that was empty from the start is ready.',
+    expected: 'true or false',
+    parse: bool,
+  }),
   prefix: row({
     env: 'MILLRACE_PREFIX',
     value: 'NAME',

@@ -22,6 +22,8 @@ const LINGER_MS = 1000;
 const ACCEPT_MS = 2000;
 /** Two turns, because the first one may have begun before the call. */
 const QUIET_TURNS = 2;
+/** A quiet turn may take this part of the time since the start, so that a busy service stops too. */
+const TURN_PART = 0.01;
 
 interface Connection {
   /** The responses that have not ended, in the order of their requests. */
@@ -121,21 +123,27 @@ export class ConnectionDrain {
 
 /**
  * Closes the listening socket after all waiting connections are accepted, because the kernel resets connections that
- * still wait. Node accepts one connection per turn of its event loop. A client that connects at the very end can still
- * be reset. The lame-duck time before this call lets clients move to other instances. Idle connections stay open;
- * `close` of an HTTP server would destroy them.
+ * still wait. Node accepts one connection per turn of its event loop. Until the close, new connections are held: a client
+ * that gets an answer opens the next connection at once, so the queue would never be empty. A client that connects during
+ * the last turn can still be reset, so the close waits for a short turn. The lame-duck time before this call lets clients
+ * move to other instances. Idle connections stay open; `close` of an HTTP server would destroy them.
  */
 export async function stopAccepting(server: NetServer): Promise<void> {
-  let quietTurns = 0;
-  const onConnection = (): void => void (quietTurns = -1);
-  server.on('connection', onConnection);
-  const end = performance.now() + ACCEPT_MS;
-  while (quietTurns < QUIET_TURNS && performance.now() < end) {
+  const held: Socket[] = [];
+  const listeners = server.rawListeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket) => held.push(socket.on('error', () => undefined)));
+  const started = performance.now();
+  for (let quiet = 0, now = started; quiet < QUIET_TURNS && now - started < ACCEPT_MS;) {
+    const [before, began] = [held.length, now];
     await nextTurn();
-    quietTurns++;
+    now = performance.now();
+    quiet = held.length > before || now - began > (now - started) * TURN_PART ? 0 : quiet + 1;
   }
-  server.off('connection', onConnection);
   if (server.listening) NetServer.prototype.close.call(server);
+  server.removeAllListeners('connection');
+  for (const listener of listeners) server.on('connection', listener);
+  for (const socket of held) if (!socket.destroyed) server.emit('connection', socket);
 }
 
 /**

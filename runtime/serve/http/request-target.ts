@@ -18,6 +18,15 @@ export function useOriginForm(req: IncomingMessage): void {
 }
 
 /**
+ * Headers that a request may have once. Node would use one of two (the last transfer coding, otherwise the first), and a proxy
+ * before the service may have checked the other. Node joins the other headers that the service reads, and its parser refuses
+ * a second length.
+ */
+export const ONCE: readonly string[] = ['host', 'authorization', 'content-type', 'transfer-encoding'];
+/** By the length of the name, so that other headers cost one lookup. */
+const byLength = new Map(ONCE.map((name) => [name.length, name]));
+
+/**
  * Returns why a request is refused before the app sees it, although the parser accepts it. A request has one Host
  * header; only HTTP/1.0 allows none.
  */
@@ -26,15 +35,17 @@ export function faultOfHead({
   headers,
   rawHeaders,
 }: IncomingMessage): MillraceError | undefined {
-  let hosts = 0;
+  const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+    const known = byLength.get(name.length);
+    if (known === undefined || name.toLowerCase() !== known) continue;
+    if (seen.has(known)) return fault(`expected one ${known} header, and there are several`);
+    seen.add(known);
   }
-  if (hosts > 1) return fault(`expected one Host header, and there are ${hosts}`);
-  if (hosts === 0 && httpVersion === '1.1') return fault('expected a Host header, and there is none');
+  if (!seen.has('host') && httpVersion === '1.1') return fault('expected a host header, and there is none');
   if (headers.host === undefined || parseHost(headers.host) !== undefined) return undefined;
-  return fault('the Host header is malformed; expected a host name or an address, and an optional port');
+  return fault('the host header is malformed; expected a host name or an address, and an optional port');
 }
 
 function fault(detail: string): MillraceError {

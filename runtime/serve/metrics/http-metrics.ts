@@ -54,6 +54,9 @@ export class HttpMetrics {
     const refusedByHead = this.#refusedByHead;
     this.keys = new KeyMetrics(registry);
     collectDefaultMetrics({ register: registry });
+    // They are gauges, and Prometheus keeps the suffix for counters. Each is the sum of the gauge without it.
+    for (const kind of ['resources', 'handles', 'requests'])
+      registry.removeSingleMetric(`nodejs_active_${kind}_total`);
     this.#requests = new Counter({
       name: 'millrace_http_requests_total',
       help: 'Requests by route and status; status 499 means that the client disconnected before the answer.',

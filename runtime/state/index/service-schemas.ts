@@ -4,7 +4,7 @@ import type { EntityType } from '../../project/config/model/entities.js';
 import type { FeatureView } from '../../project/config/model/views.js';
 import { newVersioned, VERSIONED_HEAD } from '../store/codec/versioned-record.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
-import { servicesKey } from '../store/keys.js';
+import { entityKey, servicesKey } from '../store/keys.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { StoreMonitor } from '../store/store-monitor.js';
 import type { Store } from '../store/store.js';
@@ -17,6 +17,8 @@ const HOLDS_FOR = 90_000;
 /** Time to live of the record in the store after the last write of any service, in milliseconds. */
 const FORGOTTEN_AFTER = 10 * 60_000;
 const MOST_TRIES = 8;
+/** Time limit of the search for data, in milliseconds. */
+const SEARCH_WITHIN = 2000;
 const MOST_DIFFERENCES = 5;
 
 /** The declarations of a project that determine the records in the store. */
@@ -59,6 +61,10 @@ export class ServiceSchemas {
   #own: ReadonlyMap<string, RecordLayout> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** The starts of the keys of entities and features. */
+  #starts: readonly string[] = [];
+  /** Whether the store has data: undefined before this process has seen any, false after it was lost. */
+  #hasData: boolean | undefined;
 
   constructor(parts: ServiceSchemasParts) {
     this.#parts = parts;
@@ -68,6 +74,11 @@ export class ServiceSchemas {
   /** Publishes the schemas of this service and compares them with those of other services. Never rejects. */
   async use(schemas: DeclaredSchemas): Promise<void> {
     this.#own = layoutsOf(schemas);
+    const { prefix } = this.#parts;
+    this.#starts = [
+      ...Array.from(schemas.entities.keys(), (type) => entityKey(prefix, type, '')),
+      ...Array.from(schemas.views.values(), ({ group }) => `${prefix}:${group}:`),
+    ];
     this.#timer ??= setInterval(() => void this.#say(), SAY_EVERY).unref();
     await this.#say();
   }
@@ -94,12 +105,25 @@ export class ServiceSchemas {
     if (this.#isClosed) return;
     const { store, layouts } = this.#parts;
     try {
-      const others = await this.#change(() => [this.#service()]);
+      const { others, isKnown } = await this.#change(() => [this.#service()]);
+      if (!isKnown || this.#hasData !== true) await this.#lookForData();
       await store.write([...this.#own.values()].map((layout) => layouts.record(layout)));
       await this.#compare(others);
     } catch {
       // The store is lost or refuses writes. The store monitor logs that.
     }
+  }
+
+  /** A store that lost the entry of this service may have lost everything. A store that never had data is no fault. */
+  async #lookForData(): Promise<void> {
+    const { store, prefix, monitor } = this.#parts;
+    const within = AbortSignal.timeout(SEARCH_WITHIN);
+    let isFound = false;
+    for (const start of this.#starts) isFound ||= (await store.sampleKeys(start, 1, within)).length > 0;
+    if (!isFound && (this.#hasData === undefined || within.aborted)) return;
+    this.#hasData = isFound;
+    const detail = `the store had entities or features under the prefix ${prefix}, and has none now: it was flushed, restarted without its files, or replaced by an empty one. Load the data again, or restore a backup`;
+    monitor.setWarning('store_emptied', '', isFound ? undefined : detail);
   }
 
   #service(): Service {
@@ -108,18 +132,19 @@ export class ServiceSchemas {
     return { instance, project, seen: Date.now(), layouts: Object.fromEntries(ids) };
   }
 
-  /** Replaces the entry of this service in the record; returns the current entries of other services. */
-  async #change(own: () => Service[]): Promise<Service[]> {
-    const { store } = this.#parts;
+  /** Replaces the entry of this service in the record; returns the entries of others, and whether it had an own one. */
+  async #change(own: () => Service[]): Promise<{ others: Service[]; isKnown: boolean }> {
+    const { store, instance } = this.#parts;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const [before = null] = await store.read([this.#key]);
       const now = Date.now();
       const others = this.#othersIn(before, now);
+      const isKnown = servicesOf(before).some((one) => one.instance === instance);
       const text = Buffer.from(JSON.stringify([...others, ...own()]));
       const after = newVersioned(VERSIONED_HEAD + text.length, now + FORGOTTEN_AFTER);
       text.copy(after, VERSIONED_HEAD);
       const [outcome] = await store.swap([{ key: this.#key, before, after }]);
-      if (outcome === 'stored') return others;
+      if (outcome === 'stored') return { others, isKnown };
     }
     throw new Error('others change the record all the time');
   }

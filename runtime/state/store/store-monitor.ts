@@ -14,6 +14,7 @@ export const STORE_WARNINGS = {
   store_evicts: 'Redis evicts keys when its memory is full: set maxmemory-policy noeviction',
   schemas_differ: 'another service uses the prefix with other schemas',
   values_misfit: 'stored values do not fit the schemas of this project',
+  store_emptied: 'the store had entities or features, and has none now',
 } as const;
 
 export type StoreWarningCode = keyof typeof STORE_WARNINGS;

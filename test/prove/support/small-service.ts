@@ -16,10 +16,14 @@ attributes:
 `;
 const CANDIDATES = 24;
 
-/** A request of 24 candidates. */
-export const RANKING = postBytes('/api/v1/small', {
+const BODY = {
   candidates: Array.from({ length: CANDIDATES }, (_, i) => ({ product_id: `p${i}`, price: i + 0.5 })),
-});
+};
+
+/** A request of 24 candidates. */
+export const RANKING = postBytes('/api/v1/small', BODY);
+/** The same, from a client that opens a connection for each request. */
+export const LONE_RANKING = postBytes('/api/v1/small', BODY, ['Connection: close']);
 
 /** Calls `use` with a small project in a temporary folder. */
 export async function withSmallProject<T>(use: (root: string) => Promise<T>): Promise<T> {

@@ -96,6 +96,7 @@ const REMEDIES = {
   store_evicts: 'set maxmemory-policy noeviction in Redis',
   schemas_differ: 'give each project its own prefix, in millrace.yaml or MILLRACE_PREFIX',
   values_misfit: 'load the entities again, or undo the change of the schema',
+  store_emptied: 'load the data again, or restore a backup',
 } as const;
 
 /** Compares what is stored with the schemas of the project. @returns how many entities were looked at */

@@ -1,3 +1,4 @@
+import { MillraceError } from '../../../ground/api/errors.js';
 import type { RequestListener } from 'node:http';
 import { adviceOf, type StepAdvice } from '../../../request/compile/advice.js';
 import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
@@ -236,6 +237,9 @@ function wire(
     store: {
       async ping() {
         await Promise.all([store.ping(), sources.ping()]);
+        const emptied = monitor.warnings().find(({ code }) => code === 'store_emptied');
+        if (settings.requireData && emptied !== undefined)
+          throw new MillraceError('store_unavailable', emptied.detail);
       },
       warnings: () => monitor.warnings(),
     },
