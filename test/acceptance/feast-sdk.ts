@@ -12,15 +12,15 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { createApp } from '../../runtime/app/app.js';
+import { createApp } from '../../runtime/serve/app/app.js';
 import {
   FEATURE_TYPES,
   isFeatureValueType,
   VECTOR_TYPES,
   type FeatureValueType,
-} from '../../runtime/feast/value-types.js';
-import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+} from '../../runtime/state/feast/value-types.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { millrace } from '../support/command-line.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { startRedisServer } from '../support/redis-server.js';

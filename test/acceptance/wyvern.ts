@@ -10,9 +10,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { createApp } from '../../runtime/app/app.js';
-import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 
 import { freePort, startRedisServer } from '../support/redis-server.js';

@@ -1,8 +1,8 @@
-import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import type { EntityType } from '../../config/model/entities.js';
-import { cellValue } from '../../core/cell-value.js';
-import { misfit, showOf } from '../../core/value-fit.js';
-import type { RecordLayout } from '../../store/codec/record-layout.js';
+import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
+import type { EntityType } from '../../project/config/model/entities.js';
+import { cellValue } from '../../ground/core/cell-value.js';
+import { misfit, showOf } from '../../ground/core/value-fit.js';
+import type { RecordLayout } from '../../state/store/codec/record-layout.js';
 
 export interface FittedEntity {
   readonly entity: JsonObject;

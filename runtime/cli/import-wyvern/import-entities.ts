@@ -1,11 +1,11 @@
-import type { EntityType } from '../../config/model/entities.js';
-import { inBackground } from '../../core/background.js';
-import { Violations } from '../../core/violations.js';
-import { packEntities } from '../../index/entity-batch.js';
-import { entityLayout } from '../../index/entity-index.js';
+import type { EntityType } from '../../project/config/model/entities.js';
+import { inBackground } from '../../ground/core/background.js';
+import { Violations } from '../../ground/core/violations.js';
+import { packEntities } from '../../state/index/entity-batch.js';
+import { entityLayout } from '../../state/index/entity-index.js';
 import type { InputRow } from '../input/rows.js';
 import type { Progress } from '../load/progress.js';
-import { sendBatch } from '../../index/send-batch.js';
+import { sendBatch } from '../../state/index/send-batch.js';
 import type { DataTarget } from '../load/target.js';
 import { fitEntity, type FittedEntity } from './fit-entity.js';
 import { note, type ImportCounts } from './import-counts.js';
