@@ -16,6 +16,7 @@ import { createApp } from '../../runtime/serve/app/app.js';
 import {
   FEATURE_TYPES,
   isFeatureValueType,
+  VECTOR_TYPES,
   type FeatureValueType,
 } from '../../runtime/state/feast/value-types.js';
 import { listen } from '../../runtime/serve/http/listen.js';
@@ -44,7 +45,7 @@ interface Case {
   >;
 }
 
-type Declared = (typeof FEATURE_TYPES)[FeatureValueType];
+type Declared = (typeof FEATURE_TYPES)[FeatureValueType] | 'vector(n)';
 
 interface Written {
   readonly value_types: readonly string[];
@@ -57,6 +58,8 @@ interface Cell {
   readonly status: string;
 }
 
+/** Elements of the vectors of feast_values.py. */
+const ELEMENTS = 3;
 const NO_TIME = '1970-01-01T00:00:00Z';
 const MAX_FLOAT32 = 3.4028234663852886e38;
 const INVALID: Cell = { value: null, status: 'INVALID' };
@@ -84,11 +87,15 @@ function expected(spelt: Spelt, declared: Declared, hasRow: boolean): Cell {
       return present(textOf(spelt));
     case 'list(string)':
       return present(elementsOf(spelt).map(textOf));
+    case 'list(float)':
     case 'vector(n)': {
       const elements = elementsOf(spelt);
       const values = elements.map(numberOf);
       const exact = elements.every((one, i) => one?.['int'] === undefined || Number.isSafeInteger(values[i]));
-      const fit = values.length === 3 && values.every((value) => Math.abs(value) <= MAX_FLOAT32);
+      const fit =
+        declared === 'vector(n)'
+          ? values.length === ELEMENTS && values.every((value) => Math.abs(value) <= MAX_FLOAT32)
+          : values.every((value) => Number.isFinite(value));
       return fit && exact ? present(values) : INVALID;
     }
   }
@@ -192,7 +199,12 @@ class Comparison {
         const time = theirs.times[row];
         const cell = EXPIRED.has(one.view)
           ? { value: null, status: 'OUTSIDE_MAX_AGE' }
-          : expected(value, one.declared ?? FEATURE_TYPES[type], time !== NO_TIME);
+          : expected(
+              value,
+              one.declared ??
+                (VECTOR_TYPES.has(type) && one.view.endsWith('_vector') ? 'vector(n)' : FEATURE_TYPES[type]),
+              time !== NO_TIME,
+            );
         const found = { value: ours?.values[row], status: ours?.statuses[row] ?? '' };
         this.#check(`${one.view}:${name}, row ${row}`, sorted(found, type), sorted(cell, type));
         this.#check(`${one.view}:${name}, row ${row}, time`, ours?.event_timestamps[row], time);

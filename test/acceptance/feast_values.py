@@ -199,10 +199,12 @@ def main():
     views = {}
     samples = {}
     for name, dtype, values in types():
-        vector = {"vector_length": ELEMENTS} if name in ("ARRAY_FLOAT32", "ARRAY_FLOAT64", "ARRAY_INT32", "ARRAY_INT64") else {}
-        fields = [Field(name="v", dtype=dtype, **vector), Field(name="beside", dtype=PrimitiveFeastType.INT64)]
-        views[name] = view_of(f"t_{name.lower()}", [user], fields)
-        samples[name] = [*values, None]
+        # Lists of numbers, without a length and as vectors.
+        numbers = name in ("ARRAY_FLOAT32", "ARRAY_FLOAT64", "ARRAY_INT32", "ARRAY_INT64")
+        for each, length in [(name, {}), (f"{name}_VECTOR", {"vector_length": ELEMENTS})][: 1 + numbers]:
+            fields = [Field(name="v", dtype=dtype, **length), Field(name="beside", dtype=PrimitiveFeastType.INT64)]
+            views[each] = view_of(f"t_{each.lower()}", [user], fields)
+            samples[each] = [*values, None]
     key_entities = {
         kind: Entity(name=f"by_{kind.lower()}", join_keys=[f"{kind.lower()}_key"], value_type=ValueType[kind]) for kind in KEYS
     }

@@ -134,6 +134,7 @@ export const feastRegistries: FuzzTarget = {
           project: registry.project ?? 'shop',
           keyVersion: 3 as const,
           urlVariable: undefined,
+          exact: new Set<string>(),
           isStored: false,
         };
         const { views, entities, problems } = importRegistry(registry, options);

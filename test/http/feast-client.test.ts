@@ -115,6 +115,24 @@ describe("Feast's endpoints", () => {
       expect([rate?.values, rate?.statuses]).to.deep.equal([[0], ['NOT_FOUND']]);
     }));
 
+  it('refuse an integer that a JSON number would round, wherever a text holds JSON', () =>
+    serve(async (url) => {
+      // eslint-disable-next-line no-loss-of-precision
+      const rounded = 9007199254740993;
+      const expected = 'expected a text, found';
+      for (const [column, values, found] of [
+        ['big', [rounded, null], `/df/big/0: big: ${expected} the number 9007199254740992`],
+        ['big', [{ a: [[-rounded]] }, null], `/df/big/0: big: ${expected} an object`],
+        ['prices', [[1], [2, rounded]], `/df/prices/1/1: prices: ${expected} the number 9007199254740992`],
+      ] as const) {
+        const body = { feature_view_name: 'DriverStats', df: { ...DF, [column]: values } };
+        const [status, , message] = await failure(url, '/write-to-online-store', body);
+        expect([status, message]).to.deep.equal([422, `The push at ${found}`]);
+      }
+      const doubles = await write(url, { ...DF, prices: [[1e300, -1e20], [2 ** 53 - 1]] });
+      expect(doubles.status, doubles.text).to.equal(200);
+    }));
+
   it('push to all views of a push source, or to none', () =>
     serve(async (url) => {
       const push = (df: object): ReturnType<typeof post> =>

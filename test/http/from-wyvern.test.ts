@@ -1,90 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { createApp } from '../../runtime/serve/app/app.js';
 import { listen } from '../../runtime/serve/http/listen.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { exchangesOf } from '../support/exchanges.js';
 import { MemoryStore } from '../support/memory-store.js';
-import { pluginFiles } from '../support/project.js';
-import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';
+import { PAGE, products, PROJECT, request, ROWS } from '../support/wyvern-project.js';
 import { call, post } from './harness.js';
 import { serveProject, serveShippedProject } from './serve-project.js';
-
-const PAGE = readFileSync(repositoryPath('docs', 'from-wyvern.md'), 'utf8');
-
-/** The first column of the table of differences. */
-const ROWS = (PAGE.split('<!-- differences -->')[1] ?? '')
-  .split('\n')
-  .filter((line) => line.startsWith('| '))
-  .slice(2)
-  .map((line) => line.split(' | ')[0]?.replace(/^\| /, '').trim() ?? '');
-
-const pipeline = (name: string, components: string): string => `pipeline: ${name}
-rank: product
-request: { candidates: {}, query: optional(query) }
-features: [product_stats, brand_stats: brand_stats(product.brand)]
-page: { size: 24, max_size: 100 }
-components:
-${components}`;
-
-const SCORE = '  - { use: score, with: { value: "product.price" } }\n';
-const PROJECT = {
-  'package.json': '{ "type": "module" }',
-  'schemas/entities/product.yaml':
-    'entity: product\nextends: ProductEntity\nattributes: { price: float, label: string, on_sale: bool, brand: ref(brand) }\n',
-  'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string, fame: float }\n',
-  'schemas/features/product_stats.yaml':
-    'view: product_stats\nof: [product]\nfeatures: { heat: float, tags: list(string), note: string }\n',
-  'schemas/features/brand_stats.yaml': 'view: brand_stats\nof: [brand]\nfeatures: { heat: float }\n',
-  ...pluginFiles(
-    'no_model',
-    'model',
-    `return { outputs: { score: 'number' }, compute() { throw new Error('no model today'); } };`,
-  ),
-  'pipelines/ranking.yaml': pipeline(
-    'ranking',
-    `${SCORE}  - use: boost
-    with: { add: "0 * coalesce(product_stats:heat, brand_stats:heat, 0) + 0 * if(known(product.label) and known(product.on_sale) and known(product.brand.fame) and known(product.brand.name) and known(product_stats:note) and count(product_stats:tags) >= 0, 1, 0)" }
-`,
-  ),
-  'pipelines/by_features.yaml': pipeline(
-    'by_features',
-    '  - { use: score, with: { value: "product_stats:heat - brand_stats:heat" } }\n',
-  ),
-  'pipelines/by_label.yaml': pipeline(
-    'by_label',
-    `  - { use: score, with: { value: 'if(product.label == "", 1, 0) + if(product.on_sale, 10, 0) + coalesce(product.price, 100)' } }\n`,
-  ),
-  'pipelines/by_brand.yaml': pipeline(
-    'by_brand',
-    `  - { use: score, with: { value: 'if(product.brand.name == "sent", 1, 0) + product.brand.fame' } }\n`,
-  ),
-  'pipelines/pinned.yaml': pipeline('pinned', `${SCORE}  - { use: pin, with: { positions: { 1: p2 } } }\n`),
-  'pipelines/raised.yaml': pipeline(
-    'raised',
-    `${SCORE}  - { use: boost, with: { where: 'product.label == "x"', multiply: 2 } }\n`,
-  ),
-  'pipelines/modelled.yaml': pipeline(
-    'modelled',
-    `${SCORE}  - { use: no_model, as: deep, on_error: skip }\n  - { use: score, with: { value: "deep:score" } }\n`,
-  ),
-};
-
-/** A request as clients of Wyvern send it. */
-const request = (candidates: readonly object[], more: object = {}): object => ({
-  request_id: 'r1',
-  query: { query: 'candle' },
-  candidates,
-  user_page_size: Math.max(1, Math.min(candidates.length, 100)),
-  user_page: 0,
-  candidate_page_size: candidates.length,
-  candidate_page: 0,
-  ...more,
-});
-
-const products = (count: number): readonly { product_id: string; price: number }[] =>
-  Array.from({ length: count }, (_, i) => ({ product_id: `p${i + 1}`, price: -i }));
 
 interface Client {
   readonly send: typeof post;
@@ -148,6 +71,34 @@ const CHECKS: Readonly<Record<string, (client: Client, url: string) => Promise<v
       },
     ]);
   },
+  'a body that is not JSON': async (_client, url) => {
+    const { status, json } = await call(`${url}/api/v1/ranking`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"a"',
+    });
+    expect([status, json?.code]).to.deep.equal([400, 'malformed_json']);
+    expect(json?.detail).to.contain('line 1, column 5');
+  },
+  'NaN or Infinity in a body': async (_client, url) => {
+    for (const value of ['NaN', 'Infinity', '-Infinity']) {
+      const { status } = await call(`${url}/api/v1/entities/upload`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: `{"entity_type":"product","entities":[{"product_id":"p1","price":${value}}]}`,
+      });
+      expect(status, value).to.equal(400);
+    }
+  },
+  'a number sent as a text': async ({ refused }) => {
+    expect(await refused(request([{ product_id: 'p1', price: '4.5' }]))).to.deep.equal([
+      '/candidates/0/price wrong_type',
+    ]);
+  },
+  'a page that is a text or a fraction': async ({ refused }) => {
+    for (const user_page of ['0', 0.5])
+      expect(await refused(request(products(2), { user_page }))).to.deep.equal(['/user_page out_of_range']);
+  },
   '`user_page_size: 0`': async ({ refused }) => {
     expect(await refused(request(products(2), { user_page_size: 0 }))).to.include(
       '/user_page_size out_of_range',
@@ -169,6 +120,12 @@ const CHECKS: Readonly<Record<string, (client: Client, url: string) => Promise<v
       '/user_page before_candidates',
     ]);
   },
+  'a page or a size out of range': async ({ refused }) => {
+    for (const more of [{ user_page: -1 }, { user_page_size: 201 }, { user_page_size: 300 }])
+      expect(await refused(request(products(200), more))).to.include(
+        `/${Object.keys(more)[0] ?? ''} out_of_range`,
+      );
+  },
   'more than 1,000 candidates': async ({ refused, ids }) => {
     expect(await ids(request(products(1000)))).to.have.length(100);
     expect(await refused(request(products(1001)))).to.include('/candidates too_many');
@@ -179,6 +136,12 @@ const CHECKS: Readonly<Record<string, (client: Client, url: string) => Promise<v
   'a candidate twice': async ({ ids }) => {
     const [one, two] = products(2);
     expect(await ids(request([one ?? {}, two ?? {}, one ?? {}]))).to.deep.equal(['p1', 'p2']);
+  },
+  'an empty id': async ({ refused, upload }) => {
+    expect(await refused(request([{ product_id: '' }]))).to.deep.equal([
+      '/candidates/0/product_id invalid_id',
+    ]);
+    expect((await upload('product', { product_id: '', price: 1 })).status).to.equal(422);
   },
   'an attribute as 0, false or ""': async ({ upload, scores }) => {
     await upload('product', { product_id: 'p1', price: 50, on_sale: true, label: 'x' });
@@ -212,6 +175,15 @@ const CHECKS: Readonly<Record<string, (client: Client, url: string) => Promise<v
       { product_id: 'p3', price: -1 },
     ];
     expect(await ids(request(sent), 'pinned')).to.deep.equal(['p2', 'p1', 'p3']);
+  },
+  'the score of a pinned candidate': async ({ scores }) => {
+    const sent = (price: number): object[] => [
+      { product_id: 'p1', price: 5 },
+      { product_id: 'p2', price },
+      { product_id: 'p3', price: 3 },
+    ];
+    expect(await scores(request(sent(1)), 'pinned')).to.deep.equal({ p1: 5, p2: 5, p3: 3 });
+    expect(await scores(request(sent(7)), 'pinned')).to.deep.equal({ p1: 5, p2: 7, p3: 3 });
   },
   'boost of a negative score': async ({ scores }) => {
     const sent = { product_id: 'p1', price: -2, label: 'x' };
@@ -247,14 +219,39 @@ const CHECKS: Readonly<Record<string, (client: Client, url: string) => Promise<v
     const found = await events(request(products(4), { user_page: 1, user_page_size: 2 }), 'IMPRESSION');
     expect(found.map(({ impression_order: order }) => order)).to.deep.equal([2, 3]);
   },
+  '`include_events`: `event_timestamp`': async ({ send }) => {
+    const { json } = await send('/api/v1/ranking', { ...request(products(1)), include_events: true });
+    for (const { event_timestamp: time } of json?.events as readonly { event_timestamp: string }[])
+      expect(time).to.match(/^[-\dT:.]+Z$/);
+  },
+  '`include_events`: `run_id` without a header': async ({ send }) => {
+    const runs = await Promise.all(
+      [1, 2].map(() => send('/api/v1/ranking', { ...request(products(1)), include_events: true })),
+    );
+    const ids = runs.map(({ json }) => (json?.events as readonly { run_id: string }[])[0]?.run_id);
+    expect(ids[0]).to.be.a('string').that.does.not.equal(ids[1]);
+  },
+  '`include_events`: BUSINESS_LOGIC': async ({ send }) => {
+    const sent = request([{ product_id: 'p1', price: 2, label: 'x' }], { include_events: true });
+    const { json } = await send('/api/v1/raised', sent);
+    const names = (json?.events as readonly { event_type: string; event_data: Record<string, unknown> }[])
+      .filter(({ event_type: type }) => type === 'BUSINESS_LOGIC')
+      .map(({ event_data: data }) => data['business_logic_name']);
+    expect(names).to.deep.equal(['score', 'boost']);
+  },
   'an upload with an id twice': async ({ upload, send }) => {
     const { json } = await upload('product', { product_id: 'p1', price: 1 }, { product_id: 'p1', price: 2 });
     expect(json).to.deep.equal({ entity_type: 'product', entity_ids: ['p1'], duplicates: 1 });
     const stored = await send('/api/v1/entities/get', { entity_type: 'product', entity_ids: ['p1'] });
     expect(stored.json?.entities).to.deep.equal({ p1: { product_id: 'p1', price: 2 } });
   },
-  'ids that are whole numbers': async ({ ids }) => {
-    expect(await ids(request([{ product_id: 7 }]))).to.deep.equal(['7']);
+  'an upload without an id': async ({ upload }) => {
+    const { status, json } = await upload('product', { price: 1 });
+    expect([status, (json?.errors as { code: string }[])[0]?.code]).to.deep.equal([422, 'missing_id']);
+  },
+  'an id that the index does not have, in `entities/get`': async ({ send }) => {
+    const { json } = await send('/api/v1/entities/get', { entity_type: 'product', entity_ids: ['nobody'] });
+    expect(json?.entities).to.deep.equal({ nobody: null });
   },
   'an unknown entity type': async ({ upload }) => {
     const { status, json } = await upload('prodct', { prodct_id: '1' });

@@ -200,3 +200,47 @@ ${vandal}  - { use: filter, with: { keep: '"new" in product.tags' } }
       expect(await ranked(`  - ${step}\n`)).to.deep.equal(await ranked(''));
     });
 });
+
+describe('a plugin that keeps what it wrote, and writes to it later', () => {
+  it('changes neither scores nor outputs after its step', async () => {
+    const late = (what: string): string => `setTimeout(() => { ${what} }, 0);`;
+    const project = await startProject({
+      'package.json': '{ "type": "module" }',
+      ...pluginFiles(
+        'late_rule',
+        'rule',
+        `return { apply(input, { scores }) { scores.fill(2); ${late('scores.fill(NaN);')} return { applied: 3, skipped: 0 }; } };`,
+      ),
+      ...pluginFiles(
+        'late_feature',
+        'feature',
+        `return { outputs: { value: 'number' }, compute(input, output) {
+           const column = output.number('value');
+           column.values = Float64Array.of(1, 1, 1); column.status.fill(Status.present);
+           ${late('column.values.fill(NaN); column.values = []; column.status.fill(Status.failed);')} } };`,
+      ),
+      ...pluginFiles(
+        'waits',
+        'model',
+        `return { outputs: { score: 'number' }, async compute() { await new Promise((done) => setTimeout(done, 20)); } };`,
+      ),
+      'pipelines/ranking.yaml': `pipeline: ranking
+rank: product
+components:
+  - use: late_feature
+  - use: late_rule
+  - use: waits
+  - { use: boost, with: { add: 'late_feature:value + coalesce(waits:score, 0)' } }
+`,
+    });
+    try {
+      // The second request has the frame of the first.
+      for (let time = 0; time < 2; time++)
+        expect((await project.rank(CANDIDATES)).map(({ ranked_score: score }) => score)).to.deep.equal([
+          3, 3, 3,
+        ]);
+    } finally {
+      await project.close();
+    }
+  });
+});

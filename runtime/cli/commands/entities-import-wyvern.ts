@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { CommandFailure } from '../failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { countsText, hasLosses, noCounts } from '../import-wyvern/import-counts.js';
-import { importEntities } from '../import-wyvern/import-entities.js';
+import { checkingTarget, importEntities } from '../import-wyvern/import-entities.js';
 import { ImportStateFile } from '../import-wyvern/import-state.js';
 import { OldRedis } from '../import-wyvern/old-redis.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
@@ -29,7 +29,7 @@ export function importWyvernCommand(context: CliContext): Command {
     )
     .option('--prefix <TEXT>', 'import only keys that start so', '')
     .option('--type <TYPES...>', 'import only these entity types, by default all of the project')
-    .option('--dry-run', 'count what would be imported, and store nothing')
+    .option('--dry-run', 'check and count what would be imported, and store nothing')
     .option('--resume', 'continue an interrupted import instead of starting again')
     .option('--json', 'print the counts as JSON')
     .action((flags: Flags) => importWyvern(context, flags));
@@ -69,8 +69,9 @@ async function importWyvern(context: CliContext, { prefix: start, ...flags }: Fl
           : `continuing after ${state.counts.keys.toLocaleString('en')} keys\n`,
       );
     if (state !== undefined) counts = state.counts;
-    const target = isDry ? undefined : await openTarget(context, flags, 'data');
-    targetName = target?.name ?? '';
+    const opened = isDry ? undefined : await openTarget(context, flags, 'data');
+    const target = opened ?? checkingTarget(entities);
+    targetName = opened?.name ?? '';
     const progress = startProgress(context.stderr, 'importing entities', size, 'keys');
     try {
       const reached = async (cursor: string): Promise<void> => {
@@ -85,7 +86,7 @@ async function importWyvern(context: CliContext, { prefix: start, ...flags }: Fl
       failure = error;
     } finally {
       progress.stop();
-      await target?.close();
+      await opened?.close();
     }
   } finally {
     old.close();

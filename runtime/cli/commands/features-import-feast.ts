@@ -13,6 +13,7 @@ type Flags = SettingFlags & {
   readonly keyVersion: string;
   readonly urlFrom?: string;
   readonly stored?: true;
+  readonly exact?: readonly string[];
   readonly force?: true;
   readonly json?: true;
 };
@@ -37,6 +38,10 @@ export function importFeastCommand(context: CliContext): Command {
       '--stored',
       "let Millrace store the rows, which Feast's remote online store writes, instead of reading the Redis of Feast",
     )
+    .option(
+      '--exact <FEATURES...>',
+      'INT64 features, as view:feature, to carry as text with all digits because they are ids or labels',
+    )
     .option('--force', 'replace existing feature views; entity types are never replaced')
     .option('--json', 'print the files and the problems as JSON')
     .action((file: string, flags: Flags) => importFeast(context, file, flags));
@@ -60,6 +65,7 @@ async function importFeast(context: CliContext, file: string, flags: Flags): Pro
     keyVersion: flags.keyVersion === '2' ? 2 : 3,
     urlVariable: flags.urlFrom,
     isStored: flags.stored === true,
+    exact: new Set(flags.exact),
   });
   const files = await write(root, imported, flags.force === true);
   const { views, features, problems } = imported;

@@ -6,11 +6,12 @@ import { isLz4Frame, Lz4Error, readLz4 } from './lz4-frame.js';
 
 /** An entity of the old index, as it is uploaded. */
 export interface OldEntity {
-  readonly type: string;
-  readonly id: string;
+  readonly type: EntityType;
   readonly entity: JsonObject;
-  /** The JSON as stored, so that no digit of a number is lost; undefined if the id had to be added. */
+  /** The JSON as stored, so that no digit of a number is lost; undefined if the entity was changed. */
   readonly json: string | undefined;
+  /** Whether the id was added, from the key. */
+  readonly isIdAdded: boolean;
 }
 
 /** Why a key is not imported, in the order in which the reasons are listed. */
@@ -80,15 +81,15 @@ function placed(
   if (found !== undefined && other !== undefined) return { reason: 'ambiguous' };
   if (found !== undefined)
     return wanted.has(found.type.name)
-      ? { type: found.type.name, id: found.id, entity, json }
+      ? { type: found.type, entity, json, isIdAdded: false }
       : { reason: 'other_type' };
   const added = withIdOfKey(key, entity, known);
   if (added !== undefined)
-    return 'reason' in added || wanted.has(added.type) ? added : { reason: 'other_type' };
+    return 'reason' in added || wanted.has(added.type.name) ? added : { reason: 'other_type' };
   // The key is the id alone, and the user names the type.
   const only =
     wanted.size === 1 ? carried.find(({ type, id }) => wanted.has(type.name) && key === id) : undefined;
-  if (only !== undefined) return { type: only.type.name, id: only.id, entity, json };
+  if (only !== undefined) return { type: only.type, entity, json, isIdAdded: false };
   return { reason: carried.length > 1 ? 'ambiguous' : 'other_type' };
 }
 
@@ -111,7 +112,7 @@ function withIdOfKey(
   const carried = own(entity, type.key);
   if (carried !== undefined && carried !== null)
     return { reason: 'no_id', detail: `its ${type.key} is not the id in its key` };
-  return { type: type.name, id, entity: { ...entity, [type.key]: id }, json: undefined };
+  return { type, entity: { ...entity, [type.key]: id }, json: undefined, isIdAdded: true };
 }
 
 const names = (head: string, { name }: EntityType): boolean =>

@@ -6,7 +6,7 @@ import { TYPE_KINDS } from '../../project/config/project/parse-type.js';
 import { ROW_FIELDS } from '../../project/config/project/reserved-names.js';
 import { collidingFeatures } from '../../project/config/project/feast-fields.js';
 import type { FeastRegistry, RegistryEntity, RegistryFeature, RegistryView } from './registry.js';
-import { FEATURE_TYPES, holdsJson, isFeatureValueType, JOIN_KEY_TYPES } from './value-types.js';
+import { FEATURE_TYPES, holdsJson, isFeatureValueType, JOIN_KEY_TYPES, VECTOR_TYPES } from './value-types.js';
 
 /** Project files that declare the content of a Feast registry. */
 export interface RegistryImport {
@@ -28,6 +28,8 @@ export interface ImportOptions {
   readonly urlVariable: string | undefined;
   /** True if Millrace stores the rows, and Feast's clients write them; false if they are in Feast's Redis. */
   readonly isStored: boolean;
+  /** INT64 features, as `view:feature` with the names of Feast, that are ids or labels whatever their names are. */
+  readonly exact: ReadonlySet<string>;
 }
 
 /** The entity that Feast uses for views without entities. */
@@ -49,9 +51,10 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
   const entities = new Map<string, string>();
   const fields = new Map<string, { readonly view: string; readonly feature: string }[]>();
   const expiring: string[] = [];
+  const carried: Carried = { texts: [], ints: [], floats: [] };
   let features = 0;
   for (const view of registry.views) {
-    const mapped = new ViewImport(view, registry, problems).map();
+    const mapped = new ViewImport(view, registry, options, problems, carried).map();
     if (typeof mapped === 'string') {
       problems.push(`${view.name}: the view ${mapped}; it is left out`);
       continue;
@@ -76,6 +79,7 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
       `ttl of ${expiring.join(', ')}: Feast's own server returns rows of any age from Redis, but Millrace treats older ` +
         'rows as missing; remove `ttl` from a view to read them too',
     );
+  problems.push(...carriedNotes(carried, options));
   for (const list of options.isStored ? [] : fields.values())
     for (const [one, other] of collidingFeatures(list))
       problems.push(
@@ -84,6 +88,43 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
       );
   return { views, entities, features, problems };
 }
+
+/** Features, as `view:feature` with the names of Feast, by what their declared type can carry. */
+interface Carried {
+  /** INT64 as texts. */
+  readonly texts: string[];
+  /** INT64 as int. */
+  readonly ints: string[];
+  /** Floating-point numbers, alone, in lists and in vectors. */
+  readonly floats: string[];
+}
+
+/** Says what the import decided about 64-bit integers, and which values the views cannot carry. */
+function carriedNotes({ texts, ints, floats }: Carried, { isStored, exact }: ImportOptions): string[] {
+  const fate = isStored ? 'refused' : 'INVALID';
+  return [
+    ...(texts.length === 0
+      ? []
+      : [`INT64 as text, with all digits, because they are ids or labels: ${shown(texts)}`]),
+    ...(ints.length === 0
+      ? []
+      : [
+          `INT64 as int: ${shown(ints)}; values beyond ±(2^53 - 1) are ${fate}. If some are ids or labels, import again ` +
+            `with --exact and their names, e.g. --exact ${ints[0] ?? ''}`,
+        ]),
+    ...(floats.length === 0
+      ? []
+      : [`numbers: ${shown(floats)}; infinities are ${fate}, and NaN is null or, in a list, ${fate}`]),
+    ...[...exact]
+      .filter((name) => !texts.includes(name))
+      .map((name) => `--exact ${name}: the registry has no such INT64 feature`),
+  ];
+}
+
+const SHOWN = 5;
+
+const shown = (names: readonly string[]): string =>
+  names.slice(0, SHOWN).join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '');
 
 interface MappedView {
   readonly name: string;
@@ -105,12 +146,22 @@ interface MappedView {
 class ViewImport {
   readonly #view: RegistryView;
   readonly #registry: FeastRegistry;
+  readonly #exact: ImportOptions['exact'];
   readonly #problems: string[];
+  readonly #carried: Carried;
 
-  constructor(view: RegistryView, registry: FeastRegistry, problems: string[]) {
+  constructor(
+    view: RegistryView,
+    registry: FeastRegistry,
+    { exact }: ImportOptions,
+    problems: string[],
+    carried: Carried,
+  ) {
     this.#view = view;
     this.#registry = registry;
+    this.#exact = exact;
     this.#problems = problems;
+    this.#carried = carried;
   }
 
   /** The mapped view, or the reason why none of its features can be read. */
@@ -155,7 +206,8 @@ class ViewImport {
     const kept = new Set(this.#view.features.map(({ name }) => name));
     const features: MappedView['features'][number][] = [];
     for (const feature of this.#view.features) {
-      const type = featureTypeFor(feature);
+      const isExact = feature.type === 'INT64' && this.#isLabel(feature.name);
+      const type = isExact ? 'string' : featureTypeFor(feature);
       const holds = type !== undefined && holdsJson(feature.type ?? '', type);
       const label = `${this.#view.name}:${feature.name}`;
       if (type === undefined) {
@@ -173,16 +225,28 @@ class ViewImport {
         continue;
       }
       taken.add(name);
+      const { texts, ints, floats } = this.#carried;
+      if (isExact) texts.push(label);
+      else if (feature.type === 'INT64') ints.push(label);
+      else if (/^(FLOAT|DOUBLE)/.test(feature.type ?? '')) floats.push(label);
       features.push({ name, feast: feature.name, type, holdsJson: holds });
     }
     return features;
   }
+
+  /** Whether an INT64 feature is an id or a label: the user or its name says so, or it is the key of an entity. */
+  #isLabel(name: string): boolean {
+    if (this.#exact.has(`${this.#view.name}:${name}`) || LABEL.test(nameFor(name) ?? '')) return true;
+    return [...this.#registry.entities.values()].some((one) => one.name === name || one.joinKey === name);
+  }
 }
+
+/** The last words of the names of ids and labels. */
+const LABEL = /(?:^|_)(?:id|key|code|hash|label)$/;
 
 function featureTypeFor({ type = '', length }: RegistryFeature): string | undefined {
   if (!isFeatureValueType(type)) return undefined;
-  if (FEATURE_TYPES[type] !== 'vector(n)') return FEATURE_TYPES[type];
-  return length === undefined ? 'list(string)' : `vector(${length})`;
+  return length !== undefined && VECTOR_TYPES.has(type) ? `vector(${length})` : FEATURE_TYPES[type];
 }
 
 function whyLeftOut({ type }: RegistryFeature): string {

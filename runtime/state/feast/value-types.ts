@@ -1,6 +1,9 @@
 import type { JoinKeyType } from '../../project/config/model/feast.js';
 
-/** Feast's value types that a feature can have, and the type to declare. Vectors also need a length. */
+/**
+ * Feast's value types that a feature can have, and the type to declare. A list with a length becomes a vector. Lists of
+ * 64-bit integers are texts, because most hold ids, and a number cannot hold every id.
+ */
 export const FEATURE_TYPES = {
   INT32: 'int',
   INT64: 'int',
@@ -22,10 +25,10 @@ export const FEATURE_TYPES = {
   UUID_SET: 'list(string)',
   TIME_UUID_SET: 'list(string)',
   DECIMAL_SET: 'list(string)',
-  INT32_SET: 'list(string)',
+  INT32_SET: 'list(float)',
   INT64_SET: 'list(string)',
-  FLOAT_SET: 'list(string)',
-  DOUBLE_SET: 'list(string)',
+  FLOAT_SET: 'list(float)',
+  DOUBLE_SET: 'list(float)',
   BOOL_LIST: 'list(string)',
   BOOL_SET: 'list(string)',
   UNIX_TIMESTAMP_LIST: 'list(string)',
@@ -41,13 +44,21 @@ export const FEATURE_TYPES = {
   STRUCT_LIST: 'list(string)',
   VALUE_LIST: 'string',
   VALUE_SET: 'string',
-  FLOAT_LIST: 'vector(n)',
-  DOUBLE_LIST: 'vector(n)',
-  INT32_LIST: 'vector(n)',
-  INT64_LIST: 'vector(n)',
+  FLOAT_LIST: 'list(float)',
+  DOUBLE_LIST: 'list(float)',
+  INT32_LIST: 'list(float)',
+  INT64_LIST: 'list(string)',
 } as const;
 
 export type FeatureValueType = keyof typeof FEATURE_TYPES;
+
+/** Feast's value types that become vectors where the registry has their length. */
+export const VECTOR_TYPES: ReadonlySet<string> = new Set([
+  'INT32_LIST',
+  'INT64_LIST',
+  'FLOAT_LIST',
+  'DOUBLE_LIST',
+] satisfies FeatureValueType[]);
 
 /**
  * Feast's value types whose texts hold JSON values: numbers, booleans, seconds, maps and nested lists. Bytes are texts
@@ -58,7 +69,7 @@ const JSON_TYPES: ReadonlySet<string> = new Set([
     `${type}_LIST`,
     `${type}_SET`,
   ]),
-  ...['MAP', 'MAP_LIST', 'STRUCT', 'STRUCT_LIST', 'VALUE_LIST', 'VALUE_SET'],
+  ...['INT64', 'MAP', 'MAP_LIST', 'STRUCT', 'STRUCT_LIST', 'VALUE_LIST', 'VALUE_SET'],
 ]);
 
 /** True if a feature of this type, declared as text or a list of texts, holds JSON values. */

@@ -9,12 +9,12 @@ import { asNumber, decodeValue, FIELDS, readerOf, type FeastData, type FeastValu
 /** High half of the smallest 64-bit integer. Feast stores that integer for a missing time (NaT in pandas). */
 const LOWEST_HIGH = -(2 ** 31);
 
-const VECTORS: ReadonlySet<FeastValue['type']> = new Set([
-  'int32_list_val',
-  'int64_list_val',
-  'double_list_val',
-  'float_list_val',
-]);
+const NUMBER_LISTS: ReadonlySet<FeastValue['type']> = new Set(
+  (['int32', 'int64', 'double', 'float'] as const).map((of) => `${of}_list_val` as const),
+);
+const NUMBER_SETS: ReadonlySet<FeastValue['type']> = new Set(
+  (['int32', 'int64', 'double', 'float'] as const).map((of) => `${of}_set_val` as const),
+);
 
 /**
  * Writes one value of Feast into a cell. Empty bytes, null, NaN and NaT are null: Feast and pandas write them for a
@@ -126,7 +126,11 @@ function jsonOf(feast: FeastValue, type: ValueType): JsonValue | undefined {
     case 'ref':
       return textOf(feast);
     case 'list':
-      return type.of.kind === 'float' ? numbersOf(feast) : textsOf(feast);
+      return type.of.kind !== 'float'
+        ? textsOf(feast)
+        : NUMBER_SETS.has(from)
+          ? numbersIn(value)
+          : numbersOf(feast);
     case 'vector':
       return numbersOf(feast);
     default:
@@ -136,8 +140,10 @@ function jsonOf(feast: FeastValue, type: ValueType): JsonValue | undefined {
 
 /** Undefined if the value is no list of numbers. */
 function numbersOf({ type, value }: FeastValue): JsonValue | undefined {
-  return VECTORS.has(type) ? (value as readonly FeastData[]).map(elementOf) : undefined;
+  return NUMBER_LISTS.has(type) ? numbersIn(value) : undefined;
 }
+
+const numbersIn = (value: FeastData): JsonValue => (value as readonly FeastData[]).map(elementOf);
 
 /** Null for a 64-bit integer that a number cannot hold exactly; a vector with a null does not fit its type. */
 function elementOf(value: FeastData): JsonValue {

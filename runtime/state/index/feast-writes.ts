@@ -205,13 +205,24 @@ const isNumber = (value: JsonValue): boolean => typeof value === 'number';
 /** Feast sends times as seconds. */
 const asMilliseconds = (value: JsonValue): JsonValue => (typeof value === 'number' ? value * 1000 : value);
 
-/** Values as JSON text. Feast's client sends maps, and JSON, as text already. */
+/**
+ * Values as JSON text. Feast's client sends maps, and JSON, as text already. A value with a rounded integer stays as it is, so
+ * that the check of the row refuses it: it expects a text.
+ */
 function asJsonText(isList: boolean): (value: JsonValue) => JsonValue {
-  const text = (value: JsonValue): JsonValue => (typeof value === 'string' ? value : JSON.stringify(value));
+  const text = (value: JsonValue): JsonValue =>
+    typeof value === 'string' || isRounded(value) ? value : JSON.stringify(value);
   return (value) => {
     if (value === null) return null;
     return isList ? (Array.isArray(value) ? (value as readonly JsonValue[]).map(text) : value) : text(value);
   };
+}
+
+/** Whether it holds what may be a 64-bit integer that JSON.parse rounded. A client sends such an integer as text. */
+function isRounded(value: JsonValue): boolean {
+  if (typeof value === 'number')
+    return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) <= 2 ** 63;
+  return typeof value === 'object' && value !== null && Object.values(value).some(isRounded);
 }
 
 function* rowsOf(columns: readonly Column[]): Pieces<JsonObject[]> {

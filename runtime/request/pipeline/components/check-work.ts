@@ -17,14 +17,24 @@ for (const status of Object.values(Status)) {
  * if it is finite.
  * @throws Error that describes the fault
  */
-export function settleOutputs(step: PlannedStep, frame: Frame): void {
+export function settleOutputs(step: PlannedStep, frame: Frame, own?: ReadonlyMap<number, Column>): void {
   const { outputs } = step.component as FeatureComponent;
   for (const [output, slot] of step.outputs) {
-    const column = frame.columns[slot];
-    if (column === undefined) continue;
+    const shared = frame.columns[slot];
+    const column = own?.get(slot) ?? shared;
+    if (column === undefined || shared === undefined) continue;
     checkShape(output, column, frame.count);
     if (column.kind === 'number') settleNumbers(output, outputs[output], column, frame.count);
     else if (column.kind === 'text') settleTexts(output, column, frame.count);
+    if (column !== shared) adopt(column, shared, frame.count);
+  }
+}
+
+/** Copies the rows of a plugin's own column. */
+function adopt({ values, status }: Column, { values: into, status: statusInto }: Column, rows: number): void {
+  for (let row = 0; row < rows; row++) {
+    into[row] = values[row] as never;
+    statusInto[row] = status[row] as number;
   }
 }
 

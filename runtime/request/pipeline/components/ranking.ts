@@ -78,6 +78,12 @@ export class Ranking {
     return this.#scores;
   }
 
+  /** Goes on with a copy of the scores, since a plugin may have kept the array and write to it later. */
+  leaveScores(): void {
+    this.#frame.scores = this.#frame.scores.slice();
+    this.#scores = this.#frame.scores.subarray(0, this.#frame.count);
+  }
+
   /** By row. */
   get tiers(): Int32Array {
     return this.#frame.tiers;

@@ -1,3 +1,5 @@
+import type { Column } from '../../../ground/api/columns.js';
+import { copyColumn } from '../../../language/frame/copy-column.js';
 import type {
   EffectComponent,
   FeatureComponent,
@@ -182,12 +184,14 @@ export async function runStep(
       case 'feature':
       case 'model': {
         const component = step.component as FeatureComponent;
-        const outputs = outputsOf(step, frame);
+        // A plugin may keep what it writes, and write to it later. What does not ship gets columns of its own.
+        const own = step.isShipped ? undefined : new Map<number, Column>();
+        const outputs = outputsOf(step, frame, own);
         await finish(
           watched(step, handlers, () => component.compute(view, outputs)),
           deadline,
         );
-        settleOutputs(step, frame);
+        settleOutputs(step, frame, own);
         return report(step, { before });
       }
       case 'filter': {
@@ -225,6 +229,7 @@ export async function runStep(
           });
         } finally {
           edit.end();
+          if (!step.isShipped) ranking.leaveScores();
         }
       }
       case 'effect': {
@@ -266,13 +271,21 @@ function failed(step: PlannedStep, cause: unknown): MillraceError {
   return new MillraceError('component_failed', `step ${step.number} (${step.use}) failed`, { cause });
 }
 
-function outputsOf(step: PlannedStep, frame: Frame): StepOutput {
+function outputsOf(step: PlannedStep, frame: Frame, own: Map<number, Column> | undefined): StepOutput {
   const slot = (output: string): number => {
     const found = step.outputs.get(output);
     if (found === undefined) throw new Error(`${step.use} declares no output ${output}`);
     return found;
   };
-  return { number: (output) => frame.number(slot(output)), text: (output) => frame.text(slot(output)) };
+  const column = <C extends Column>(at: number, shared: C): C => {
+    const found = own?.get(at) ?? (own && copyColumn(shared, frame.count, (like) => like.slice())) ?? shared;
+    own?.set(at, found);
+    return found as C;
+  };
+  return {
+    number: (output) => column(slot(output), frame.number(slot(output))),
+    text: (output) => column(slot(output), frame.text(slot(output))),
+  };
 }
 
 /**

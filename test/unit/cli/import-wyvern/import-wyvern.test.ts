@@ -60,7 +60,9 @@ describeWith('redis-server', 'entities import-wyvern', () => {
     await put('shop:brand:1', { brand_id: '1', name: 'Lumen' });
     await put('shop:product:a:b', { product_id: 'a:b', big: 2 ** 63 });
     await put('shop:brand:acme', { sku: 'acme', name: 'Acme' });
-    await put('shop:product:9', { product_id: '9', price: 'free' });
+    await put('shop:product:9', { product_id: '9', title: 'Vase', price: 'free' });
+    await put('shop:product:10', { product_id: '10', title: 10, price: ' 12.50', brand_id: '1' });
+    await put('shop:product:11', { product_id: '11', brand: '1', brand_id: '2' });
     await put('shop:product:8', { product_id: '7' });
     await put('shop:seller:3', { seller_id: '3' });
     await put('shop:list', [1, 2]);
@@ -96,9 +98,25 @@ describeWith('redis-server', 'entities import-wyvern', () => {
         price: 12.5,
         brand_id: '1',
       });
-      expect((await stored(root, 'product')).length).to.equal(2);
+      // As the old service did, a text is a number where the attribute is one.
+      expect(await stored(root, 'product')).to.deep.include({
+        product_id: '10',
+        title: '10',
+        price: 12.5,
+        brand_id: '1',
+      });
+      expect(await stored(root, 'product')).to.deep.include({ product_id: '9', title: 'Vase' });
+      expect((await stored(root, 'product')).length).to.equal(4);
       expect(await redis.dbsize()).to.equal(before);
       expect(await readdir(join(root, 'data', 'loads')).catch(() => [])).to.deep.equal([]);
+    }));
+
+  it('promises with --dry-run what it then does', () =>
+    withFiles(PROJECT, async (root) => {
+      await fill();
+      const outcomes = [await run(root, '--dry-run', '--json'), await run(root, '--json')];
+      const [promised, done] = outcomes.map(({ code, stdout }) => [code, JSON.parse(stdout) as unknown]);
+      expect(promised).to.deep.equal(done);
     }));
 
   it('counts without storing anything', () =>
@@ -107,7 +125,7 @@ describeWith('redis-server', 'entities import-wyvern', () => {
       golden('dry-run', await run(root, '--dry-run', '--type', 'brand', 'product'));
       expect(await stored(root, 'product')).to.deep.equal([]);
       const { stdout } = await run(root, '--dry-run', '--json', '--type', 'brand');
-      expect(JSON.parse(stdout)).to.deep.include({ keys: 13, imported: { brand: 2 }, complete: true });
+      expect(JSON.parse(stdout)).to.deep.include({ keys: 15, imported: { brand: 2 }, complete: true });
     }));
 
   it('takes keys that do not name the type, if the command line does', () =>

@@ -30,6 +30,8 @@ const REGISTRY = {
         { name: 'manual', valueType: 30 },
         { name: 'future', valueType: 99 },
         { name: 'viewed', valueType: 'INT64_LIST' },
+        { name: 'brand_id', valueType: 'INT64' },
+        { name: 'segment', valueType: 'INT64' },
         { name: 'conv_rate', valueType: 'FLOAT' },
         { name: 'conv.rate', valueType: 'FLOAT' },
         { name: 'event_time', valueType: 'UNIX_TIMESTAMP' },
@@ -97,8 +99,9 @@ source:
       event_time_feature: event_time
 feast:
   json:
-    - embedding
     - viewed
+    - brand_id
+    - segment
   services:
     home:
       - trips
@@ -106,12 +109,14 @@ feast:
 features:
   conv_rate_feature: float
   trips: int
-  embedding: list(string)
+  embedding: list(float)
   sized: vector(3)
   raw: string
   payload: string
   manual: string
   viewed: list(string)
+  brand_id: string
+  segment: string
   conv_rate: float
   event_time_feature: timestamp
 `;
@@ -123,6 +128,7 @@ describe('features import-feast', () => {
   it('writes views that load, and reports what it cannot map', () =>
     withRegistry(async (root, file) => {
       const argv = ['features', 'import-feast', file, '--project', root, '--url-from', 'FEAST_REDIS_URL'];
+      argv.push('--exact', 'driver_hourly_stats:segment', 'driver_hourly_stats:viewed');
       const { code, stdout, stderr } = await millrace(argv);
       expect(code).to.equal(0);
       expect(stdout.trim().split('\n').sort()).to.deep.equal([
@@ -145,7 +151,11 @@ describe('features import-feast', () => {
         'offline: the view is not online',
         '../../evil: the view uses the entity nobody',
         'user_stats:clicks_39480 and user_stats:clicks_19588 share one field',
-        '5 feature views with 15 features in the registry; 7 files written',
+        'INT64 as text, with all digits, because they are ids or labels: driver_hourly_stats:brand_id, driver_hourly_stats:segment\n',
+        'INT64 as int: driver_hourly_stats:trips, user_stats:clicks_19588, user_stats:clicks_39480; values beyond ±(2^53 - 1) are INVALID. If some are ids or labels, import again with --exact and their names, e.g. --exact driver_hourly_stats:trips\n',
+        'numbers: driver_hourly_stats:Conv-Rate, driver_hourly_stats:embedding, driver_hourly_stats:sized, driver_hourly_stats:conv_rate; infinities are INVALID, and NaN is null or, in a list, INVALID\n',
+        '--exact driver_hourly_stats:viewed: the registry has no such INT64 feature\n',
+        '5 feature views with 17 features in the registry; 7 files written',
       ])
         expect(stderr).to.contain(part);
       expect(await readFile(join(root, 'schemas/features/driver_hourly_stats.yaml'), 'utf8')).to.equal(

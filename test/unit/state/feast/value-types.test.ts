@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<(typeof FEATURE_TYPES)[FeatureValueType], ValueType
   string: { kind: 'string' },
   timestamp: { kind: 'timestamp' },
   'list(string)': { kind: 'list', of: { kind: 'string' } },
-  'vector(n)': { kind: 'vector', size: 1 },
+  'list(float)': { kind: 'list', of: { kind: 'float' } },
 };
 
 /** A sample value of a type; a list or set has one element. */
