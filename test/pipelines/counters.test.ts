@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FeedbackAnswer } from '../../runtime/feedback/feedback.js';
+import type { FeedbackAnswer } from '../../runtime/serve/feedback/feedback.js';
 import { memoryLedger } from '../support/memory-ledger.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
