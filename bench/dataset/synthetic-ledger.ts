@@ -107,13 +107,13 @@ export function writeSyntheticLedger(folder: string, rankings: number, candidate
     const click = { request: id, time: clickedAt, event: 'click', subject: clicked, user };
     file.feedback(feedback, click);
     if (random.chance(REPEATED)) file.feedback(feedback, { ...click, time: clickedAt + 10 });
-    if (random.chance(ORDERED))
-      file.feedback(feedback, {
-        ...click,
-        request: undefined,
-        event: 'order',
-        time: clickedAt + random.between(1, 20 * 60_000),
-      });
+    if (random.chance(ORDERED)) {
+      const orderedAt = clickedAt + random.between(1, 20 * 60_000);
+      const order = { ...click, request: undefined, event: 'order', id: `order-${at}` };
+      file.feedback(feedback, { ...order, time: orderedAt });
+      // Sent again without its time.
+      if (at % 5 === 0) file.feedback(feedback, { ...order, time: orderedAt + 60_000 });
+    }
   }
   file.close();
   return FEATURES.length + 1;
@@ -174,6 +174,7 @@ function feedbackSchema(): RecordSchema {
       column('event', 'text', 'record', 'field', false),
       column('subject_type', 'text', 'record', 'field', false),
       column('subject_id', 'text', 'record', 'field', false),
+      column('event_id', 'text', 'record', 'field', true),
       column('user', 'text', 'record', 'value', true),
     ],
     { subject_type: 'product', owners: ['user'] },
@@ -186,6 +187,7 @@ interface Event {
   readonly event: string;
   readonly subject: string;
   readonly user: string;
+  readonly id?: string;
 }
 
 /** Segments that are written one after the other. */
@@ -206,7 +208,7 @@ class Segments {
     mkdirSync(folder, { recursive: true });
   }
 
-  feedback(schema: RecordSchema, { request, time, event, subject, user }: Event): void {
+  feedback(schema: RecordSchema, { request, time, event, subject, user, id }: Event): void {
     this.record(schema, time, 0, (w) => {
       w.text(request);
       w.time(time);
@@ -214,6 +216,7 @@ class Segments {
       w.text(event);
       w.text('product');
       w.text(subject);
+      w.text(id);
       w.text(user);
     });
   }

@@ -62,11 +62,7 @@ export function* boosterInPieces(
 
 function* readModel(content: Buffer): Pieces<LightGbmModel> {
   const text = content.toString('utf8');
-  const head = text.slice(0, 200);
-  if (/^\{[^\s"}]/.test(head) || /^\s*\[\s*("?\s*\{)/.test(head)) {
-    throw new ModelFileError('it is UBJSON or a list, which are formats of XGBoost', 'write `use: xgboost`');
-  }
-  if (!/^\s*\{/.test(head)) return yield* readText(text);
+  if (!/^\s*\{/.test(text.slice(0, 200))) return yield* readText(text);
   try {
     return yield* readJson(JSON.parse(text));
   } catch (error) {

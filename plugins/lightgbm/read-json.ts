@@ -27,7 +27,6 @@ const MISSING: ReadonlyMap<unknown, number> = new Map([
  */
 export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const model = object(content, 'it');
-  if ('learner' in model) throw new ModelFileError('it is a model of XGBoost', 'write `use: xgboost`');
   const treesPerIteration = index(model['num_tree_per_iteration'], '`num_tree_per_iteration`');
   const names = list(model, 'feature_names').map((name) => {
     if (typeof name === 'string') return name;

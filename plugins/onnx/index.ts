@@ -5,6 +5,7 @@ import {
   type BuildContext,
   definePlugin,
   type JsonObject,
+  modelFileError,
   OptionError,
 } from 'millrace/api';
 import { inputSpecs, outputSpecs } from './model-values.js';
@@ -12,6 +13,9 @@ import { OnnxModel } from './onnx-model.js';
 import { OnnxSession } from './session.js';
 import { withoutZipMap } from './zip-map.js';
 import type { Options } from './options.generated.js';
+
+const RESAVE =
+  'from skl2onnx import to_onnx; open("model.onnx", "wb").write(to_onnx(model, X).SerializeToString())';
 
 export const plugin = definePlugin<Options>({
   name: 'onnx',
@@ -51,7 +55,6 @@ async function openSession(
   try {
     return await OnnxSession.open({ modulePath, threads, model: content });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new OptionError(['model'], `\`${model.path}\` is not a usable ONNX model: ${reason}`);
+    throw modelFileError(model, 'ONNX', RESAVE, error);
   }
 }

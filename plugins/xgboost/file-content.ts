@@ -13,16 +13,12 @@ export type FileContent =
  */
 export function readFile(content: Buffer): FileContent {
   const head = content.toString('latin1', 0, 64);
-  if (/^tree *\r?\n/.test(head))
-    throw new ModelFileError('it is a model of LightGBM', 'write `use: lightgbm`');
   // An object of UBJSON also begins with {. The length of a key follows, never white space or a quote.
   const isJson = /^\s*(\{\s*["}]|\[)/.test(head);
   if (!isJson && content[0] !== 0x7b) throw new ModelFileError('it is neither JSON nor UBJSON');
   const read = isJson ? parseJson(content.toString('utf8')) : readUbjson(content);
   if (Array.isArray(read)) return { isDump: true, list: read };
   if (typeof read !== 'object' || read === null) throw new ModelFileError('it is not an object');
-  if ('tree_info' in read && !('learner' in read))
-    throw new ModelFileError('it is a model of LightGBM', 'write `use: lightgbm`');
   return { isDump: false, object: read as Json };
 }
 

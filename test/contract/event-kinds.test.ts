@@ -244,7 +244,7 @@ describe('kinds of feedback', () => {
           app.feedback
             .record({ user: { user_id: 'u' }, events: [of('order', over)] })
             .then(({ answer }) => answer);
-        const stored = { request_id: null, stored: 1, duplicates: 0, too_old: 0, unused: 0 };
+        const stored = { request_id: null, stored: 1, duplicates: 0, too_old: 0, unused: 0, uncounted: 0 };
         const again = { ...stored, stored: 0, duplicates: 1 };
         expect(await order({ event_id: 'o-1' })).to.deep.equal(stored);
         expect(await order({ event_id: 'o-1', time: NOW - HOUR })).to.deep.equal(again);

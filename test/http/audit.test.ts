@@ -60,7 +60,7 @@ describe('audit lines', () => {
       feedback: {
         record: () =>
           Promise.resolve({
-            answer: { request_id: SECRET, stored: 1, duplicates: 0, too_old: 0, unused: 2 },
+            answer: { request_id: SECRET, stored: 1, duplicates: 0, too_old: 0, unused: 2, uncounted: 0 },
             counts: [],
           }),
       },
@@ -93,7 +93,13 @@ describe('audit lines', () => {
     });
     expect(of('/api/v1/features/push')).to.deep.equal({ stored: 2, older: 1, expired: 0 });
     expect(of('/api/v1/features/delete')).to.deep.equal({ deleted: 1, older: 0 });
-    expect(of('/api/v1/feedback')).to.deep.equal({ stored: 1, duplicates: 0, too_old: 0, unused: 2 });
+    expect(of('/api/v1/feedback')).to.deep.equal({
+      stored: 1,
+      duplicates: 0,
+      too_old: 0,
+      unused: 2,
+      uncounted: 0,
+    });
     expect(JSON.stringify(lines)).not.to.contain(SECRET);
     expect(routes).to.have.length(13);
   });

@@ -145,7 +145,7 @@ describe('POST /api/v1/feedback', () => {
       const { status, json } = await send({ ...body, events });
       expect([status, json]).to.deep.equal([
         200,
-        { request_id: 'r1', stored: 2, duplicates: 0, too_old: 0, unused: 0 },
+        { request_id: 'r1', stored: 2, duplicates: 0, too_old: 0, unused: 0, uncounted: 0 },
       ]);
       const ranking = { user: body.user, candidates: [{ product_id: 'p1' }] };
       const ranked = await post(`${url}/api/v1/ranking`, ranking);
@@ -162,7 +162,7 @@ describe('POST /api/v1/feedback', () => {
       const { status, json } = await send({ request_id: 1, user: { user_id: 5 }, events });
       expect([status, json]).to.deep.equal([
         200,
-        { request_id: '1', stored: 2, duplicates: 1, too_old: 0, unused: 0 },
+        { request_id: '1', stored: 2, duplicates: 1, too_old: 0, unused: 0, uncounted: 0 },
       ]);
       const ranking = { user: { user_id: '5' }, candidates: [{ product_id: 9, brand: 3 }] };
       const ranked = await post(`${url}/api/v1/ranking`, ranking);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/ground/api/errors.js';
 import type { FeedbackAnswer } from '../../runtime/serve/feedback/feedback.js';
+import { memoryLedger } from '../support/memory-ledger.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 const MINUTE = 60_000;
@@ -123,17 +123,49 @@ describe('counters in a pipeline', () => {
     expect(await scores()).to.deep.equal({ a: 2, b: 0, c: 0 });
   });
 
-  it('refuse an event that is older than the ids that are remembered, and store nothing of its body', async () => {
+  it('leave out an event that is older than the ids that are remembered, and count the rest of its body', async () => {
     await start('brand_now: brand_live(product.brand)', 'brand_now:clicks');
     const events = [about('click', 'b'), about('click', 'a', { time: now - 11 * MINUTE })];
-    const error = await send(events).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    expect(error).to.be.instanceOf(MillraceError);
-    expect((error as MillraceError).code).to.equal('event_too_old');
-    expect((error as MillraceError).message).to.match(/^\/events\/1\/time: .*10 minutes/);
-    expect(await scores()).to.deep.equal({ a: 0, b: 0, c: 0 });
+    const none = { request_id: 'r', duplicates: 0, unused: 0 };
+    expect(await send(events)).to.deep.equal({ ...none, stored: 1, too_old: 1, uncounted: 1 });
+    expect(await scores()).to.deep.equal({ a: 0, b: 1, c: 0 });
+  });
+
+  it('leave a late event to the histories and the ledger, and say so each time that it is sent', async () => {
+    const memory = memoryLedger();
+    now = Date.now();
+    const files = {
+      ...FILES,
+      'pipelines/ranking.yaml': `pipeline: ranking
+rank: product
+request: { user: optional(user) }
+features: [product_live]
+components:
+  - use: interaction
+    as: history
+    with: { of: user, with: product, outputs: { clicks: { event: click, window: 7d } } }
+  - use: score
+    with: { value: "product_live:clicks + 10 * history:clicks" }
+`,
+    };
+    project = await startProject(files, { now: () => now, ledger: memory.ledger });
+    await project.upload('product', ...PRODUCTS);
+    const late = [about('click', 'a', { event_id: 'e1', time: now - HOUR }), about('click', 'b')];
+    const none = { request_id: 'r', too_old: 0, unused: 0 };
+    expect(await send(late)).to.deep.equal({ ...none, stored: 2, duplicates: 0, uncounted: 1 });
+    expect(await scores()).to.deep.equal({ a: 10, b: 11, c: 0 });
+    now += MINUTE;
+    expect(await send(late)).to.deep.equal({ ...none, stored: 0, duplicates: 2, uncounted: 1 });
+    expect(await scores()).to.deep.equal({ a: 10, b: 11, c: 0 });
+    await project.app.feedback.recording.idle(10_000);
+    const told = (await memory.records()).filter(({ kind }) => kind === 'feedback');
+    const texts = told.map((record) => ['event_id', 'outcome'].map((name) => record.field(name)?.at(0)));
+    expect(texts).to.have.deep.members([
+      ['e1', 'stored'],
+      [undefined, 'stored'],
+      ['e1', 'duplicate'],
+      [undefined, 'duplicate'],
+    ]);
   });
 
   it('sum values, count distinct users, and cool down', async () => {

@@ -71,8 +71,8 @@ describe('the interaction plugin in a pipeline', () => {
     const body = { request_id: 'r1', user: { user_id: 'u' }, events, ...over };
     const sent: unknown = JSON.parse(JSON.stringify(body)); // drops members that are undefined
     const { answer } = (await project?.app.feedback.record(sent)) ?? {};
-    const { stored, duplicates, too_old, unused } = answer as FeedbackAnswer;
-    return { stored, duplicates, too_old, unused };
+    const { stored, duplicates, too_old, unused, uncounted } = answer as FeedbackAnswer;
+    return { stored, duplicates, too_old, unused, uncounted };
   };
   const did = (type: string, product_id: string, over: object = {}): object => ({
     type,
@@ -97,6 +97,7 @@ describe('the interaction plugin in a pipeline', () => {
       duplicates: 0,
       too_old: 0,
       unused: 1,
+      uncounted: 0,
     });
     expect(await scores()).to.deep.equal({ a: 2, b: 0, c: 2, lost: -1 });
     expect(await scores({ user: { user_id: 'another' } })).to.deep.equal({ a: 0, b: 0, c: 0, lost: -1 });
@@ -186,7 +187,13 @@ describe('the interaction plugin in a pipeline', () => {
     await start(clicks('product'));
     expect(await send([did('click', 'a')], { user: null })).to.deep.include({ unused: 1 });
     expect(await send([{ type: 'click', brand: { brand_id: 'lumen' } }])).to.deep.include({ unused: 1 });
-    expect(await send([], {})).to.deep.equal({ stored: 0, duplicates: 0, too_old: 0, unused: 0 });
+    expect(await send([], {})).to.deep.equal({
+      stored: 0,
+      duplicates: 0,
+      too_old: 0,
+      unused: 0,
+      uncounted: 0,
+    });
     const household = { user: undefined, household: { household_id: 'h' } };
     expect(await send([did('click', 'a')], household)).to.deep.include({ unused: 1 });
   });

@@ -47,6 +47,8 @@ export interface MadeFeedback {
   readonly user?: string | undefined;
   readonly received?: number;
   readonly subjectType?: string;
+  readonly id?: string | undefined;
+  readonly outcome?: string;
 }
 
 export interface MadeHistory {
@@ -106,7 +108,8 @@ export class MadeLedger {
     return this;
   }
 
-  feedback({ event, subject, time, request, user, received, subjectType = 'product' }: MadeFeedback): this {
+  feedback(feedback: MadeFeedback): this {
+    const { event, subject, time, request, user, received, subjectType = 'product' } = feedback;
     const schema = FEEDBACK;
     this.#record(schema, received ?? time, 0, (w) => {
       w.text(request);
@@ -115,7 +118,8 @@ export class MadeLedger {
       w.text(event);
       w.text(subjectType);
       w.text(subject);
-      w.text('stored');
+      w.text(feedback.outcome ?? 'stored');
+      w.text(feedback.id);
       w.text(user);
     });
     return this;
@@ -212,6 +216,7 @@ const FEEDBACK = recordSchema(
     column('subject_type', 'text'),
     column('subject_id', 'text'),
     column('outcome', 'text'),
+    column('event_id', 'text', 'record', 'field', true),
     column('user', 'text', 'record', 'value', true),
   ],
   { event: '', subject_type: 'product', owners: ['user'] },

@@ -95,6 +95,7 @@ export interface FeedbackCounts {
   readonly duplicates: number;
   readonly too_old: number;
   readonly unused: number;
+  readonly uncounted: number;
 }
 
 export interface Forgotten {

@@ -123,7 +123,14 @@ describe('the client, against the service,', () => {
   it('sends feedback that counts once, and forgets', async () => {
     const events = [{ type: 'click', product: { product_id: 'p1' } }];
     const sent = await client.sendFeedback('r-1', events, { user: { user_id: 'u1' } });
-    assert.deepEqual(sent, { request_id: 'r-1', stored: 1, duplicates: 0, too_old: 0, unused: 0 });
+    assert.deepEqual(sent, {
+      request_id: 'r-1',
+      stored: 1,
+      duplicates: 0,
+      too_old: 0,
+      unused: 0,
+      uncounted: 0,
+    });
     const again = await client.sendFeedback('r-1', events, { user: { user_id: 'u1' } });
     assert.equal(again.duplicates, 1);
     const answers = await client.forget('user', ['u1']);

@@ -104,6 +104,7 @@ export class HttpTarget implements DataTarget {
       duplicates: countOf('duplicates'),
       too_old: countOf('too_old'),
       unused: countOf('unused'),
+      uncounted: countOf('uncounted'),
     };
   }
 

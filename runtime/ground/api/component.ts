@@ -59,6 +59,11 @@ export interface ModelComponent extends FeatureComponent {
   readonly bindings?: readonly ModelBinding[];
   /** The `ProjectFile.version` of the model file. */
   readonly version?: string;
+  /**
+   * For warnings: the least prediction that it can make, if it makes one for every candidate. Undefined: a prediction
+   * can be absent or negative.
+   */
+  readonly least?: number;
 }
 
 /** What one column or input of a model reads. */

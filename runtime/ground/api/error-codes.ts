@@ -121,12 +121,6 @@ export const ERROR_CODES = {
     title: 'The service does not answer to this host name',
     remedy: 'Call it as localhost or 127.0.0.1 on its own machine, or add the name to MILLRACE_HOSTS.',
   },
-  event_too_old: {
-    status: 422,
-    title: 'The event is too old for counters',
-    remedy:
-      'Send feedback sooner, or remember the ids of events longer (MILLRACE_COUNTER_HORIZON). `millrace counters rebuild` counts older events of the ledger.',
-  },
   invalid_body: {
     status: 422,
     title: 'The body does not match the schema of the route',

@@ -26,6 +26,8 @@ export interface OtherFile {
 }
 
 interface Kind {
+  /** The library that reads such files. A file that it cannot read is damaged, not another file. */
+  readonly of?: string;
   readonly is: (content: Buffer, head: string) => boolean;
   readonly what: string;
   readonly help?: (path: string, resave: string) => string;
@@ -120,8 +122,24 @@ const KINDS: readonly Kind[] = [
       content[0] === 0x08 &&
       between(content[1], 1, 31) &&
       [0x12, 0x1a, 0x22, 0x2a, 0x32, 0x3a, 0x42].includes(content[2] ?? 0),
+    of: 'ONNX',
     what: 'an ONNX model',
     help: () => 'write `use: onnx`',
+  },
+  {
+    is: (content, head) =>
+      /^tree *\r?\n/.test(head) || (/^\s*\{/.test(head) && content.includes('"tree_info"')),
+    of: 'LightGBM',
+    what: 'a model of LightGBM',
+    help: () => 'write `use: lightgbm`',
+  },
+  {
+    // JSON, UBJSON (after the brace comes the length of a key), or a dump, which is a list.
+    is: (content, head) =>
+      (/^\s*\{\s*"/.test(head) && content.includes('"learner"')) || /^(\{[^\s"}]|\s*\[\s*"?\s*\{)/.test(head),
+    of: 'XGBoost',
+    what: 'a model of XGBoost',
+    help: () => 'write `use: xgboost`',
   },
   {
     is: (_, head) => head.startsWith('______LightGBM_Binary_File_Token______'),
@@ -147,10 +165,15 @@ const KINDS: readonly Kind[] = [
  * Identifies files that users often give by mistake: default formats of tools, and failed downloads. Call it only for
  * a file that cannot be read: a correct file may look like one of these.
  * @param resave Python code that saves `model` in the right format
+ * @param library the library whose model was expected
  */
-export function otherFile({ path, content }: ProjectFile, resave = ''): OtherFile | undefined {
+export function otherFile(
+  { path, content }: ProjectFile,
+  resave = '',
+  library?: string,
+): OtherFile | undefined {
   const head = content.toString('latin1', 0, HEAD_BYTES);
-  const kind = KINDS.find(({ is }) => is(content, head));
+  const kind = KINDS.find(({ is, of }) => (of === undefined || of !== library) && is(content, head));
   if (kind === undefined) return undefined;
   const help = kind.help?.(path, resave);
   return help === undefined ? { what: kind.what } : { what: kind.what, help };
@@ -168,7 +191,7 @@ export function modelFileError(
   error: unknown,
 ): OptionError {
   if (error instanceof OptionError) return error;
-  const other = otherFile(file, resave);
+  const other = otherFile(file, resave, library);
   const reason =
     other === undefined ? (error instanceof Error ? error.message : String(error)) : `it is ${other.what}`;
   const help = other?.help ?? (error instanceof ModelFileError ? error.help : undefined);

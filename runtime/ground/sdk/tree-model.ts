@@ -50,6 +50,7 @@ export class TreeModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version: string;
   readonly bindings: readonly ModelBinding[];
+  readonly least: number;
   readonly #inputs: ModelInputs;
   readonly #scorer: Pick<TreeScorer, 'score'>;
   readonly #transform: Transform | undefined;
@@ -76,6 +77,10 @@ export class TreeModel implements ModelComponent {
     this.bindings = inputs.bindings;
     this.#scorer = scorer;
     this.#transform = transform;
+    // Transforms increase with the sums.
+    const lowest = this.#names.map(() => Float64Array.of(-Number.MAX_VALUE));
+    transform?.(lowest, Int32Array.of(0));
+    this.least = Math.min(...lowest.map(([value = NaN]) => value));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { eventIdentity } from '../../ground/core/event-identity.js';
 import { linkedLine, readLoose, type Loose } from './events.js';
 import type { Attribution } from './options.js';
 import type { PartitionFiles } from './partition-files.js';
@@ -21,7 +22,7 @@ export function attributeLoose(
       const seen = new Set<string>();
       for (const one of own) {
         if (one.request !== undefined) continue;
-        const identity = JSON.stringify([one.event, one.id ?? one.time]);
+        const identity = eventIdentity({ ...one, request: undefined }, [one.event]);
         if (seen.has(identity)) {
           duplicates += 1;
           continue;
@@ -37,10 +38,10 @@ export function attributeLoose(
           orphans += 1;
           continue;
         }
-        const { event, subjectType, subject, time } = one;
+        const { event, subjectType, subject, time, id } = one;
         linked.appendJson(
           linked.of(request),
-          linkedLine({ by: 'last_click', request, event, subjectType, subject, time }),
+          linkedLine({ by: 'last_click', request, event, subjectType, subject, time, id }),
         );
       }
     }

@@ -194,9 +194,17 @@ function attributionSql(attribute: DataSetOptions['attribute']): string {
       ({ event, window }) => `
   UNION ALL
   SELECT c.request_id, f.event, f.subject_type, f.subject_id, f.time
-  FROM all_feedback f ASOF JOIN clicks c
+  FROM (
+    SELECT * FROM all_feedback
+    WHERE request_id IS NULL AND event = ${text(event)}
+    -- An event that was sent again: the first.
+    QUALIFY row_number() OVER (
+      PARTITION BY "user", subject_type, subject_id, event_id, CASE WHEN event_id IS NULL THEN time END
+      ORDER BY received, instance, sequence
+    ) = 1
+  ) f ASOF JOIN clicks c
     ON f."user" = c."user" AND f.subject_type = c.subject_type AND f.subject_id = c.subject_id AND f.time >= c.time
-  WHERE f.request_id IS NULL AND f.event = ${text(event)} AND f.time - c.time <= ${window}`,
+  WHERE f.time - c.time <= ${window}`,
     )
     .join('');
 }

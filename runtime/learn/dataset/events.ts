@@ -16,6 +16,8 @@ export interface Linked {
   readonly subject: string;
   /** Of the event, in epoch milliseconds. */
   readonly time: number;
+  /** What the client calls it. */
+  readonly id: string | undefined;
 }
 
 /** A request that is in the ledger but not in the data set, so that its feedback is no orphan. */
@@ -40,8 +42,8 @@ type Line = readonly (string | number | null)[];
 
 const LINKED_BY: readonly LinkedBy[] = ['request', 'last_click'];
 
-export function linkedLine({ by, request, event, subjectType, subject, time }: Linked): Line {
-  return [request, LINKED_BY.indexOf(by), event, subjectType, subject, time];
+export function linkedLine({ by, request, event, subjectType, subject, time, id }: Linked): Line {
+  return [request, LINKED_BY.indexOf(by), event, subjectType, subject, time, id ?? null];
 }
 
 export function outsideLine({ request }: Outside): Line {
@@ -49,13 +51,14 @@ export function outsideLine({ request }: Outside): Line {
 }
 
 export function readLinked(line: unknown): Linked | Outside {
-  const [request, by, event, subjectType, subject, time] = line as [
+  const [request, by, event, subjectType, subject, time, id] = line as [
     string,
     number?,
     string?,
     string?,
     string?,
     number?,
+    (string | null)?,
   ];
   if (by === undefined) return { request };
   return {
@@ -65,6 +68,7 @@ export function readLinked(line: unknown): Linked | Outside {
     subjectType: subjectType ?? '',
     subject: subject ?? '',
     time: time ?? NaN,
+    id: id ?? undefined,
   };
 }
 

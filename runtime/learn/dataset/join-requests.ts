@@ -1,3 +1,4 @@
+import { eventIdentity } from '../../ground/core/event-identity.js';
 import { readBytes } from '../../state/ledger/record-reader.js';
 import type { AddedValues, AsOf } from './as-of.js';
 import type { Linked } from './events.js';
@@ -107,7 +108,7 @@ export class RequestJoin {
 
   /** Writes the labels, and which rows were examined. */
   #label(
-    { time }: RankedRequest,
+    { id: ofRequest, time }: RankedRequest,
     merged: MergedRows,
     feedback: readonly Linked[],
     { label, examined, length }: RowBatch,
@@ -118,7 +119,7 @@ export class RequestJoin {
     label.fill(0, length, length + merged.length);
     const seen = new Set<string>();
     let lastClicked = 0;
-    for (const { by, event, subject, subjectType, time: at } of feedback) {
+    for (const { by, event, subject, subjectType, time: at, id } of feedback) {
       const grade = grades.get(event);
       const count = (name: keyof AttributionCounts): void => {
         if (grade !== undefined) attribution[name] += 1;
@@ -127,12 +128,13 @@ export class RequestJoin {
         count('unused');
         continue;
       }
-      const identity = JSON.stringify([event, subject]);
-      if (by === 'request' && seen.has(identity)) {
+      const request = by === 'request' ? ofRequest : undefined;
+      const identity = eventIdentity({ id, request, time: at }, [event, subject]);
+      if (seen.has(identity)) {
         count('duplicates');
         continue;
       }
-      if (by === 'request') seen.add(identity);
+      seen.add(identity);
       const row = merged.rowOf(subject);
       if (row === undefined) count('orphans');
       else if (at > time + window) count('late');

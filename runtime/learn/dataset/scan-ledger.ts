@@ -207,11 +207,11 @@ class Scan {
       if (isGraded) this.#orphans += 1;
       return;
     }
-    const request = textOf(record.field('request_id'));
+    const [id, request] = [textOf(record.field('event_id')), textOf(record.field('request_id'))];
     if (request !== undefined)
       this.#linked.appendJson(
         this.#linked.of(request),
-        linkedLine({ by: 'request', request, event, subjectType, subject, time }),
+        linkedLine({ by: 'request', request, event, subjectType, subject, time, id }),
       );
     const isLoose =
       request === undefined ? this.#attributed.has(event) : event === CLICK && this.#attributed.size > 0;
@@ -219,15 +219,7 @@ class Scan {
     if (owner !== undefined)
       this.#loose.appendJson(
         this.#loose.of(`${owner} ${subject}`),
-        looseLine({
-          owner,
-          subjectType,
-          subject,
-          time,
-          event,
-          request,
-          id: textOf(record.field('event_id')),
-        }),
+        looseLine({ owner, subjectType, subject, time, event, request, id }),
       );
     else if (request === undefined && isGraded) this.#orphans += 1;
   }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { partitionsOf } from '../dataset/scan-ledger.js';
 import { numberOf, textOf, textsOf } from '../dataset/fields.js';
 import { PartitionFiles } from '../dataset/partition-files.js';
+import { eventIdentity } from '../../ground/core/event-identity.js';
 import { DataSetProblem } from '../dataset/problem.js';
 import type { Exclusion } from '../../state/ledger/experiment-columns.js';
 import { readReport, type ReadReport } from '../../state/ledger/frame-splitter.js';
@@ -166,9 +167,10 @@ class Scan {
     const subjectType = textOf(record.field('subject_type')) ?? '';
     const value =
       metric.value.kind === 'sum' && event === metric.event ? numberOf(record.value(metric.value.of)) : 1;
-    const request = textOf(record.field('request_id'));
+    const [id, request] = [textOf(record.field('event_id')), textOf(record.field('request_id'))];
+    const identity = eventIdentity({ id, request, time }, [event, subjectType, subject]);
     if (request !== undefined) {
-      this.#toRequest({ is: 'told', request, event, subjectType, subject, time, value });
+      this.#toRequest({ is: 'told', request, event, subject, time, value, identity });
       return;
     }
     const unit = textOf(record.value(type));
@@ -176,9 +178,7 @@ class Scan {
       this.#orphans += 1;
       return;
     }
-    const id = textOf(record.field('event_id'));
-    const identity = JSON.stringify([event, subjectType, subject, id ?? time]);
-    this.#toUnit({ is: 'act', unit, event, time, value, team: undefined, identity });
+    this.#toUnit({ is: 'act', unit, event, time, value, team: undefined, identity, by: 'byUnit' });
   }
 
   #toRequest(line: Exposed | Told): void {

@@ -17,12 +17,13 @@ export interface Told {
   readonly is: 'told';
   readonly request: string;
   readonly event: string;
-  readonly subjectType: string;
   readonly subject: string;
   /** Epoch milliseconds. */
   readonly time: number;
   /** What the event adds to a metric that sums a value. */
   readonly value: number;
+  /** See `eventIdentity`. */
+  readonly identity: string;
 }
 
 /** A page that a unit asked for. */
@@ -44,6 +45,8 @@ export interface Act {
   readonly value: number;
   /** The arm with the credit. */
   readonly team: string | undefined;
-  /** Equal for acts that are the same one; undefined for acts that are already known to differ. */
-  readonly identity: string | undefined;
+  /** See `eventIdentity`. */
+  readonly identity: string;
+  /** How its unit was found. */
+  readonly by: 'byRequest' | 'byUnit';
 }

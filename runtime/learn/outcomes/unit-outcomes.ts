@@ -78,7 +78,7 @@ function newArm(): ArmOutcomes {
   };
 }
 
-/** Finds the unit of feedback that names its request. Repeated feedback counts once, as in `dataset build`. */
+/** Finds the unit of feedback that names its request. */
 function giveToUnits({ byRequest, byUnit }: ScannedExperiment, part: number, counts: FeedbackCounts): void {
   const requests = new Map<string, { readonly unit: string; readonly teams: Map<string, string> }>();
   const told: Told[] = [];
@@ -91,27 +91,16 @@ function giveToUnits({ byRequest, byUnit }: ScannedExperiment, part: number, cou
     requests.set(line.request, known);
     for (const [id, team] of Object.entries(line.teams ?? {})) known.teams.set(id, team);
   }
-  const seen = new Set<string>();
-  for (const { request, event, subjectType, subject, time, value } of told) {
+  for (const { request, event, subject, time, value, identity } of told) {
     const of = requests.get(request);
-    const identity = JSON.stringify([request, event, subjectType, subject]);
-    if (of === undefined) counts.outside += 1;
-    else if (seen.has(identity)) counts.duplicates += 1;
-    else {
-      counts.byRequest += 1;
-      const { unit, teams } = of;
-      const act: Act = {
-        is: 'act',
-        unit,
-        event,
-        time,
-        value,
-        team: teams.get(subject),
-        identity: undefined,
-      };
-      byUnit.appendJson(byUnit.of(unit), act);
+    if (of === undefined) {
+      counts.outside += 1;
+      continue;
     }
-    seen.add(identity);
+    const { unit, teams } = of;
+    const team = teams.get(subject);
+    const act: Act = { is: 'act', unit, event, time, value, team, identity, by: 'byRequest' };
+    byUnit.appendJson(byUnit.of(unit), act);
   }
   byRequest.remove(part);
 }
@@ -123,15 +112,24 @@ interface Unit {
   degraded: number;
   failed: number;
   readonly acts: Act[];
+  /** What identifies the acts: feedback that is sent again counts once. */
+  readonly seen: Set<string>;
 }
 
 function unitsOf({ byUnit }: ScannedExperiment, part: number, counts: FeedbackCounts): Iterable<Unit> {
   const units = new Map<string, Unit>();
-  const seen = new Map<string, Set<string>>();
   for (const line of byUnit.readJson(part) as Iterable<Request | Act>) {
     let unit = units.get(line.unit);
     if (unit === undefined) {
-      unit = { arms: new Set(), first: Infinity, requests: 0, degraded: 0, failed: 0, acts: [] };
+      unit = {
+        arms: new Set(),
+        first: Infinity,
+        requests: 0,
+        degraded: 0,
+        failed: 0,
+        acts: [],
+        seen: new Set(),
+      };
       units.set(line.unit, unit);
     }
     if (line.is === 'request') {
@@ -142,16 +140,12 @@ function unitsOf({ byUnit }: ScannedExperiment, part: number, counts: FeedbackCo
       if (line.failed) unit.failed += 1;
       continue;
     }
-    if (line.identity !== undefined) {
-      const known = seen.get(line.unit) ?? new Set();
-      seen.set(line.unit, known);
-      if (known.has(line.identity)) {
-        counts.duplicates += 1;
-        continue;
-      }
-      known.add(line.identity);
-      counts.byUnit += 1;
+    if (unit.seen.has(line.identity)) {
+      counts.duplicates += 1;
+      continue;
     }
+    unit.seen.add(line.identity);
+    counts[line.by] += 1;
     unit.acts.push(line);
   }
   return units.values();

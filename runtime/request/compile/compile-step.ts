@@ -1,4 +1,9 @@
-import type { Component, FeatureComponent, ModelComponent } from '../../ground/api/component.js';
+import type {
+  Component,
+  FeatureComponent,
+  ModelComponent,
+  RuleComponent,
+} from '../../ground/api/component.js';
 import type { StepDefinition } from '../../project/config/model/pipelines.js';
 import { bindStep } from './bind-step.js';
 import { createComponent } from './create-component.js';
@@ -37,6 +42,7 @@ export async function compileStep(
   const created = await createComponent(step, plugin, bound.options, use, pipeline, tools, bound.recorded);
   if (created === undefined) return undefined;
 
+  checkUnscored(step, created.component, pipeline);
   pipeline.written.set(index, bound.written);
   const { checked } = bound.options;
   pipeline.places.set(index, { locate: (path) => checked.locate(path), rules: created.rules });
@@ -53,6 +59,7 @@ export async function compileStep(
     ...versionOf(component),
     onError: step.onError,
     top: step.top?.value,
+    unscoredLast: step.unscored?.value === 'last',
     when: bound.when,
     prepare: Object.freeze([...names.takeKernels(), ...bound.prepare]),
     inputs: Object.freeze([
@@ -67,6 +74,17 @@ export async function compileStep(
     readsInteractions: bound.recorded.hasInteractions,
     ...rebuildOf(step, plugin, bound, pipeline, tools),
   });
+}
+
+/** `unscored:` is for steps that set the score. */
+function checkUnscored(
+  { use, unscored }: StepDefinition,
+  component: Component,
+  { diagnostics }: OpenPipeline,
+): void {
+  if (unscored === undefined || (component as RuleComponent).scoring === 'sets') return;
+  const message = `\`${use.value}\` does not set the score, so it leaves no candidate without one`;
+  diagnostics.error('unknown_key', unscored.at, message, 'write `unscored:` at the step `score`');
 }
 
 /** Gives the outputs of a component their columns. From now on other steps can read them. */

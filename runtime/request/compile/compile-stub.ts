@@ -37,6 +37,7 @@ export async function compileStub(
     component: stub(outputs),
     onError: step.onError,
     top: step.top?.value,
+    unscoredLast: false,
     when: condition.when,
     prepare: Object.freeze([...pipeline.names.takeKernels(), ...condition.prepare]),
     inputs: [],

@@ -200,6 +200,8 @@ export interface PlannedStep {
   readonly version?: string;
   readonly onError: 'fail' | 'skip';
   readonly top: number | undefined;
+  /** Whether candidates that the step leaves without a score go below those that got one. */
+  readonly unscoredLast: boolean;
   /** The condition of the step. */
   readonly when:
     { readonly slot: number; readonly text: string; readonly computes?: NamedColumn } | undefined;

@@ -1,4 +1,3 @@
-import { MillraceError } from '../../ground/api/errors.js';
 import type { CounterDefinition } from '../../project/config/model/counters.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { KeyedTouch, Touch } from '../../state/counters/apply-touches.js';
@@ -9,7 +8,6 @@ import { keysOfEvent, type FollowedValues } from '../../state/counters/keys-of-e
 import { Deadline } from '../../ground/core/deadline.js';
 import { groupBy } from '../../ground/core/group-by.js';
 import { eachPiece, soon } from '../../ground/core/pieces.js';
-import { pointerTo } from '../../ground/core/violations.js';
 import type { StoreParts } from '../../state/index/store-parts.js';
 import { BatchRead } from '../../request/pipeline/hydrate/batch-read.js';
 import { counterKey } from '../../state/store/keys.js';
@@ -57,32 +55,14 @@ export class EventCounts {
     this.#readers = readersOf(parts.counters, parts.types, parts.prefix);
   }
 
-  /**
-   * Refuses a body with an event that is older than the time for which ids are remembered: it could have been counted.
-   * @throws MillraceError event_too_old
-   */
-  refuseOld({ events }: CheckedFeedback, now: number): void {
-    const minutes = Math.round((this.#horizon / 60_000) * 10) / 10;
-    const detail = `the event is older than ${minutes} minutes, and counters cannot know any more whether they have counted it`;
-    const violations = events.flatMap((event, at) =>
-      this.#isOld(event, now)
-        ? [{ pointer: pointerTo(pointerTo('/events', at), 'time'), code: 'event_too_old', detail }]
-        : [],
-    );
-    const [first] = violations;
-    if (first === undefined) return;
-    throw new MillraceError('event_too_old', `${first.pointer}: ${detail}. Nothing of the body was stored.`, {
-      violations,
-    });
-  }
-
+  /** True if the event is older than the time for which ids are remembered: it could have been counted before. */
   #isOld({ kind, time }: FeedbackEvent, now: number): boolean {
     return time < now - this.#horizon && this.#kinds.has(kind.name);
   }
 
   /**
    * Counts the events. An event counts when every record that it changes has it; if it is sent again, the records that
-   * have it are left as they are. Old events (see `refuseOld`) are left out.
+   * have it are left as they are. Events that are older than the ids that are remembered are left out (`too_old`).
    * @returns by position in the events; undefined for events that no counter counts
    * @throws StoreWriteError; MillraceError with a code of STORE_READ_FAILURES, record_unreadable, store_busy
    */

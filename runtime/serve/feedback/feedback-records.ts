@@ -4,6 +4,7 @@ import type { IdHasher } from '../../ground/core/id-hasher.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import { Usage } from '../../ground/core/usage.js';
 import type { JsonValue } from '../../ground/api/types.js';
+import { FEEDBACK_COLUMNS } from '../../state/ledger/feedback-columns.js';
 import type { Ledger } from '../../state/ledger/ledger.js';
 import { recordSchema, type RecordColumn, type RecordSchema } from '../../state/ledger/record-schema.js';
 import type { RecordWriter } from '../../state/ledger/record-writer.js';
@@ -11,21 +12,6 @@ import type { CheckedFeedback, FeedbackEvent } from './check-feedback.js';
 import type { EventOutcome } from './merge-events.js';
 
 const NO_ROWS = { candidate: 0, change: 0 };
-
-/** The columns of every feedback record, before the values of the event and the ids of its owners. */
-const FIELDS: readonly RecordColumn[] = [
-  field('request_id', 'text', true),
-  field('time', 'time'),
-  field('received', 'time'),
-  field('event', 'text'),
-  field('subject_type', 'text'),
-  field('subject_id', 'text'),
-  field('quantity', 'int32'),
-  field('position', 'int32', true),
-  field('outcome', 'text'),
-  field('attributed', 'text', true),
-  field('event_id', 'text', true),
-];
 
 /** Records the events of feedback in the ledger, after the feedback is answered. */
 export class FeedbackRecords {
@@ -69,13 +55,17 @@ export class FeedbackRecords {
     let schema = this.#schemas.get(key);
     if (schema === undefined) {
       const meta = { event: kind.name, subject_type: subject.type, owners: types };
-      schema = recordSchema('feedback', [...FIELDS, ...valuesOf(kind), ...types.map(ownerColumn)], meta);
+      schema = recordSchema(
+        'feedback',
+        [...FEEDBACK_COLUMNS, ...valuesOf(kind), ...types.map(ownerColumn)],
+        meta,
+      );
       this.#schemas.set(key, schema);
     }
     return schema;
   }
 
-  /** The columns in the order of `FIELDS`, then the values, then the owners. */
+  /** The columns in the order of `FEEDBACK_COLUMNS`, then the values, then the owners. */
   #write(
     writer: RecordWriter,
     { kind, subject, id, time, quantity, position, values }: FeedbackEvent,
@@ -97,10 +87,6 @@ export class FeedbackRecords {
     for (const [name, type] of kind.values) writeValue(writer, type, values.get(name));
     for (const owner of owners) writer.text(this.#hasher.shown(owner.type, owner.id));
   }
-}
-
-function field(name: string, type: RecordColumn['type'], nullable = false): RecordColumn {
-  return { name, is: 'field', rows: 'record', type, nullable };
 }
 
 function ownerColumn(name: string): RecordColumn {

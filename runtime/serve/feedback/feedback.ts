@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { BatchRead } from '../../request/pipeline/hydrate/batch-read.js';
 import { Deadline } from '../../ground/core/deadline.js';
+import { eventIdentity } from '../../ground/core/event-identity.js';
 import { soon } from '../../ground/core/pieces.js';
 import type { EventKind } from '../../project/config/model/events.js';
 import type { EventCodes } from '../../state/store/event-codes.js';
@@ -43,7 +44,7 @@ export interface FeedbackParts extends StoreParts {
   readonly counts?: EventCounts;
 }
 
-/** How many events of the body had each outcome; the counts add up to all events. */
+/** How many events of the body had each outcome; the first four counts add up to all events. */
 export interface FeedbackAnswer {
   /** Null if the body has none. */
   readonly request_id: string | null;
@@ -54,13 +55,15 @@ export interface FeedbackAnswer {
   readonly too_old: number;
   /** No step counts these events. */
   readonly unused: number;
+  /** The part of all these that are too old for counters. Histories and the ledger have them. */
+  readonly uncounted: number;
 }
 
-/** For the metrics: events by kind and outcome. `evicted` counts events that were stored earlier. */
+/** For the metrics: events by kind and outcome. `evicted` counts events that were stored earlier, `uncounted` some again. */
 export type FeedbackCounts = readonly {
   /** The name of the kind; `undeclared` if the project does not declare it any more. */
   readonly type: string;
-  readonly outcome: EventOutcome | 'unused' | 'evicted';
+  readonly outcome: Outcome | 'uncounted' | 'evicted';
   readonly count: number;
 }[];
 
@@ -100,36 +103,25 @@ export class Feedback {
   /**
    * Body: see `checkFeedback`. Nothing is stored if the body is invalid. A body that is sent again is not counted
    * twice.
-   * @param old what happens to events that are too old for counters: `refuse` refuses the body, `leave_out` stores them
-   *   without counting them
-   * @throws MillraceError invalid_body, event_too_old, store_unavailable, record_unreadable, deadline_exceeded
+   * @throws MillraceError invalid_body, store_unavailable, record_unreadable, deadline_exceeded
    */
   async record(
     body: unknown,
     span?: TraceSpan,
-    old: 'refuse' | 'leave_out' = 'refuse',
-  ): Promise<{
-    readonly answer: FeedbackAnswer;
-    readonly counts: FeedbackCounts;
-    /** Events that were too old for counters. */
-    readonly uncounted: number;
-  }> {
+  ): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
     const now = this.#clock();
     const { types: entities, kinds, oldestEvent } = this.#parts;
     const feedback = await soon(checkFeedback(body, { entities, kinds }, now, oldestEvent));
-    if (old === 'refuse') this.#parts.counts?.refuseOld(feedback, now);
     const store = tracedStore(this.#parts.store, span);
     // First, because no history refuses an event that is sent again.
     const counted = await this.#count(feedback, now, store);
     const merged = await this.#store(feedback, now, store);
     const outcomes: Outcome[] = [];
     const total: Record<Outcome, number> = { stored: 0, duplicate: 0, too_old: 0, unused: 0 };
-    let uncounted = 0;
     for (let i = 0; i < feedback.events.length; i++) {
       const outcome = best(counted[i], merged, i);
       outcomes.push(outcome);
       total[outcome]++;
-      if (counted[i] === 'too_old') uncounted++;
     }
     this.#records.add(feedback, outcomes, now);
     return {
@@ -139,9 +131,9 @@ export class Feedback {
         duplicates: total.duplicate,
         too_old: total.too_old,
         unused: total.unused,
+        uncounted: counted.filter((one) => one === 'too_old').length,
       },
-      counts: countsOf(feedback.events, outcomes, merged, this.#parts.codes),
-      uncounted,
+      counts: countsOf(feedback.events, outcomes, counted, merged, this.#parts.codes),
     };
   }
 
@@ -272,27 +264,16 @@ function carried(name: string, { position, values }: FeedbackEvent): readonly st
   return [typeof value === 'string' ? value : JSON.stringify(value)];
 }
 
-/**
- * The first 8 bytes of the SHA-256 of what identifies an event: its kind and entity, and the client's id of the event;
- * without one, the request; without that, the time of the event.
- * @param owners whose event it is. A counter needs them beside a time, because two users can click in one second; the
- * history of an owner does not.
- */
+/** The first 8 bytes of the SHA-256 of what identifies an event. @param owners see `eventIdentity` */
 function identityOf(
-  requestId: string | undefined,
+  request: string | undefined,
   { id, subject, time }: FeedbackEvent,
   code: number,
-  owners: readonly (readonly string[])[] = [],
+  owners?: readonly (readonly string[])[],
 ): readonly [number, number] {
-  const about = [code, subject.type, subject.id];
-  const all =
-    id !== undefined
-      ? ['event_id', id, ...about]
-      : requestId !== undefined
-        ? [requestId, ...about]
-        : ['time', time, ...about, ...owners];
+  const identity = eventIdentity({ id, request, time }, [code, subject.type, subject.id], owners);
   // As a text, since a Buffer takes three times as long.
-  const digest = hash('sha256', JSON.stringify(all), 'binary');
+  const digest = hash('sha256', identity, 'binary');
   return [wordAt(digest, 0), wordAt(digest, 4)];
 }
 
@@ -319,6 +300,7 @@ function best(counted: Outcome | undefined, merged: readonly OwnerOutcome[], at:
 function countsOf(
   events: readonly FeedbackEvent[],
   outcomes: readonly Outcome[],
+  counted: readonly (Outcome | undefined)[],
   merged: readonly OwnerOutcome[],
   codes: EventCodes,
 ): FeedbackCounts {
@@ -329,7 +311,10 @@ function countsOf(
     if (known === undefined) counts.set(key, { type, outcome, count });
     else known.count += count;
   };
-  for (const [i, { kind }] of events.entries()) add(kind.name, outcomes[i] ?? 'unused', 1);
+  for (const [i, { kind }] of events.entries()) {
+    add(kind.name, outcomes[i] ?? 'unused', 1);
+    if (counted[i] === 'too_old') add(kind.name, 'uncounted', 1);
+  }
   for (const { evicted } of merged)
     for (const [code, count] of evicted) add(codes.nameOf(code) ?? 'undeclared', 'evicted', count);
   return [...counts.values()];

@@ -1,4 +1,5 @@
 import { storedId } from '../../ground/core/entity-id.js';
+import { eventIdentity } from '../../ground/core/event-identity.js';
 import { setTimeout } from 'node:timers/promises';
 import type { CounterDefinition } from '../../project/config/model/counters.js';
 import type { EntityType } from '../../project/config/model/entities.js';
@@ -111,7 +112,7 @@ class Build {
     const time = number(record, 'time');
     if (!this.#kinds.has(event) || number(record, 'received') >= from) return;
     const owners = this.#ownersOf(record);
-    if (text(record, 'outcome') === 'duplicate' || this.#isKnown(record, event, owners)) return;
+    if (this.#isKnown(record, event, owners)) return;
     const values = new Map<string, JsonValue>();
     for (const name of this.parts.kinds.get(event)?.values.keys() ?? []) {
       const value = record.value(name)?.at(0);
@@ -148,14 +149,15 @@ class Build {
     return storedId(this.parts.types.get(type), id);
   }
 
-  /** An event that no counter counted when it arrived may be in the ledger twice. */
+  /**
+   * An event is in the ledger as often as it was sent. The first record may be a `duplicate`: that of an event that was
+   * stored and answered with an error.
+   */
   #isKnown(record: DecodedRecord, event: string, owners: LedgerEvent['owners']): boolean {
-    const request = text(record, 'request_id');
-    const sent = text(record, 'event_id');
-    const what = sent ?? request ?? String(number(record, 'time'));
-    const is = sent !== undefined ? 'e' : request !== undefined ? 'r' : 't';
-    const about = [text(record, 'subject_type'), text(record, 'subject_id')];
-    const identity = JSON.stringify([is, what, event, ...about, ...(is === 't' ? owners : [])]);
+    const [id, request] = [text(record, 'event_id'), text(record, 'request_id')];
+    const about = [event, text(record, 'subject_type') ?? '', text(record, 'subject_id') ?? ''];
+    const whose = owners.map((owner) => [owner.type, owner.id]);
+    const identity = eventIdentity({ id, request, time: number(record, 'time') }, about, whose);
     if (this.#seen.has(identity)) return true;
     this.#seen.add(identity);
     return false;

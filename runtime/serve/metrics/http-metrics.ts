@@ -213,8 +213,8 @@ export class HttpMetrics {
     this.#feedback = new Counter({
       name: 'millrace_feedback_events_total',
       help:
-        'Feedback events by outcome: stored, duplicate, too_old, unused; evicted: stored earlier and then removed to make room ' +
-        'for newer events, so windows that cover them count too few.',
+        'Feedback events by outcome: stored, duplicate, too_old, unused; uncounted: the part of these that is too old for counters; ' +
+        'evicted: stored earlier and then removed to make room for newer events, so windows that cover them count too few.',
       labelNames: ['type', 'outcome'],
       registers,
     });

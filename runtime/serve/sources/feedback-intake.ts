@@ -22,6 +22,8 @@ const EVENT_POINTER = /^\/events\/(\d+)(.*)$/s;
 /** The maximum number of reasons in the report of one message. */
 const MOST_REASONS = 3;
 
+const EVENT_OUTCOMES = ['stored', 'duplicates', 'too_old', 'unused', 'uncounted'] as const;
+
 /** The feedback of one message, or of one of its users. */
 interface Part {
   readonly position: number;
@@ -35,15 +37,7 @@ interface Part {
  * Stores messages as feedback. Messages of one user are stored in order; those of different users at the same time.
  */
 export class FeedbackIntake implements Intake {
-  readonly outcomes: readonly Outcome[] = [
-    'stored',
-    'duplicates',
-    'too_old',
-    'unused',
-    'uncounted',
-    'skipped',
-    'rejected',
-  ];
+  readonly outcomes: readonly Outcome[] = [...EVENT_OUTCOMES, 'skipped', 'rejected'];
   readonly #feedbackOf: FeedbackOf | undefined;
   readonly #map: MappedSource['map'];
   readonly #target: Pick<SourceTarget, 'feedback'>;
@@ -121,9 +115,7 @@ export class FeedbackIntake implements Intake {
           : { ...first.head, events: left.flatMap(({ events }) => events) };
       try {
         const answer = await this.#target.feedback(body);
-        for (const outcome of ['stored', 'duplicates', 'too_old', 'unused'] as const)
-          outcomes.add(outcome, answer[outcome]);
-        outcomes.add('uncounted', answer.uncounted ?? 0);
+        for (const outcome of EVENT_OUTCOMES) outcomes.add(outcome, answer[outcome]);
         return;
       } catch (error) {
         if (!isFinal(error)) throw error;

@@ -19,7 +19,7 @@ export interface SourceRow {
 /** Where messages are stored: this service, the store of the settings, or a running service. */
 export interface SourceTarget {
   /** Stores what users did. @throws MillraceError; after invalid_body nothing is stored */
-  feedback(body: JsonObject): Promise<StoredFeedback>;
+  feedback(body: JsonObject): Promise<Omit<FeedbackAnswer, 'request_id'>>;
   /** Stores whole entities. @throws MillraceError; after invalid_body nothing is stored */
   upload(entityType: string, rows: readonly SourceRow[]): Promise<void>;
   /** Merges rows into entities. @throws as `upload` */
@@ -30,11 +30,6 @@ export interface SourceTarget {
   ): Promise<Pick<UpdateAnswer, 'unknown_ids'>>;
   /** Stores feature rows. @throws as `upload` */
   push(view: string, rows: readonly SourceRow[]): Promise<Sent>;
-}
-
-export interface StoredFeedback extends Omit<FeedbackAnswer, 'request_id'> {
-  /** The part of the events that are too old for counters, and were stored without being counted. */
-  readonly uncounted?: number;
 }
 
 /** What became of events and rows; of messages, if they hold nothing (`skipped`) or cannot be stored (`rejected`). */

@@ -6,7 +6,6 @@ import type { Stored, Totals, Outcome } from './intake.js';
 /** Errors after which the same content can never be stored. */
 const FINAL: ReadonlySet<ErrorCode> = new Set([
   'invalid_body',
-  'event_too_old',
   'body_too_large',
   'unknown_view',
   'unknown_entity_type',

@@ -182,7 +182,7 @@ function* placesOf(
       });
 }
 
-const FEEDBACK_FIELDS = ['event', 'quantity', 'position', 'outcome', 'attributed'] as const;
+const FEEDBACK_FIELDS = ['event', 'event_id', 'quantity', 'position', 'outcome', 'attributed'] as const;
 
 function* eventsOfFeedback(record: DecodedRecord): Generator<string, void> {
   const write = writerOf({

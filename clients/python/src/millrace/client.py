@@ -17,7 +17,7 @@ from .errors import ConnectionFailed, MillraceError, Problem
 Json = dict[str, Any]
 
 # Statuses of a service that is overloaded, starting or draining. All requests may be sent again: uploads and updates
-# replace, and the service recognizes an event of feedback that it has stored, and refuses one that it could not recognize.
+# replace, and the service recognizes an event of feedback that it has stored, and does not count one that it could not recognize.
 _TRIED_AGAIN = frozenset({429, 503})
 _FIRST_WAIT = 0.1
 _DEFAULT_PIPELINE = "ranking"

@@ -1,23 +1,10 @@
 import type { IdHasher } from '../../../ground/core/id-hasher.js';
+import { FEEDBACK_COLUMNS } from '../../../state/ledger/feedback-columns.js';
 import type { Ledger } from '../../../state/ledger/ledger.js';
 import { recordSchema, type RecordColumn, type RecordSchema } from '../../../state/ledger/record-schema.js';
 import type { ForeignFeedback } from '../../../project/foreign/foreign-event.js';
 
 const NO_ROWS = { candidate: 0, change: 0 };
-
-/** The fields of every record, before the ids of its owners and the values of the event. */
-const FIELDS: readonly RecordColumn[] = [
-  column('request_id', 'field', 'text', true),
-  column('time', 'field', 'time'),
-  column('received', 'field', 'time'),
-  column('event', 'field', 'text'),
-  column('subject_type', 'field', 'text'),
-  column('subject_id', 'field', 'text'),
-  column('quantity', 'field', 'int32'),
-  column('position', 'field', 'int32', true),
-  column('outcome', 'field', 'text'),
-  column('attributed', 'field', 'text', true),
-];
 
 interface FeedbackSchema {
   readonly schema: RecordSchema;
@@ -54,6 +41,7 @@ export class ImportedFeedback {
       writer.int32(feedback.position);
       writer.text('stored');
       writer.text(undefined);
+      writer.text(feedback.id);
       for (const owner of owners) writer.text(this.#hasher.shown(owner, feedback.owners[owner] ?? ''));
       for (const { name, isNumber } of values) {
         const value = feedback.values[name];
@@ -75,11 +63,9 @@ export class ImportedFeedback {
       const schema = recordSchema(
         'feedback',
         [
-          ...FIELDS,
-          ...ownerTypes.map((name) => column(name, 'value', 'text')),
-          ...valueTypes.map(({ name, isNumber }) =>
-            column(name, 'value', isNumber ? 'float64' : 'text', true),
-          ),
+          ...FEEDBACK_COLUMNS,
+          ...ownerTypes.map((name) => column(name, 'text')),
+          ...valueTypes.map(({ name, isNumber }) => column(name, isNumber ? 'float64' : 'text', true)),
         ],
         { event, subject_type: this.#candidateType, owners: ownerTypes, imported: true },
       );
@@ -89,11 +75,6 @@ export class ImportedFeedback {
   }
 }
 
-function column(
-  name: string,
-  is: RecordColumn['is'],
-  type: RecordColumn['type'],
-  nullable = false,
-): RecordColumn {
-  return { name, is, rows: 'record', type, nullable };
+function column(name: string, type: RecordColumn['type'], nullable = false): RecordColumn {
+  return { name, is: 'value', rows: 'record', type, nullable };
 }

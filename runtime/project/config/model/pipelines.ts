@@ -103,6 +103,8 @@ export interface StepDefinition {
   readonly when: Located<string> | undefined;
   readonly top: Located<number> | undefined;
   readonly onError: 'fail' | 'skip';
+  /** Where a step that sets the score puts the candidates that it leaves without one; undefined: they keep their score. */
+  readonly unscored: Located<'keep' | 'last'> | undefined;
   /** The YAML under `with:`. It is checked against the plugin's options schema when the pipeline is compiled. */
   readonly with: Node | undefined;
   readonly at: Span;

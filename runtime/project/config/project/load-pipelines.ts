@@ -170,12 +170,14 @@ function readStep(file: SourceFile, node: Node): StepDefinition | undefined {
   const top = member('top');
   const count = wholeNumber(top);
   const options = member('with');
+  const unscored = locatedText(file, member('unscored'));
   return {
     use,
     as: locatedText(file, member('as')),
     when: locatedText(file, member('when')),
     top: top === undefined || count === undefined ? undefined : { value: count, at: spanOf(file, top) },
     onError: textOf(member('on_error')) === 'skip' ? 'skip' : 'fail',
+    unscored: unscored && { ...unscored, value: unscored.value === 'last' ? 'last' : 'keep' },
     with: isMap(options) ? options : undefined,
     at: stepSpan(file, node, use),
   };

@@ -1,5 +1,6 @@
-import type { FilterComponent, RuleComponent } from '../../../ground/api/component.js';
+import type { FilterComponent, ModelComponent, RuleComponent } from '../../../ground/api/component.js';
 import { spanWithin, type Span } from '../../../project/config/yaml/source.js';
+import type { Operand } from '../../../language/expression/operand.js';
 import { ANY, exactly, NEVER, type Values } from '../../../language/expression/values/values.js';
 import type { OpenPipeline } from '../open-pipeline.js';
 import type { PlannedStep } from '../plan.js';
@@ -24,7 +25,21 @@ export function warnOfMeaning(pipeline: OpenPipeline, steps: readonly PlannedSte
   let course: Course = { facts: new Map(), scores: 'first', dead: new Set() };
   for (const { text, root, slot } of pipeline.names.writtenDefinitions)
     report({ text, root, slot }, placeOf(text.value, course, pipeline), pipeline, 'correct the definition');
-  for (const step of steps) course = afterStep(step, course, pipeline);
+  const models = modelsOf(steps);
+  for (const step of steps) course = afterStep(step, course, models, pipeline);
+}
+
+/** What the outputs of models can be, by slot. A model that is left out for some candidates has no output for them. */
+function modelsOf(steps: readonly PlannedStep[]): ReadonlyMap<number, Values> {
+  const models = new Map<number, Values>();
+  for (const { kind, component, outputs, when, top, onError } of steps) {
+    if (kind !== 'model') continue;
+    const { least } = component as ModelComponent;
+    const isAlways = least !== undefined && when === undefined && top === undefined && onError === 'fail';
+    const values: Values = { ...ANY, known: isAlways ? 'always' : 'sometimes', low: least ?? -Infinity };
+    for (const slot of outputs.values()) models.set(slot, values);
+  }
+  return models;
 }
 
 function placeOf(text: string, { facts, scores, dead }: Course, { names, definition }: OpenPipeline): Place {
@@ -42,7 +57,12 @@ function placeOf(text: string, { facts, scores, dead }: Course, { names, definit
   };
 }
 
-function afterStep(step: PlannedStep, before: Course, pipeline: OpenPipeline): Course {
+function afterStep(
+  step: PlannedStep,
+  before: Course,
+  models: ReadonlyMap<number, Values>,
+  pipeline: OpenPipeline,
+): Course {
   const { definition, diagnostics } = pipeline;
   const written = pipeline.written.get(step.number - 1) ?? [];
   const at = definition.components[step.number - 1]?.use.at ?? definition.at;
@@ -60,6 +80,7 @@ function afterStep(step: PlannedStep, before: Course, pipeline: OpenPipeline): C
   if (kind === 'rule') {
     const { scoring } = component as RuleComponent;
     if (scoring === 'scales' && before.scores === 'first') warnOfZeroScores(step, at, pipeline);
+    if (scoring === 'sets') warnOfUnscored(step, written, before, models, pipeline);
     const changes = scoring !== 'keeps' && scoring !== 'scales';
     return changes ? { ...before, scores: 'any' } : before;
   }
@@ -140,6 +161,35 @@ function warnOfFilter(
       : `this filter removes every candidate that has the values it reads${why}`,
     'correct the condition: a filter keeps the candidates for which it is true',
   );
+}
+
+/** A candidate without a score has 0 at first, which is above what a model can predict for others. */
+function warnOfUnscored(
+  { number }: PlannedStep,
+  written: readonly StepExpression[],
+  before: Course,
+  models: ReadonlyMap<number, Values>,
+  pipeline: OpenPipeline,
+): void {
+  const { definition, diagnostics } = pipeline;
+  if (definition.task !== 'rank' || definition.components[number - 1]?.unscored !== undefined) return;
+  for (const { where, text, root } of written) {
+    const place = placeOf(text.value, before, pipeline);
+    const read = new Set<number>();
+    const ofSource = (part: Operand): Values | undefined => {
+      const ofModel = part.tag === 'source' ? models.get(part.slot) : undefined;
+      if (part.tag === 'source' && ofModel !== undefined) read.add(part.slot);
+      return ofModel ?? place.ofSource(part);
+    };
+    const { low, known } = valuesAt(root, { ...place, ofSource });
+    if (where === 'when' || read.size === 0 || low >= 0 || known !== 'sometimes') continue;
+    diagnostics.warning(
+      'unscored_above',
+      text.at,
+      `\`${text.value}\` can be absent, and negative: a candidate without it keeps its score and ranks above negative ones`,
+      'add `unscored: last` to the step, or `unscored: keep` if it is meant',
+    );
+  }
 }
 
 function warnOfZeroScores(step: PlannedStep, at: Span, { definition, diagnostics }: OpenPipeline): void {

@@ -183,6 +183,13 @@ export class Ranking {
     return bestRows(this.#rows, this.#frame.scores, this.#frame.tiers, most);
   }
 
+  /** Moves rows below all others of their tier. */
+  putBelow(rows: readonly number[]): void {
+    const { tiers } = this.#frame;
+    for (const row of rows) tiers[row] = (tiers[row] ?? 0) + 1;
+    this.#change();
+  }
+
   /** Moves all other rows below the `top` best ones. @returns the best rows, ascending */
   scopeTo(top: number): Int32Array {
     this.#change();

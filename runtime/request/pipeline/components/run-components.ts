@@ -220,13 +220,12 @@ export async function runStep(
           if (removed.length > 0) ranking.remove(removed);
           const { causes } = edit;
           if (component.scoring !== 'sets') return report(step, { before, removed, causes, ...counts });
-          return report(step, {
-            before,
-            removed,
-            causes,
-            ...counts,
-            scored: { rows, left: [...(done.left ?? []), ...left] },
-          });
+          const unscored = [...new Set([...(done.left ?? []), ...left])];
+          if (step.unscoredLast) {
+            ranking.putBelow(unscored);
+            for (const row of unscored) causes.add(row, 'unscored', 'place');
+          }
+          return report(step, { before, removed, causes, ...counts, scored: { rows, left: unscored } });
         } finally {
           edit.end();
           if (!step.isShipped) ranking.leaveScores();

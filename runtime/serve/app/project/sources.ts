@@ -102,10 +102,9 @@ export function targetOf(
 ): SourceTarget {
   return {
     async feedback(body) {
-      // A backlog is often older than counters remember.
-      const { answer, counts, uncounted } = await feedback.record(body, undefined, 'leave_out');
+      const { answer, counts } = await feedback.record(body);
       metrics?.recorded(counts);
-      return { ...answer, uncounted };
+      return answer;
     },
     async upload(entityType, rows) {
       await entities.upload({ entity_type: entityType, entities: rows.map(({ value }) => value) });

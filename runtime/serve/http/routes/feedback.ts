@@ -19,6 +19,8 @@ const COUNTS = {
     'Events that are known already: the same kind, of the same entity, with the same `event_id` or of the same request.',
   too_old: 'Events that are older than any step counts, or than the newest that are kept.',
   unused: 'Events that no step of a pipeline and no counter counts.',
+  uncounted:
+    'The part of all these that is too old for counters, which may have counted it before. Histories and the ledger have it.',
 };
 
 const ITEMS: Schema = { type: ['integer', 'null'], minimum: 1, maximum: MOST_ITEMS };
@@ -78,7 +80,7 @@ export const feedback: PostRoute = {
       'If nobody is known that they belong to, such as `user: null`, each needs `event_id`.',
     responses: {
       200: jsonAnswer(
-        'All events are handled; the counts together are all of them.',
+        'All events are handled; the counts without `uncounted` together are all of them.',
         {
           type: 'object',
           required: ['request_id', ...Object.keys(COUNTS)],
@@ -89,14 +91,13 @@ export const feedback: PostRoute = {
             ),
           },
         },
-        { request_id: 'request-1', stored: 3, duplicates: 0, too_old: 0, unused: 0 },
+        { request_id: 'request-1', stored: 3, duplicates: 0, too_old: 0, unused: 0, uncounted: 0 },
       ),
       ...problemResponses([
         ...BODY_PROBLEMS,
         ...STORE_WRITE_FAILURES,
         'record_unreadable',
         'event_codes_conflict',
-        'event_too_old',
         'deadline_exceeded',
       ]),
     },

@@ -1,13 +1,19 @@
 import { expect } from 'chai';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { plugin as categoryIndex } from '../../../../plugins/category_index/index.js';
 import { plugin as lightgbm } from '../../../../plugins/lightgbm/index.js';
+import { plugin as onnx } from '../../../../plugins/onnx/index.js';
 import { plugin as linear } from '../../../../plugins/linear/index.js';
 import { plugin as xgboost } from '../../../../plugins/xgboost/index.js';
 import { OptionError } from '../../../../runtime/ground/api/option-error.js';
 import type { Plugin } from '../../../../runtime/ground/api/plugin.js';
 import { createComponent } from '../../../support/create-component.js';
+import { withFiles } from '../../../support/temporary-files.js';
 import { FakeStep } from '../../../support/step-input.js';
+
+/** Replaces onnxruntime-node, so that these tests run without it: it can read no file. */
+const RUNTIME = `module.exports = { InferenceSession: { create: async () => { throw new Error('protobuf') } } };`;
 
 /** The error for a file that an option names: the message, then the help. */
 async function saidOf(plugin: Plugin, option: string, path: string, content: Buffer): Promise<string> {
@@ -18,7 +24,12 @@ async function saidOf(plugin: Plugin, option: string, path: string, content: Buf
     ...(plugin.name === 'category_index' ? { of: new FakeStep(0).text([]) } : {}),
   };
   try {
-    await createComponent(plugin, options);
+    if (plugin.name !== 'onnx') await createComponent(plugin, options);
+    else
+      await withFiles({ 'runtime.cjs': RUNTIME }, async (root) => {
+        const build = { findPackage: () => join(root, 'runtime.cjs') };
+        await plugin.create({ ...options, threads: 1 } as never, build as never);
+      });
   } catch (error) {
     if (!(error instanceof OptionError)) throw error;
     expect(error.path).to.deep.equal([option]);
@@ -110,7 +121,7 @@ const files: readonly (readonly [what: string, content: Buffer, message: string,
 describe('a file of another kind', () => {
   for (const [what, content, message, help] of files)
     it(`is named, with a remedy: ${what}`, async () => {
-      for (const plugin of [lightgbm, xgboost]) {
+      for (const plugin of what === 'an ONNX model' ? [lightgbm, xgboost] : [lightgbm, xgboost, onnx]) {
         const said = await saidOf(plugin, 'model', 'models/m', content);
         expect(said).to.include(message);
         expect(said).to.include(help);
@@ -124,15 +135,27 @@ describe('a file of another kind', () => {
     expect(await saidOf(xgboost, 'model', 'm.pkl', pickle)).to.include('model.save_model("model.json")');
   });
 
-  it('sends files of XGBoost to the plugin that reads them', async () => {
-    for (const content of [
+  const own: Readonly<Record<string, readonly string[]>> = {
+    xgboost: [
       '[{"nodeid": 0, "leaf": 1}]',
       '["{ \\"nodeid\\": 0 }"]',
       '{L\0\0\0\0\0\0\0\x07learner{}}',
-    ])
-      expect(await saidOf(lightgbm, 'model', 'm', Buffer.from(content, 'latin1'))).to.include(
-        'write `use: xgboost`',
-      );
+      '{"learner": {}, "version": [2, 0, 0]}',
+    ],
+    lightgbm: ['tree\nversion=v4\n', 'tree \r\n', '{"name":"tree","tree_info":[]}'],
+    onnx: ['\x08\x08\x12\x07skl2onnx'],
+  };
+
+  it('is sent to the plugin that reads it, which calls it damaged instead', async () => {
+    for (const [name, contents] of Object.entries(own))
+      for (const content of contents)
+        for (const plugin of [lightgbm, xgboost, onnx]) {
+          const isOwn = plugin.name === name;
+          const bytes = Buffer.from(isOwn ? content.slice(0, -2) : content, 'latin1');
+          const said = await saidOf(plugin, 'model', 'm', bytes);
+          if (isOwn) expect(said).not.to.include('write `use:');
+          else expect(said).to.include(`write \`use: ${name}\``);
+        }
   });
 
   it('is also named where weights or a vocabulary were expected', async () => {

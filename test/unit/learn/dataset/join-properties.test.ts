@@ -60,6 +60,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
       time,
       request: fc.option(fc.constantFrom('r1', 'r2', 'r3', 'lost'), { nil: undefined }),
       user: fc.option(fc.constantFrom('ann', 'bob'), { nil: undefined }),
+      id: fc.option(fc.constantFrom('e1', 'e2'), { nil: undefined, freq: 3 }),
     }),
     { maxLength: 30 },
   ),
@@ -93,9 +94,22 @@ function reference({ rankings, feedback, history }: World): {
   const grades = new Map<string, number>();
   const key = (request: string, id: string): string => `${request}/${id}`;
   const seen = new Set<string>();
-  const inOrder = feedback.map((one, at) => ({ ...one, at })).sort((a, b) => a.time - b.time || a.at - b.at);
+  const isAgain = (...identity: unknown[]): boolean => {
+    const text = JSON.stringify(identity);
+    const known = seen.has(text);
+    seen.add(text);
+    if (known) counts.duplicates += 1;
+    return known;
+  };
+  // Of events without a request, the one that arrived first is kept.
+  const isLoose = ({ event, request, user }: MadeFeedback): boolean =>
+    event === 'order' && request === undefined && user !== undefined;
+  const inOrder = feedback
+    .filter((one) => !isLoose(one) || !isAgain('loose', one.user, one.event, one.subject, one.id ?? one.time))
+    .map((one, at) => ({ ...one, at }))
+    .sort((a, b) => a.time - b.time || a.at - b.at);
   const clicks = inOrder.filter(({ event, request }) => event === 'click' && request !== undefined);
-  for (const { event, subject, time: at, request: named, user } of inOrder) {
+  for (const { event, subject, time: at, request: named, user, id: told } of inOrder) {
     const grade = GRADES[event];
     if (grade === undefined) continue;
     const last =
@@ -105,25 +119,11 @@ function reference({ rankings, feedback, history }: World): {
             .sort((a, b) => a.time - b.time || ((a.request ?? '') < (b.request ?? '') ? -1 : 1))
             .at(-1)
         : undefined;
-    if (named === undefined && event === 'order' && user !== undefined) {
-      const again = JSON.stringify(['loose', user, event, subject, at]);
-      if (seen.has(again)) {
-        counts.duplicates += 1;
-        continue;
-      }
-      seen.add(again);
-    }
     const request =
       named ?? (last !== undefined && at - last.time <= CLICK_WINDOW ? last.request : undefined);
     const ranking = rankings.find((one) => one.request === request);
-    if (named !== undefined && ranking !== undefined) {
-      const again = JSON.stringify([named, event, subject]);
-      if (seen.has(again)) {
-        counts.duplicates += 1;
-        continue;
-      }
-      seen.add(again);
-    }
+    const what = told ?? (named === undefined ? at : '');
+    if (ranking !== undefined && isAgain(ranking.request, event, subject, what)) continue;
     if (ranking?.candidates.some(({ id }) => id === subject) !== true) counts.orphans += 1;
     else if (at > ranking.time + WINDOW) counts.late += 1;
     else {

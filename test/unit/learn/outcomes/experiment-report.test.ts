@@ -106,6 +106,21 @@ describe('the report of an experiment', () => {
     expect(scanned.orphans).to.equal(1);
   });
 
+  it('counts an event by its id, with a request and without', async () => {
+    const ledger = new MadeExperiment();
+    const request = exposed(ledger, 'u1', 'control');
+    const order = { event: 'order', subject: 'p1', time: START + HOUR, request, revenue: 10 };
+    ledger
+      .act({ ...order, id: 'e1' })
+      .act({ ...order, id: 'e2' })
+      .act({ ...order, id: 'e1', time: START + 2 * HOUR })
+      .act({ ...order, id: 'e2', request: undefined, user: 'u1' })
+      .act({ ...order, time: START + 3 * HOUR });
+    const { arms, outcomes } = await report(untilLater(ledger));
+    expect(arms.map(({ value }) => value)).to.deep.equal([30, NaN]);
+    expect(outcomes.feedback).to.include({ byRequest: 2, byUnit: 1, duplicates: 2 });
+  });
+
   it('counts what it leaves out, by reason', async () => {
     const ledger = new MadeExperiment();
     exposed(ledger, 'u1', 'control');

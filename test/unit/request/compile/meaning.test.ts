@@ -69,6 +69,15 @@ const MISTAKES: readonly Mistake[] = [
     components: `  - { use: linear, as: model, when: 1 > 2, with: { weights: { product.price: 1 } } }\n  - { use: score, with: { value: 'coalesce(model:score, 0)' } }`,
   },
   {
+    what: 'a score of a model that can be absent and negative',
+    components:
+      '  - { use: linear, as: model, with: { weights: { product.price: 1 } } }\n  - { use: score, with: { value: model:score } }',
+  },
+  {
+    what: 'a step that does not set the score, and says what happens without one',
+    components: `${SCORE}\n  - { use: boost, unscored: last, with: { add: 1 } }`,
+  },
+  {
     what: 'a division by zero',
     components: '  - { use: score, with: { value: product.price / 0 } }',
   },
@@ -92,7 +101,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: 'weights that are all 0',
     components:
-      '  - { use: linear, as: model, with: { weights: { product.price: 0, product.rating: 0 } } }\n  - { use: score, with: { value: model:score } }',
+      '  - { use: linear, as: model, with: { weights: { product.price: 0, product.rating: 0 } } }\n  - { use: score, unscored: keep, with: { value: model:score } }',
   },
   {
     what: 'a pin beyond the page',

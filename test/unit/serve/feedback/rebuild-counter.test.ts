@@ -91,6 +91,21 @@ describe('the rebuild of a counter', () => {
     expect(await clicksOf(store, 'u1', 'p1')).to.equal(2);
   });
 
+  it('counts an event by its id, also one that was stored before its body was answered with an error', async () => {
+    const ledger = new MadeLedger();
+    const click = { event: 'click', subject: 'p1', user: 'u1', time: START - HOUR, request: 'r1' };
+    ledger.feedback({ ...click, outcome: 'duplicate' });
+    ledger.feedback({ ...click, id: 'e1' });
+    ledger.feedback({ ...click, id: 'e2', outcome: 'too_old' });
+    ledger.feedback({ ...click, id: 'e1', time: START - 2 * HOUR, request: 'r2', outcome: 'too_old' });
+    ledger.write(folder);
+    const store = new MemoryStore();
+    const parts = { store, layouts: new LayoutRegistry(store, 't'), prefix: 't', types };
+    const options = { kinds: DEFAULT_EVENTS, ledger: folder, isShared: false, clock: () => START };
+    expect(await rebuildCounter(COUNTER, { ...parts, ...options })).to.deep.include({ events: 3 });
+    expect(await clicksOf(store, 'u1', 'p1')).to.equal(3);
+  });
+
   it('counts events of two users at one time, and each of them once', async () => {
     const ledger = new MadeLedger();
     const click = { event: 'click', subject: 'p1', time: START - HOUR };

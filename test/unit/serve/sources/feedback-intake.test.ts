@@ -38,23 +38,35 @@ describe('feedback of a source', () => {
       ],
       (body) => {
         bodies.push(body);
-        return Promise.resolve({ stored: eventsOf(body).length, duplicates: 0, too_old: 0, unused: 0 });
+        return Promise.resolve({
+          stored: eventsOf(body).length,
+          duplicates: 0,
+          too_old: 0,
+          unused: 0,
+          uncounted: 0,
+        });
       },
     );
     expect(bodies.flatMap(eventsOf).map(({ time }) => time)).to.deep.equal([1001, 5, undefined, 1004]);
   });
 
-  it('loses only the messages that a service refuses as too old for counters', async () => {
+  it('loses only the messages whose events a service refuses', async () => {
     const { totals, rejected } = await store(
       [message(1, click({ event_id: 'new', time: 9 })), message(2, click({ event_id: 'old', time: 1 }))],
       (body) => {
         const violations = eventsOf(body).flatMap(({ time }, i) =>
           time === 1
-            ? [{ pointer: `/events/${i}/time`, code: 'event_too_old', detail: 'the event is old' }]
+            ? [{ pointer: `/events/${i}/time`, code: 'out_of_range', detail: 'the event is old' }]
             : [],
         );
-        if (violations.length > 0) throw new MillraceError('event_too_old', 'old', { violations });
-        return Promise.resolve({ stored: eventsOf(body).length, duplicates: 0, too_old: 0, unused: 0 });
+        if (violations.length > 0) throw new MillraceError('invalid_body', 'old', { violations });
+        return Promise.resolve({
+          stored: eventsOf(body).length,
+          duplicates: 0,
+          too_old: 0,
+          unused: 0,
+          uncounted: 0,
+        });
       },
     );
     expect(totals).to.deep.equal({ stored: 1, rejected: 1 });

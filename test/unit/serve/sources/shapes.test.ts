@@ -51,7 +51,13 @@ async function read(
       feedback: (body: JsonObject) => {
         const checked = atOnce(checkFeedback(body, { entities: ENTITIES, kinds: EVENTS }, ADDED, 0));
         bodies.push(checked);
-        return Promise.resolve({ stored: checked.events.length, duplicates: 0, too_old: 0, unused: 0 });
+        return Promise.resolve({
+          stored: checked.events.length,
+          duplicates: 0,
+          too_old: 0,
+          unused: 0,
+          uncounted: 0,
+        });
       },
     },
   );
