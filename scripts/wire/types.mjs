@@ -36,7 +36,7 @@ export async function checkGeneratedTypes(document) {
 export async function checkProjectTypes() {
   const folder = join(BUILD, 'types');
   mkdirSync(folder, { recursive: true });
-  const bin = join(ROOT, 'dist', 'runtime', 'cli', 'bin.js');
+  const bin = join(ROOT, 'dist', 'bundle', 'bin.js');
   const out = join(folder, 'millrace-types.ts');
   await run(process.execPath, [bin, 'types', '--write', '--out', out, '--project', WIRE_PROJECT]);
   await compile(folder, 'project-types.ts');
