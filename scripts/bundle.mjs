@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 /** By the name in dist/bundle: what users run, */
 const PROCESSES = { bin: 'runtime/cli/bin.ts', main: 'runtime/main.ts' };
 /** and what plugins and their tests import. */
-const MODULES = { api: 'runtime/sdk/index.ts', testing: 'runtime/testing/index.ts' };
+const MODULES = { api: 'runtime/ground/sdk/index.ts', testing: 'runtime/cli/testing/index.ts' };
 /** Packages with binaries, those of which a process may have one copy only, and large ones that few starts load. */
 const EXTERNAL = [
   'classic-level',

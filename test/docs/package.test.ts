@@ -22,7 +22,7 @@ describe('the npm package', () => {
       'docs/architecture.md',
       'dist/bundle/bin.js',
       'dist/bundle/LICENSES.txt',
-      'dist/runtime/sdk/index.d.ts',
+      'dist/runtime/ground/sdk/index.d.ts',
       'plugins/boost/README.md',
     ]);
     expect(
@@ -42,7 +42,7 @@ describe('the npm package', () => {
       encoding: 'utf8',
     });
     const [, file = '', line = ''] = /\((.+?):(\d+):\d+\)/.exec(stack) ?? [];
-    expect(file, stack).to.equal(repositoryPath('runtime/api/duration.ts'));
+    expect(file, stack).to.equal(repositoryPath('runtime/ground/api/duration.ts'));
     expect(readFileSync(file, 'utf8').split('\n')[Number(line) - 1]).to.contain('text');
   });
 

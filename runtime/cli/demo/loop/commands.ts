@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { wrap } from '../../../core/wrap.js';
-import { SETTINGS } from '../../../settings/settings.js';
+import { wrap } from '../../../ground/core/wrap.js';
+import { SETTINGS } from '../../../project/settings/settings.js';
 
 const BIN = fileURLToPath(new URL('../../bin.js', import.meta.url));
 const WIDTH = 80;
