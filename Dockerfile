@@ -6,13 +6,13 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
-COPY scripts/build.mjs scripts/remove-stale.mjs scripts/
+COPY scripts/build.mjs scripts/bundle.mjs scripts/remove-stale.mjs scripts/
 COPY schemas schemas
 COPY plugins plugins
 COPY runtime runtime
 COPY inspect inspect
 COPY clients/python/src clients/python/src
-RUN npm run build && npm prune --omit=dev
+RUN node scripts/build.mjs --bundle && npm prune --omit=dev
 
 FROM node:24-slim AS service
 WORKDIR /app
@@ -28,8 +28,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY schemas schemas
 COPY pipelines pipelines
-RUN ln -s /app/dist/runtime/cli/bin.js /usr/local/bin/millrace \
-    && chmod +x dist/runtime/cli/bin.js \
+RUN ln -s /app/dist/bundle/bin.js /usr/local/bin/millrace \
     && mkdir /data && chown node:node /data
 # Everything under /app belongs to root: the service reads it and writes to /data alone.
 USER node
@@ -37,7 +36,7 @@ EXPOSE 5001
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/runtime/main.js"]
+CMD ["node", "dist/bundle/main.js"]
 
 # The image with Python and the libraries of `millrace train`: docker build --target jobs (docs/deploy.md).
 FROM service AS jobs

@@ -1,8 +1,7 @@
-// Compiles to dist/ and copies the files that the compiled code reads: option schemas, YAML schemas, and the browser
-// bundle of the API reference.
+// Compiles to dist/, bundles to dist/bundle, and copies the files that the code reads: option schemas, YAML schemas, and the
+// browser bundle of the API reference. With --bundle it does not compile: that takes seconds, and is all that users run.
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   copyFileSync,
   cpSync,
   mkdirSync,
@@ -15,21 +14,33 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 import { removeStale } from './remove-stale.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 
 removeStale(root);
-const tsc = spawnSync(
-  process.execPath,
-  [require.resolve('typescript/bin/tsc'), '-p', root, ...process.argv.slice(2)],
-  { stdio: 'inherit' },
+if (!process.argv.includes('--bundle')) {
+  const tsc = spawnSync(
+    process.execPath,
+    [require.resolve('typescript/bin/tsc'), '-p', root, ...process.argv.slice(2)],
+    { stdio: 'inherit' },
+  );
+  // tsc has already printed the errors.
+  if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+}
+await bundle(root);
+// Compiled plugins and tests import the compiled `millrace/api`; others, by the package.json of the root, that of the bundle.
+const { name: self, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const compiled = Object.entries(exports).map(([path, { types }]) => [
+  path,
+  types.replace(/^\.\/dist\//, './').replace(/\.d\.ts$/, '.js'),
+]);
+writeFileSync(
+  join(root, 'dist', 'package.json'),
+  JSON.stringify({ name: self, type: 'module', exports: Object.fromEntries(compiled) }),
 );
-// tsc has already printed the errors.
-if (tsc.status !== 0) process.exit(tsc.status ?? 1);
-// `npx --no millrace` in a clone runs the file itself.
-chmodSync(join(root, 'dist', 'runtime', 'cli', 'bin.js'), 0o755);
 
 for (const name of readdirSync(join(root, 'plugins'))) {
   for (const file of ['options.schema.json', 'source.schema.json']) {

@@ -14,8 +14,8 @@ export function removeStale(root) {
   let removed = 0;
   for (const name of readdirSync(dist)) {
     const folder = join(dist, name);
-    // The files in assets come from packages.
-    if (name === 'assets' || !statSync(folder).isDirectory()) continue;
+    // The files in assets come from packages; those in bundle are written anew.
+    if (name === 'assets' || name === 'bundle' || !statSync(folder).isDirectory()) continue;
     removed += clean(folder, (output) => join(root, relative(dist, output).replace(COMPILED, '.ts')));
   }
   return removed;

@@ -18,7 +18,8 @@ if (!existsSync(join(root, 'dist', '.tsbuildinfo'))) build();
 compileChanged();
 const output = join(root, 'dist', relative(root, resolve(file)).replace(/\.ts$/, '.js'));
 const mocha = [require.resolve('mocha/bin/mocha.js'), '--no-config', '--timeout', '60000', output, ...rest];
-process.exitCode = spawnSync(process.execPath, mocha, { cwd: root, stdio: 'inherit' }).status ?? 1;
+const env = { ...process.env, TEST_COMPILED: '1' };
+process.exitCode = spawnSync(process.execPath, mocha, { cwd: root, stdio: 'inherit', env }).status ?? 1;
 
 function build() {
   const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' });

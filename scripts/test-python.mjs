@@ -33,7 +33,7 @@ function install() {
   return true;
 }
 
-if (!existsSync(join(root, 'dist', 'runtime', 'cli', 'bin.js'))) {
+if (!existsSync(join(root, 'dist', 'bundle', 'bin.js'))) {
   console.error('build first: npm run build');
   process.exit(1);
 }

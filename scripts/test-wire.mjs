@@ -18,7 +18,7 @@ if (unknown.length > 0) {
   console.error('usage: npm run test:wire -- [--nightly] [--baseline]');
   process.exit(2);
 }
-if (!existsSync(join(ROOT, 'dist', 'runtime', 'cli', 'bin.js'))) {
+if (!existsSync(join(ROOT, 'dist', 'bundle', 'bin.js'))) {
   console.error('build first: npm run build');
   process.exit(1);
 }

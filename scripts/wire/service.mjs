@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
-const BIN = join(ROOT, 'dist', 'runtime', 'cli', 'bin.js');
+const BIN = join(ROOT, 'dist', 'bundle', 'bin.js');
 
 /** The project that the clients are tested with: every kind of attribute, request and pipeline. */
 export const WIRE_PROJECT = join(ROOT, 'test', 'wire', 'project');

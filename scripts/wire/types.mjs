@@ -78,7 +78,7 @@ function compileOurs(folder, source) {
 export async function checkProjectTypes() {
   const folder = join(BUILD, 'types');
   mkdirSync(folder, { recursive: true });
-  const bin = join(ROOT, 'dist', 'runtime', 'cli', 'bin.js');
+  const bin = join(ROOT, 'dist', 'bundle', 'bin.js');
   const out = join(folder, 'millrace-types.ts');
   await run(process.execPath, [bin, 'types', '--write', '--out', out, '--project', WIRE_PROJECT]);
   await compileOurs(folder, 'project-types.ts');

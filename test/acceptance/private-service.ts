@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startRedisServer } from '../support/redis-server.js';
-import { repositoryPath } from '../support/repository.js';
+import { BIN, repositoryPath } from '../support/repository.js';
 
 export type Engine = 'embedded' | 'redis';
 
@@ -32,9 +32,8 @@ export async function startPrivateService(engine: Engine): Promise<PrivateServic
       cleanUp.push(() => redis.remove());
       environment.REDIS_URL = redis.url;
     }
-    const bin = repositoryPath('dist/runtime/cli/bin.js');
     const flags = ['--project', repositoryPath(), '--store', engine, '--port', '0', '--host', '127.0.0.1'];
-    const service = spawn(process.execPath, [bin, 'serve', ...flags], {
+    const service = spawn(process.execPath, [BIN, 'serve', ...flags], {
       env: environment,
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
@@ -20,8 +19,8 @@ import { startRedisServer, type PrivateRedis } from '../support/redis-server.js'
 import { until } from '../support/served-project.js';
 import { describeWith } from '../support/needs.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
+import { BIN } from '../support/repository.js';
 
-const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
 const STREAM = 'clicks';
 const FILES = {
   'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\n',

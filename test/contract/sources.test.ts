@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -13,11 +12,10 @@ import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { randomNumbers } from '../support/random-ensemble.js';
 import { writeProject } from '../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
-import { repositoryPath } from '../support/repository.js';
+import { BIN, repositoryPath } from '../support/repository.js';
 import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
 
-const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
 const PIPELINE = `pipeline: clicks
 rank: product
 request: { user: user }

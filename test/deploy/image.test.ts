@@ -184,8 +184,8 @@ async function buildFolder(root: string): Promise<void> {
       if (name === 'COPY') copy(text, repositoryPath(), stage);
       else if (name === 'RUN' && text === 'npm ci')
         symlinkSync(repositoryPath('node_modules'), join(stage, 'node_modules'));
-      else if (name === 'RUN' && text === 'npm run build && npm prune --omit=dev')
-        execFileSync(process.execPath, ['scripts/build.mjs', '--noCheck'], { cwd: stage });
+      else if (name === 'RUN' && text === 'node scripts/build.mjs --bundle && npm prune --omit=dev')
+        execFileSync(process.execPath, ['scripts/build.mjs', '--bundle'], { cwd: stage });
       else if (name === 'RUN') throw new Error(`this test does not know how to run: ${text}`);
     }
     copyProductionPackages(root);

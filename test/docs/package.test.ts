@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { repositoryPath } from '../support/repository.js';
 
 describe('the npm package', () => {
@@ -12,24 +13,53 @@ describe('the npm package', () => {
     files = packedFiles();
   });
 
-  it('holds the licence, the changelog, the docs, the code and its declarations, but no sources', () => {
+  it('holds the licence, the changelog, the docs, the code, its declarations and maps, but no sources', () => {
     expect([...files]).to.include.members([
       'LICENSE',
       'CHANGELOG.md',
       'README.md',
       'SECURITY.md',
       'docs/architecture.md',
-      'dist/runtime/cli/bin.js',
+      'dist/bundle/bin.js',
+      'dist/bundle/LICENSES.txt',
       'dist/runtime/ground/sdk/index.d.ts',
       'plugins/boost/README.md',
     ]);
     expect(
-      [...files].filter((file) => !file.startsWith('examples/') && /\.map$|(?<!\.d)\.ts$/.test(file)),
+      [...files].filter((file) => !file.startsWith('examples/') && /(?<!\.d)\.ts$/.test(file)),
     ).to.deep.equal([]);
+    const maps = [...files].filter((file) => file.endsWith('.map'));
+    expect(maps.length).to.be.greaterThan(10);
+    for (const file of maps)
+      expect(JSON.parse(readFileSync(repositoryPath(file), 'utf8'))).not.to.have.property('sourcesContent');
+  });
+
+  it('names the source in the stack of an error', () => {
+    const script = `process.setSourceMapsEnabled(true);
+      const { parseDuration } = await import(${JSON.stringify(pathToFileURL(repositoryPath('dist/bundle/api.js')))});
+      try { parseDuration(Symbol()); } catch (error) { console.log(error.stack); }`;
+    const stack = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
+      encoding: 'utf8',
+    });
+    const [, file = '', line = ''] = /\((.+?):(\d+):\d+\)/.exec(stack) ?? [];
+    expect(file, stack).to.equal(repositoryPath('runtime/ground/api/duration.ts'));
+    expect(readFileSync(file, 'utf8').split('\n')[Number(line) - 1]).to.contain('text');
   });
 
   it('has a command that a clone can run with npx', () => {
-    accessSync(repositoryPath('dist/runtime/cli/bin.js'), constants.X_OK);
+    accessSync(repositoryPath('dist/bundle/bin.js'), constants.X_OK);
+  });
+
+  it('holds every declaration that those of its exports import', () => {
+    const { exports } = JSON.parse(readFileSync(repositoryPath('package.json'), 'utf8')) as {
+      readonly exports: Readonly<Record<string, { readonly types: string }>>;
+    };
+    const reached = new Set(Object.values(exports).map(({ types }) => posix.normalize(types)));
+    for (const file of reached)
+      for (const [, path = ''] of readFileSync(repositoryPath(file), 'utf8').matchAll(/'(\.[^']+)\.js'/g))
+        reached.add(posix.join(posix.dirname(file), `${path}.d.ts`));
+    expect(reached.size).to.be.greaterThan(50);
+    expect([...reached].filter((file) => !files.has(file))).to.deep.equal([]);
   });
 
   it('holds nothing of the tests, benchmarks and tools', () => {

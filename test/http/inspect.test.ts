@@ -13,8 +13,8 @@ import { writeProject } from '../support/project.js';
 import { withFiles } from '../support/temporary-files.js';
 import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
+import { BIN } from '../support/repository.js';
 
-const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
 const PIPELINE = 'pipelines/plain.yaml';
 const scoring = (value: string): string =>
   `pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: ${value} }\n`;

@@ -120,7 +120,7 @@ async function transcript(
     seconds += install.seconds;
     expected('the tarball cannot be installed', install.code === 0, install);
   }
-  const installed = bin ?? join(folder, 'node_modules', 'millrace', 'dist', 'runtime', 'cli', 'bin.js');
+  const installed = bin ?? join(folder, 'node_modules', 'millrace', 'dist', 'bundle', 'bin.js');
   const init = await run('npx', ['--no', 'millrace', 'init', 'shop', ...files], one.folder, {});
   const shop = join(one.folder, 'shop');
   const millrace = async (...argv: readonly string[]): Promise<Ran> => {

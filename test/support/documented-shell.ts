@@ -5,7 +5,7 @@ import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { freePort } from './redis-server.js';
-import { repositoryPath } from './repository.js';
+import { BIN, repositoryPath } from './repository.js';
 
 /** A block of commands of a page, and the output that the page shows for it. */
 interface ShellStep {
@@ -53,11 +53,10 @@ export async function runShellSteps(
     [...pairs].reduce((all, [from, to]) => all.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to), text);
   const mark = '=== end of a block ===';
   const script = steps.map(({ commands }) => `${replaced(commands, ports)}\necho; echo '${mark}'\n`).join('');
-  const bin = repositoryPath('dist', 'runtime', 'cli', 'bin.js');
   const cwd = tarball === undefined ? folder : join(folder, 'new');
   if (tarball === undefined) {
     const command = join(folder, 'millrace');
-    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`);
+    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`);
     await chmod(command, 0o755);
   } else {
     for (const name of ['new', 'millrace']) await mkdir(join(folder, name));

@@ -1,9 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
-const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
+import { BIN } from './repository.js';
 
 /** One line of the service's log. */
 export interface ServiceLine {

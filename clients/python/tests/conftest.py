@@ -1,4 +1,4 @@
-"""Starts the real service: `node dist/runtime/cli/bin.js serve`, with an embedded store in a temporary folder."""
+"""Starts the real service: `node dist/bundle/bin.js serve`, with an embedded store in a temporary folder."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The repository. The compiled tests are in clients/typescript/dist/test. */
 export const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-export const BIN = join(ROOT, 'dist', 'runtime', 'cli', 'bin.js');
+export const BIN = join(ROOT, 'dist', 'bundle', 'bin.js');
 
 export interface Service {
   readonly url: string;

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ShadowReport } from '../../../runtime/cli/shadow/shadow-text.js';
 import type { ArmRow } from '../../../runtime/cli/shadow/tally.js';
-import { repositoryPath } from '../../support/repository.js';
+import { BIN } from '../../support/repository.js';
 import { until } from '../../support/until.js';
 
-const BIN = repositoryPath('dist', 'runtime', 'cli', 'bin.js');
 /** How long the arms may take to start, and then to get to the last request, in milliseconds. */
 const LIMIT_MS = 60_000;
 /** Requests that were sent at the same time as the last one may be read after it. */

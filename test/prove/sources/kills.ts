@@ -4,15 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { writeProject } from '../../support/project.js';
 import { freePort, startRedisServer } from '../../support/redis-server.js';
 import { startProcess, type ServiceProcess } from '../../support/service-process.js';
 import { until } from '../../support/until.js';
 import type { ShopServer } from './servers.js';
 import { clickFiles, drawEvents, segmentCall, type ShopEvent } from './shop.js';
+import { BIN } from '../../support/repository.js';
 
-const BIN = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
 /** A history keeps the newest 1,000 events of a kind. At most one message is added each millisecond. */
 const MOST_OF_USER = 500;
 const ITEMS = 40;

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { writeProject } from '../../support/project.js';
+import { BIN } from '../../support/repository.js';
 
 /** Time that a ranking of the torture project may take, milliseconds. */
 export const RANKING_LIMIT = 150;
@@ -45,10 +45,9 @@ export async function startTortureService(
   changed: Readonly<Record<string, string>> = {},
 ): Promise<TortureService> {
   const root = await writeProject({ ...PROJECT, ...changed });
-  const bin = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
   const service = spawn(
     process.execPath,
-    [bin, 'serve', '--project', root, '--store', 'redis', '--port', '0'],
+    [BIN, 'serve', '--project', root, '--store', 'redis', '--port', '0'],
     {
       env: { ...process.env, LOG_LEVEL: 'info', ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],

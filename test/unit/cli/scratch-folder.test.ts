@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { removeNow } from '../../../runtime/cli/scratch-folder.js';
-import { repositoryPath } from '../../support/repository.js';
+import { BIN } from '../../support/repository.js';
 import { itWith } from '../../support/needs.js';
 import { withFiles } from '../../support/temporary-files.js';
 
@@ -17,7 +17,7 @@ async function endedBy(
   tmpdir: string,
   hasStarted: () => boolean,
 ): Promise<unknown> {
-  const child = spawn(process.execPath, [repositoryPath('dist/runtime/cli/bin.js'), ...words], {
+  const child = spawn(process.execPath, [BIN, ...words], {
     env: { ...process.env, TMPDIR: tmpdir },
     stdio: 'ignore',
   });

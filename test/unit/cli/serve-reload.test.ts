@@ -4,12 +4,11 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { writeProject } from '../../support/project.js';
 import { until } from '../../support/served-project.js';
+import { BIN } from '../../support/repository.js';
 
-const BIN = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
 const PIPELINE = 'pipelines/plain.yaml';
 
 const scoring = (value: string): string =>

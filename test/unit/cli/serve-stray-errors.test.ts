@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pluginFiles, writeProject } from '../../support/project.js';
-import { repositoryPath } from '../../support/repository.js';
+import { BIN } from '../../support/repository.js';
 
 interface LogLine {
   readonly msg: string;
@@ -42,8 +42,7 @@ describe('millrace serve with a plugin that has uncaught errors', () => {
       'pipelines/ranked.yaml':
         'pipeline: ranked\nrank: product\nrequest: { query: query }\ncomponents:\n  - use: stray\n',
     });
-    const bin = repositoryPath('dist/runtime/cli/bin.js');
-    child = spawn(process.execPath, [bin, 'serve', '--project', root, '--store', 'embedded', '--port', '0'], {
+    child = spawn(process.execPath, [BIN, 'serve', '--project', root, '--store', 'embedded', '--port', '0'], {
       env: { PATH: process.env.PATH, MILLRACE_LAME_DUCK_MS: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -139,8 +138,7 @@ describe('millrace validate with a plugin that has uncaught errors', () => {
       ),
       'pipelines/ranked.yaml': 'pipeline: ranked\nrank: product\ncomponents:\n  - use: stray\n',
     });
-    const bin = repositoryPath('dist/runtime/cli/bin.js');
-    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, 'validate', '--project', root], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, 'validate', '--project', root], {
       encoding: 'utf8',
     });
     await rm(root, { recursive: true, force: true });
@@ -163,8 +161,7 @@ describe('millrace validate with a plugin that has uncaught errors', () => {
         ...(code === undefined ? {} : { 'plugins/leaver/index.js': code }),
         'pipelines/ranked.yaml': 'pipeline: ranked\nrank: product\ncomponents:\n  - use: leaver\n',
       });
-      const bin = repositoryPath('dist/runtime/cli/bin.js');
-      const { status, stderr } = spawnSync(process.execPath, [bin, 'validate', '--project', root], {
+      const { status, stderr } = spawnSync(process.execPath, [BIN, 'validate', '--project', root], {
         encoding: 'utf8',
       });
       await rm(root, { recursive: true, force: true });

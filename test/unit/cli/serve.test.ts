@@ -2,11 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { pluginFiles, writeProject } from '../../support/project.js';
-
-const BIN = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
+import { BIN } from '../../support/repository.js';
 
 interface Served {
   readonly child: ChildProcess;

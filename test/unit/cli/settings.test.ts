@@ -1,7 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
@@ -9,8 +8,8 @@ import { startRedisServer } from '../../support/redis-server.js';
 import { ServiceFailed, startProcess, type ServiceProcess } from '../../support/service-process.js';
 import { itWith } from '../../support/needs.js';
 import { until } from '../../support/until.js';
+import { MAIN } from '../../support/repository.js';
 
-const MAIN = fileURLToPath(new URL('../../../runtime/main.js', import.meta.url));
 const PIPELINE = 'pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: 1 }\n';
 const CHANGED = 'millrace.yaml has changed: restart the service to apply the changed keys';
 const BROKEN = 'millrace.yaml has errors: the service could not start again';

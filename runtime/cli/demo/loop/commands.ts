@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { COMPILED } from '../../../ground/core/locations.js';
+import { fileURLToPath } from 'node:url';
 import { wrap } from '../../../ground/core/wrap.js';
 import { SETTINGS } from '../../../project/settings/settings.js';
 
+const BIN = fileURLToPath(new URL('../../bin.js', import.meta.url));
 const WIDTH = 80;
 
 interface Surroundings {
@@ -31,7 +31,7 @@ export async function runCommand(
   { folder, env, write }: Surroundings,
 ): Promise<number> {
   write(`\n$ millrace ${commandText(argv)}\n`);
-  const child = spawn(process.execPath, [join(COMPILED, 'runtime', 'cli', 'bin.js'), ...argv], {
+  const child = spawn(process.execPath, [BIN, ...argv], {
     cwd: folder,
     env: withoutSettings(env),
     stdio: ['ignore', 'pipe', 'pipe'],

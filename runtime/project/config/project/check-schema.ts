@@ -1,7 +1,6 @@
 /** Finds errors in the options schema of a plugin, and their places. */
-import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
-import { compileSchema, newAjv } from './check-shape.js';
+import { compileSchema, sharedAjv } from './check-shape.js';
 import { isMark, isObject, MARK_WORDS } from './marks.js';
 import { nearest } from '../../../ground/core/nearest.js';
 import { pruneErrors } from './prune-errors.js';
@@ -35,20 +34,10 @@ const MAPPINGS = ['properties', 'patternProperties', 'dependentSchemas', '$defs'
 /** Draft 2020-12 keywords that ajv supports without a definition of their own. */
 const CORE = ['$schema', '$id', '$ref', '$defs', '$comment', '$anchor', '$dynamicRef', '$dynamicAnchor'];
 
-let shared: { readonly ajv: Ajv2020; readonly known: ReadonlySet<string> } | undefined;
-
-/** Created once, because compiling the meta-schema takes milliseconds. */
-function checker(): NonNullable<typeof shared> {
-  if (shared === undefined) {
-    const ajv = newAjv();
-    shared = { ajv, known: new Set([...CORE, ...Object.keys(ajv.RULES.keywords)]) };
-  }
-  return shared;
-}
-
 /** @returns all errors; an empty list if the schema is valid */
 export function schemaFaults(schema: JsonObject): SchemaFault[] {
-  const { ajv, known } = checker();
+  const ajv = sharedAjv();
+  const known = new Set([...CORE, ...Object.keys(ajv.RULES.keywords)]);
   const faults = [...keywordFaults(schema, [], known)];
   if (ajv.validateSchema(withoutIdentity(schema)) !== true)
     for (const { instancePath, message = 'is invalid', params } of pruneErrors(ajv.errors ?? [])) {

@@ -9,7 +9,7 @@ import { ApplicableSchemas, expandReferences, pointerPath } from './schema-walk.
 import { reportShapeErrors } from './shape-errors.js';
 import type { Span } from '../yaml/source.js';
 
-/** A compiled schema. @throws Error if the schema is not valid */
+/** A compiled schema. */
 interface CompiledSchema {
   readonly schemas: ApplicableSchemas;
   readonly validate: ValidateFunction;
@@ -19,7 +19,7 @@ const compiled = new WeakMap<JsonObject, CompiledSchema>();
 
 /**
  * Compiles a JSON Schema of draft 2020-12 in ajv's strict mode, once for each schema object.
- * @throws Error that says what is wrong with the schema
+ * @throws Error if ajv cannot compile the schema
  */
 export function compileSchema(schema: JsonObject): CompiledSchema {
   let known = compiled.get(schema);
@@ -27,14 +27,22 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
     // An `$id` would conflict with another copy of the schema. The draft is fixed, so `$schema` is removed too.
     const own = Object.entries(schema).filter(([key]) => key !== '$id' && key !== '$schema');
     const expanded = expandReferences(Object.fromEntries(own));
-    known = { schemas: ApplicableSchemas.of(expanded), validate: newAjv().compile(expanded) };
+    known = { schemas: ApplicableSchemas.of(expanded), validate: sharedAjv().compile(expanded) };
+    // It would keep the schemas of plugins that have changed.
+    sharedAjv().removeSchema(expanded);
     compiled.set(schema, known);
   }
   return known;
 }
 
-/** Creates an ajv instance in strict mode, with the keyword `millrace`. */
-export function newAjv(): Ajv2020 {
+let shared: Ajv2020 | undefined;
+
+/** Ajv in strict mode, with the keyword `millrace`. Each instance would compile the meta-schema again. */
+export function sharedAjv(): Ajv2020 {
+  return (shared ??= newAjv());
+}
+
+function newAjv(): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     strictRequired: false,
@@ -46,6 +54,8 @@ export function newAjv(): Ajv2020 {
     ownProperties: true,
     validateFormats: false,
     addUsedSchema: false,
+    // `schemaFaults` checks the schemas of plugins, and tests check those that ship.
+    validateSchema: false,
   });
   ajv.addKeyword({
     keyword: 'millrace',

@@ -29,8 +29,7 @@ export function resolveApiToThisCopy(): void {
     return;
   }
   // Node 20: `import` uses the thread of hooks, `require` uses this function.
-  nodeModule.register('./api-module-hooks.js', {
-    parentURL: import.meta.url,
+  nodeModule.register(new URL('./api-module-hooks.js', import.meta.url), {
     data: { specifier: SPECIFIER, url: API.href },
   });
   const loader = Module as unknown as CommonJsLoader;

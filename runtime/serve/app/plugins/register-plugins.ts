@@ -1,7 +1,6 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { container as rootContainer } from 'tsyringe';
 import type { SinkPlugin } from '../../../ground/api/ledger.js';
 import type { Plugin } from '../../../ground/api/plugin.js';
@@ -21,6 +20,7 @@ import { findJsonFault } from '../../../ground/core/json-fault.js';
 import { resolveApiToThisCopy } from './api-module.js';
 import { checkPlugin, type DeclaredByFolder, type PluginFault, type PluginSource } from './check-plugin.js';
 import { codeVersion, codeVersions, importModule } from './import-module.js';
+import { importShipped } from './import-shipped.js';
 import { firstLine } from './first-line.js';
 import { loadPackage } from './load-package.js';
 import { compiledFolders, type PluginFolder } from './compiled-folders.js';
@@ -264,8 +264,7 @@ async function loadPlugin(
   const index = placeOf(`${shown}/index.js`);
   const source: PluginSource = { name, index, schema, isShipped: dirname(path) === SHIPPED_PLUGINS };
   try {
-    if (source.isShipped)
-      return checkPlugin((await import(pathToFileURL(file).href)) as Record<string, unknown>, source);
+    if (source.isShipped) return checkPlugin(await importShipped(name), source);
     return checkPlugin(
       await importModule(file, path, codeVersion(await codeVersions(path)), limitMs),
       source,

@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { COMPILED, SHIPPED_PLUGINS } from '../../../ground/core/locations.js';
+import { COMPILED, PACKAGE } from '../../../ground/core/locations.js';
 import { PACKAGE_FOLDERS } from './load-package.js';
 
 /**
@@ -13,7 +13,8 @@ export type StrayKind = 'exception' | 'rejection' | 'exit';
 /** The label of a plugin that cannot be identified. */
 export const UNKNOWN_PLUGIN = 'unknown';
 
-const RUNTIME = join(COMPILED, 'runtime');
+/** Where the code is: the compiled files, and the sources, which the source maps of the bundle name. */
+const HOMES = [COMPILED, PACKAGE];
 
 /**
  * Finds the plugin that caused an uncaught error, by the files in its stack; undefined if the error may be Millrace's
@@ -28,14 +29,15 @@ export function strayPlugin(project: string, kind: StrayKind, error: unknown): s
   const packages = Array.from(PACKAGE_FOLDERS, ([path, name]) => ({ name, paths: [path] }));
   const own = [...pluginFolders(join(resolve(project), 'plugins')), ...packages];
   const files = error instanceof Error ? filesIn(error.stack ?? '') : [];
-  const folders = [...own, ...pluginFolders(SHIPPED_PLUGINS)];
+  const shipped = HOMES.flatMap((home) => pluginFolders(join(home, 'plugins')));
+  const folders = [...own, ...shipped];
   for (const file of files) {
     const found = folders.find(({ paths }) => paths.some((path) => file.startsWith(path + sep)));
     if (found !== undefined) return found.name;
   }
   if (own.length === 0) return undefined;
   if (!(error instanceof Error)) return UNKNOWN_PLUGIN;
-  const isOurs = files.some((file) => file.startsWith(RUNTIME + sep));
+  const isOurs = files.some((file) => HOMES.some((home) => file.startsWith(join(home, 'runtime') + sep)));
   return kind !== 'exception' && !isOurs ? UNKNOWN_PLUGIN : undefined;
 }
 

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { millrace } from '../../../support/command-line.js';
-import { repositoryPath } from '../../../support/repository.js';
+import { BIN } from '../../../support/repository.js';
 import { withFiles } from '../../../support/temporary-files.js';
 import { itWith } from '../../../support/needs.js';
 import { until } from '../../../support/until.js';
@@ -119,8 +119,7 @@ next:
     withFiles(
       { 'p.csv': `sku;title\n${Array.from({ length: 300_000 }, (_, at) => `${at};t`).join('\n')}\n` },
       async (root) => {
-        const bin = repositoryPath('dist', 'runtime', 'cli', 'bin.js');
-        const argv = [bin, 'init', 'a/shop', '--from', 'p.csv'];
+        const argv = [BIN, 'init', 'a/shop', '--from', 'p.csv'];
         const child = spawn(process.execPath, argv, { cwd: root, stdio: 'ignore' });
         const ended = once(child, 'close');
         await until('the folder', () => existsSync(join(root, 'a', 'shop')));

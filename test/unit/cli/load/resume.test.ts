@@ -5,14 +5,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { millrace } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
 import { until } from '../../../support/served-project.js';
+import { BIN } from '../../../support/repository.js';
 
-const BIN = fileURLToPath(new URL('../../../../runtime/cli/bin.js', import.meta.url));
 const ROWS = 10_500;
 const IDS = Array.from({ length: ROWS }, (_, i) => `p${i}`);
 const FILES = {
