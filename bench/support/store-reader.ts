@@ -5,7 +5,7 @@ import type { Frame } from '../../runtime/frame/frame.js';
 import { BatchRead } from '../../runtime/pipeline/hydrate/batch-read.js';
 import { Deadline } from '../../runtime/core/deadline.js';
 import { fetchFeatures } from '../../runtime/pipeline/features/fetch-features.js';
-import { fillRequest } from '../../runtime/pipeline/request/fill-request.js';
+import { fillRequest } from '../../runtime/pipeline/request/open-request.js';
 import { hydrate } from '../../runtime/pipeline/hydrate/hydrate.js';
 import { readRequest, type RankingRequest } from '../../runtime/pipeline/request/read-request.js';
 import { ResidentSession } from '../../runtime/pipeline/hydrate/resident-session.js';

@@ -1,7 +1,7 @@
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition } from '../config/model/pipelines.js';
 import type { ProjectConfig } from '../config/model/project.js';
-import { FramePool } from '../frame/pool.js';
+import { FramePool } from '../frame/frame.js';
 import { compileAnswer } from './compile-answer.js';
 import { compileLog } from './compile-log.js';
 import { compileSteps } from './compile-steps.js';

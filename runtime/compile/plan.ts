@@ -9,7 +9,7 @@ import type { FeatureDecoder, WantedFeature } from '../store/codec/feature-decod
 import type { ColumnShape, FrameLayout, Scope } from '../frame/frame-layout.js';
 import type { TrackedFacet } from './tracked-facet.js';
 import type { ExpressionType, Kernel } from '../expression/environment.js';
-import type { FramePool } from '../frame/pool.js';
+import type { FramePool } from '../frame/frame.js';
 
 /** The immutable result of compiling a pipeline. Nothing is resolved, parsed or looked up by name after this. */
 export interface Plan {

@@ -4,7 +4,7 @@ import { HydrationBuilder } from '../compile/hydration-builder.js';
 import { levelsOf } from '../compile/levels.js';
 import type { EntityType } from '../config/model/entities.js';
 import { FrameLayout } from '../frame/frame-layout.js';
-import { FramePool } from '../frame/pool.js';
+import { FramePool } from '../frame/frame.js';
 import { hydrate, type HydrationPlan } from '../pipeline/hydrate/hydrate.js';
 import type { ReadServices } from '../pipeline/hydrate/read-services.js';
 import { MAX_ID_LENGTH } from '../core/ids.js';

@@ -33,12 +33,12 @@ export class StatusCounts {
       let present = 0;
       for (let i = 0; i < eights.length; i++) {
         if (eights[i] === 0) present += 8;
-        else for (let at = 8 * i; at < 8 * i + 8; at++) tally(status[at] as number);
+        else for (let at = 8 * i; at < 8 * i + 8; at++) (scratch[status[at] as number] as number)++;
       }
       counts[0] = (counts[0] as number) + present;
       row = 8 * eights.length;
     }
-    for (; row < rows; row++) tally(status[row] as number);
+    for (; row < rows; row++) (scratch[status[row] as number] as number)++;
     for (let one = 0; one < STATUSES; one++) counts[one] = (counts[one] as number) + (scratch[one] as number);
     scratch.fill(0);
   }
@@ -75,8 +75,4 @@ export class StatusCounts {
     }
     return counts;
   }
-}
-
-function tally(status: number): void {
-  scratch[status] = (scratch[status] as number) + 1;
 }

@@ -5,7 +5,7 @@ import { compileTunable, type CompiledTunable } from '../../app/project/compile-
 import { openTunable } from '../../app/project/open-tunable.js';
 import { changedLines, editNumbers } from '../../config/yaml/edit-numbers.js';
 import { parseMetric, type Metric } from '../../evaluation/metric-names.js';
-import type { PipelineServices } from '../../pipeline/run-pipeline.js';
+import type { PipelineServices } from '../../pipeline/pipeline-services.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import type { TunedParam } from '../../tuning/coordinate-ascent.js';
 import { TunablePipeline } from '../../tuning/tunable-pipeline.js';
