@@ -24,7 +24,7 @@ export class StatusCounts {
   readonly #byView = new Map<string, Float64Array>();
   /** Columns of one view are counted one after the other. */
   #lastView: string | undefined;
-  #last = NONE;
+  #last: Float64Array = NONE;
 
   /** Counts the first `rows` cells of a column. */
   count(view: string, { status }: Column, rows: number): void {
