@@ -16,7 +16,7 @@ interface FolderSize {
 
 /** A function that is above a limit. */
 interface LargeFunction {
-  /** As in `runtime/app/app.ts:12 createApp`. */
+  /** As in `runtime/serve/app/app.ts:12 createApp`. */
   readonly place: string;
   readonly lines: number;
   readonly parameters: number;

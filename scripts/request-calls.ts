@@ -3,9 +3,9 @@ import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startService } from '../runtime/app/serve.js';
+import { startService } from '../runtime/serve/app/serve.js';
 import { DEMO_SEED, makeCatalogue } from '../runtime/cli/demo/catalogue.js';
-import { loadSettings } from '../runtime/settings/settings.js';
+import { loadSettings } from '../runtime/project/settings/settings.js';
 
 /** The code of ours that one request runs, once everything is warm. */
 interface RequestCalls {

@@ -1,0 +1,57 @@
+import { soon } from '../../../ground/core/pieces.js';
+import type { Rival } from '../../experiments/live-experiments.js';
+import { draftCoins } from '../../experiments/draft-coins.js';
+import { fetchFeatures } from '../features/fetch-features.js';
+import { hydrate } from '../hydrate/hydrate.js';
+import type { ReadServices } from '../hydrate/read-services.js';
+import { ResidentSession } from '../hydrate/resident-session.js';
+import type { OpenedRequest, PlanRun } from '../plan-run.js';
+import { openRequest } from '../request/open-request.js';
+import type { SecondArm } from './run-interleaved.js';
+
+/**
+ * The second arm of a request that is interleaved.
+ * @param reads of control. Each key is read once for both arms
+ */
+export function secondArm(
+  { services, asked }: PlanRun,
+  rival: Rival,
+  { request, frame, body: indexed }: OpenedRequest,
+  reads: ReadServices,
+): SecondArm | undefined {
+  const { experiment, arms, variant } = rival;
+  const { experiments, resident } = services;
+  const other =
+    rival.shared === undefined && variant.pipeline !== undefined
+      ? experiments?.arm(variant.pipeline)
+      : undefined;
+  const { plan } = other ?? variant;
+  const shared = rival.shared ?? other?.shared;
+  const { readers } = other?.services ?? services;
+  if (shared === undefined) return undefined;
+  if (!shared.hasReads) reads.batch.rememberAll();
+  return {
+    name: `${experiment}=${arms[1]}`,
+    plan,
+    shared,
+    coin: draftCoins(experiment, request.requestId),
+    read: async (deadline) => {
+      const opening = openRequest(
+        plan,
+        indexed ?? asked.body,
+        request.requestId,
+        () => frame.now,
+        frame.rulesAt,
+      );
+      const own = await soon(opening, () => deadline.check());
+      const session = resident && new ResidentSession(resident);
+      const ownReads = { ...reads, resident: session, readers };
+      try {
+        await fetchFeatures(plan, own.frame, await hydrate(plan, own.frame, own.request, ownReads), ownReads);
+      } finally {
+        session?.end();
+      }
+      return own.frame;
+    },
+  };
+}
