@@ -50,7 +50,7 @@ export async function requestBench(short: boolean): Promise<void> {
     }
     for (const { app } of ours) await loadCatalogue(app, data);
     await client.mset(naiveRecords(data));
-    for (const count of short ? [1000] : [1000, 100, 24])
+    for (const count of short ? [1000] : [1000, 100, 24, 3])
       await compare(data, count, ours, client, short ? 30 : 200);
   } finally {
     client.disconnect();

@@ -5,7 +5,7 @@ import type { Frame } from '../../runtime/language/frame/frame.js';
 import { BatchRead } from '../../runtime/request/pipeline/hydrate/batch-read.js';
 import { Deadline } from '../../runtime/ground/core/deadline.js';
 import { fetchFeatures } from '../../runtime/request/pipeline/features/fetch-features.js';
-import { fillRequest } from '../../runtime/request/pipeline/request/fill-request.js';
+import { fillRequest } from '../../runtime/request/pipeline/request/open-request.js';
 import { hydrate } from '../../runtime/request/pipeline/hydrate/hydrate.js';
 import { readRequest, type RankingRequest } from '../../runtime/request/pipeline/request/read-request.js';
 import { ResidentSession } from '../../runtime/request/pipeline/hydrate/resident-session.js';

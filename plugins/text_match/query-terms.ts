@@ -31,8 +31,12 @@ export class QueryTerms {
   readonly #units: Uint16Array[];
   /** Compounds of two neighbouring tokens: their units, and their two terms. */
   readonly #compounds: readonly { readonly units: Uint16Array; readonly terms: readonly [number, number] }[];
-  /** Bit u & 31 is set if a term or compound starts with unit u. Most tokens can be skipped with this test. */
-  #starts = 0;
+  /**
+   * Bit u & 31 is set if a term or compound starts with unit u. Most tokens can be skipped with this test, see
+   * `Analyzer.next`.
+   */
+  readonly starts: number;
+  readonly hasSynonyms: boolean;
   readonly #alternatives: readonly Alternative[];
   /** The bits of the first words of the alternatives. */
   readonly #firstWords: number;
@@ -73,16 +77,8 @@ export class QueryTerms {
       ...this.#compounds.map((compound) => compound.units),
       ...this.#alternatives.flatMap(({ units }) => units),
     ];
-    for (const units of sought) this.#starts |= 1 << ((units[0] ?? 0) & 31);
-  }
-
-  /** See `Analyzer.next`. */
-  get starts(): number {
-    return this.#starts;
-  }
-
-  get hasSynonyms(): boolean {
-    return this.#alternatives.length > 0;
+    this.hasSynonyms = this.#alternatives.length > 0;
+    this.starts = sought.reduce((bits, units) => bits | (1 << ((units[0] ?? 0) & 31)), 0);
   }
 
   /**
@@ -171,5 +167,7 @@ function startsWith(token: Token, units: Uint16Array, from: number): boolean {
 }
 
 function unitsOf(text: string): Uint16Array {
-  return Uint16Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+  const units = new Uint16Array(text.length);
+  for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i);
+  return units;
 }

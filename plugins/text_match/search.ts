@@ -1,5 +1,4 @@
 import { isKnown, PORTION, Status, type Analyzer, type Pieces } from 'millrace/api';
-import { inverseDocumentFrequency } from './bm25.js';
 import type { QueryTerms } from './query-terms.js';
 import {
   lengthOf,
@@ -11,6 +10,14 @@ import {
 } from './searched-texts.js';
 import type { TermStatistics } from './statistics.js';
 import type { TextScan } from './text-scan.js';
+
+/** The parameters of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). */
+export interface Bm25Parameters {
+  /** How quickly further occurrences of a term stop adding to the score. */
+  readonly k1: number;
+  /** How much the length of a text lowers its score: 0 not at all, 1 in full. */
+  readonly b: number;
+}
 
 /** What a request searches for in the fields that share an analyzer. */
 export interface Part {
@@ -59,21 +66,24 @@ export function* search(
     const scan = scans[f];
     if (scan === undefined) continue;
     scan.reset(count, query.terms.length);
+    // A yield replaces the columns by copies.
     const columnNow = (): SearchedColumn => found.columns[f] as SearchedColumn;
     let tokens = 0;
     let texts = 0;
+    let column = columnNow();
     for (let row = 0; row < count; row++) {
-      const column = columnNow();
       if (!isKnown(column.status[row * column.stride])) continue;
       const length = lengthOf(column, row);
       left -= length;
       if (left < 0) {
         left = PORTION;
         if (performance.now() > until) yield;
+        column = columnNow();
       }
-      // A yield replaces the columns by copies.
-      if (length > PORTION) yield* scanCellInPieces(scan, row, columnNow, query, analyzer, until);
-      else scanCell(scan, row, columnNow(), query, analyzer);
+      if (length > PORTION) {
+        yield* scanCellInPieces(scan, row, columnNow, query, analyzer, until);
+        column = columnNow();
+      } else scanCell(scan, row, column, query, analyzer);
       tokens += scan.lengths[row] ?? 0;
       texts++;
     }
@@ -113,4 +123,13 @@ export function inverseFrequencies(
 function holds(searched: readonly Searched[], cell: number): boolean {
   for (const { scan } of searched) if ((scan.counts[cell] ?? 0) > 0) return true;
   return false;
+}
+
+/**
+ * The idf of a term that n of N texts contain, as Lucene computes it: ln(1 + (N - n + 0.5) / (n + 0.5)). It is never
+ * negative.
+ */
+function inverseDocumentFrequency(documents: number, containing: number): number {
+  const n = Math.min(containing, documents);
+  return Math.log(1 + (documents - n + 0.5) / (n + 0.5));
 }

@@ -12,7 +12,7 @@ import {
   type StepOutput,
   type WarmNotices,
 } from 'millrace/api';
-import type { Bm25Parameters } from './bm25.js';
+import type { Bm25Parameters } from './search.js';
 import type { FieldGroup } from './fields.js';
 import { GroupSearch } from './group-search.js';
 import { inverseFrequencies, search, type Part, type SearchedPart } from './search.js';

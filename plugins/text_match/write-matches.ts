@@ -1,5 +1,5 @@
 import { Status, type NumberColumn } from 'millrace/api';
-import type { Bm25Parameters } from './bm25.js';
+import type { Bm25Parameters } from './search.js';
 import type { SearchedPart } from './search.js';
 import { statusOf } from './searched-texts.js';
 

@@ -233,6 +233,17 @@ describe('experiments on requests', () => {
     expect([...seen.values()].filter((taken) => taken === '')).not.to.have.length(0);
   });
 
+  it('refuses a body that is invalid for the called pipeline, whatever its arm reads', async () => {
+    const search = project.app.pipelines.find(({ name }) => name === 'search');
+    const body = { candidates: [{ product_id: 'a', pop: 1, text: 'three' }] };
+    const failed: unknown[] = [];
+    const arms = new Map([['popularity', 'replaced']]);
+    const context = { requestId: 'r', arms, failed: (taken: unknown) => void failed.push(taken) };
+    const error: unknown = await search?.run(body, context).catch((reason: unknown) => reason);
+    expect(error).to.include({ code: 'invalid_body' });
+    expect(failed).to.deep.equal([]);
+  });
+
   it('records experiment, arm, unit and exclusion, also of an arm that is a pipeline', async () => {
     const user = Array.from({ length: 60 }, (_, i) => `u${i}`);
     const before = (await memory.records()).length;

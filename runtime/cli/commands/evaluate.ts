@@ -38,7 +38,18 @@ export function evaluateCommand(context: CliContext): Command {
   const command = new Command('evaluate')
     .description('measure how well a pipeline ranks judged candidates')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/');
-  addJudgmentsOptions(command)
+  addMetricOptions(addLedgerOptions(addJudgmentsOptions(command))).action(
+    (pipeline: string, flags: Flags, own: Command) =>
+      flags.estimator === undefined
+        ? evaluatePipeline(context, pipeline, checkEstimated(flags, own))
+        : estimateOffPolicy(context, pipeline, { ...flags, estimator: flags.estimator }, own),
+  );
+  return addSettingFlags(command, ['project', 'store', 'dataDir']);
+}
+
+/** Where the requests come from that are no judgments. */
+function addLedgerOptions(command: Command): Command {
+  return command
     .addOption(
       new Option('--ledger <DIR>', 'take logged requests and their clicks instead of judgments').conflicts([
         'judgments',
@@ -82,7 +93,12 @@ export function evaluateCommand(context: CliContext): Command {
         .argParser(parseLabels)
         .default(parseLabels(DEFAULT_LABEL), DEFAULT_LABEL),
     )
-    .option('--gate-on-clicks', 'allow --require with --ledger, although clicks favour what was at the top')
+    .option('--gate-on-clicks', 'allow --require with --ledger, although clicks favour what was at the top');
+}
+
+/** What is measured, compared, required and written. */
+function addMetricOptions(command: Command): Command {
+  return command
     .addOption(
       new Option('--metrics <NAMES>', `metrics, separated by commas: ${METRIC_NAMES.join(', ')}`)
         .argParser(parseMetrics)
@@ -116,13 +132,7 @@ export function evaluateCommand(context: CliContext): Command {
     .addOption(wholeOption('--worst <N>', 'number of worst queries to print', 5))
     .option('--run <FILE>', 'write the rankings as a TREC run')
     .option('--json', 'print the result as JSON, with every query')
-    .option('--junit <FILE>', 'write the conditions as a JUnit report')
-    .action((pipeline: string, flags: Flags, own: Command) =>
-      flags.estimator === undefined
-        ? evaluatePipeline(context, pipeline, checkEstimated(flags, own))
-        : estimateOffPolicy(context, pipeline, { ...flags, estimator: flags.estimator }, own),
-    );
-  return addSettingFlags(command, ['project', 'store', 'dataDir']);
+    .option('--junit <FILE>', 'write the conditions as a JUnit report');
 }
 
 /** A draw needs little memory, and an estimate needs many. */

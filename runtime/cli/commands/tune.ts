@@ -5,7 +5,7 @@ import { compileTunable, type CompiledTunable } from '../../serve/app/project/co
 import { openTunable } from '../../serve/app/project/open-tunable.js';
 import { changedLines, editNumbers } from '../../project/config/yaml/edit-numbers.js';
 import { parseMetric, type Metric } from '../../learn/evaluation/metric-names.js';
-import type { PipelineServices } from '../../request/pipeline/run-pipeline.js';
+import type { PipelineServices } from '../../request/pipeline/pipeline-services.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import type { TunedParam } from '../../learn/tuning/coordinate-ascent.js';
 import { TunablePipeline } from '../../learn/tuning/tunable-pipeline.js';

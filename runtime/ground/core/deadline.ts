@@ -90,6 +90,8 @@ export class Deadline {
    * @throws MillraceError deadline_exceeded once the time limit is over
    */
   check(): void {
+    const isAlone = this.#error === undefined && this.#parent === undefined;
+    if (isAlone && performance.now() <= this.started + this.ms) return;
     const error = this.#over();
     if (error !== undefined) throw error;
   }

@@ -80,13 +80,9 @@ class Scanner {
         if (this.#fault !== undefined) return false;
         at = Math.abs(end);
         if (end < 0) continue;
-        if (state === IN_TEXT) {
-          state = FOLLOWS;
-          if (this.#depth === 2 && units.isInList) units.endElement(at);
-        } else {
-          state = COLON;
-          if (this.#depth === 1) units.endName(at);
-        }
+        if (state === IN_NAME && this.#depth === 1) units.endName(at);
+        if (state === IN_TEXT && this.#depth === 2 && units.isInList) units.endElement(at);
+        state = state === IN_TEXT ? FOLLOWS : COLON;
         continue;
       }
       const byte = bytes[at] as number;
@@ -94,37 +90,27 @@ class Scanner {
         at++;
         continue;
       }
+      if (
+        (byte === CLOSE_LIST && state === VALUE_OR_END) ||
+        (byte === CLOSE_OBJECT && state === NAME_OR_END)
+      ) {
+        this.#close(++at);
+        state = FOLLOWS;
+        continue;
+      }
       switch (state) {
         case VALUE:
         case VALUE_OR_END:
-          if (byte === CLOSE_LIST && state === VALUE_OR_END) {
-            at++;
-            this.#close(at);
-            state = FOLLOWS;
-            break;
-          }
           if (this.#depth === 2 && units.isInList) units.startElement(at);
           units.values++;
-          if (byte === OPEN_LIST) {
-            this.#push(LIST);
-            if (this.#depth === 2) units.openList(at);
+          if (byte === OPEN_LIST || byte === OPEN_OBJECT || byte === QUOTE) {
+            state = this.#openValue(at, byte);
             at++;
-            state = VALUE_OR_END;
-          } else if (byte === OPEN_OBJECT) {
-            this.#push(OBJECT);
-            at++;
-            state = NAME_OR_END;
-          } else if (byte === QUOTE) {
-            units.texts++;
-            at++;
-            state = IN_TEXT;
           } else {
             const end = endOfScalar(bytes, at, byte);
             if (end < 0) return this.#refuse(at, 'a value');
-            if (end - at > MOST_DIGITS) {
-              this.#isEndless = true;
-              return false;
-            }
+            this.#isEndless = end - at > MOST_DIGITS;
+            if (this.#isEndless) return false;
             at = end;
             state = FOLLOWS;
             if (this.#depth === 2 && units.isInList) units.endElement(at);
@@ -137,10 +123,6 @@ class Scanner {
             units.parts++;
             at++;
             state = IN_NAME;
-          } else if (byte === CLOSE_OBJECT && state === NAME_OR_END) {
-            at++;
-            this.#close(at);
-            state = FOLLOWS;
           } else return this.#refuse(at, expectedIn(state, this.#inside));
           break;
         case COLON:
@@ -164,6 +146,18 @@ class Scanner {
     this.#at = at;
     this.#state = state;
     return at < bytes.length;
+  }
+
+  /** Begins a list, an object or a text. @returns the state in it */
+  #openValue(at: number, byte: number): number {
+    if (byte === QUOTE) {
+      this.#units.texts++;
+      return IN_TEXT;
+    }
+    const isList = byte === OPEN_LIST;
+    this.#push(isList ? LIST : OBJECT);
+    if (isList && this.#depth === 2) this.#units.openList(at);
+    return isList ? VALUE_OR_END : NAME_OR_END;
   }
 
   end(): JsonScan {

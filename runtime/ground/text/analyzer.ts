@@ -198,6 +198,7 @@ export class Analyzer {
         at++;
         continue;
       }
+      if (letter === BREAK && unit < FIRST_SURROGATE) return at;
       const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
       const folded = this.#keepsLetters ? lower(codePoint) : fold(codePoint);
       if (folded === BREAK || (folded > MANY && standsAlone(folded) && !this.#segmented)) return at;

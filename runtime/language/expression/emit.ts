@@ -2,7 +2,7 @@ import { isKnown } from '../../ground/api/status.js';
 import { Frame } from '../frame/frame.js';
 import { FrameLayout, type ColumnMarks } from '../frame/frame-layout.js';
 import type { CompiledExpression, Kernel } from './environment.js';
-import { broadcast } from './kernels/broadcast.js';
+import { broadcast } from './kernels/choice.js';
 import type { Operand } from './operand.js';
 import { Scratch } from './scratch.js';
 import { columnKindFor, shapeFor } from './types.js';

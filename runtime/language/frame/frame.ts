@@ -39,10 +39,10 @@ export class Frame {
   /** Memory for copies of vectors, by what they are for. New memory would cost more than the copy. */
   readonly #spares = new Map<string, VectorColumn['values']>();
   #capacity = 0;
-  readonly #layout: FrameLayout;
+  readonly #layout: readonly LayoutColumn[];
 
   constructor(layout: FrameLayout) {
-    this.#layout = layout;
+    this.#layout = layout.columns;
     this.columns = layout.columns.map(createColumn);
     this.groups = layout.groups.map((slots) => slots.map((slot) => this.columns[slot] as Column));
   }
@@ -69,10 +69,11 @@ export class Frame {
     if (count > this.#capacity) this.#grow(count);
     this.scores.fill(0, 0, count);
     this.tiers.fill(0, 0, count);
-    const layout = this.#layout.columns;
+    const layout = this.#layout;
     for (let slot = 0; slot < this.columns.length; slot++) {
       if (layout[slot]?.constant !== undefined || others?.[slot] === 1) continue;
-      this.clear(slot);
+      const column = this.columns[slot] as Column;
+      clearColumn(column, column.stride === 0 ? 1 : count);
     }
   }
 
@@ -84,7 +85,7 @@ export class Frame {
 
   /** Returns the shape of a column. @throws RangeError if the layout has no such slot */
   shape(slot: number): ColumnShape {
-    const column = this.#layout.columns[slot];
+    const column = this.#layout[slot];
     if (column === undefined) throw new RangeError(`the frame has no column ${slot}`);
     return column.shape;
   }
@@ -127,6 +128,31 @@ export class Frame {
     for (const column of this.columns) {
       if (column.stride === 1) sizeColumn(column, capacity);
     }
+  }
+}
+
+/** Frames that no request uses at the moment, so that the next request allocates none. */
+export class FramePool {
+  readonly #layout: FrameLayout;
+  readonly #idle: Frame[] = [];
+  readonly #most: number;
+
+  /** @param most the number of idle frames that are kept; more exist only while more requests are in flight */
+  constructor(layout: FrameLayout, most = 16) {
+    this.#layout = layout;
+    this.#most = most;
+  }
+
+  /** @param others see `Frame.reset` */
+  acquire(count: number, now: number, others?: Uint8Array): Frame {
+    const frame = this.#idle.pop() ?? new Frame(this.#layout);
+    frame.reset(count, now, others);
+    return frame;
+  }
+
+  /** Returns a frame to the pool. The caller must not use it afterwards. */
+  release(frame: Frame): void {
+    if (this.#idle.length < this.#most) this.#idle.push(frame);
   }
 }
 
@@ -185,8 +211,19 @@ function sizeColumn(column: Column, rows: number): void {
   }
 }
 
+/** Up to so many rows, a loop takes less time than `fill`. */
+const FEW_ROWS = 32;
+
 /** Marks the first `rows` cells absent. */
 function clearColumn(column: Column, rows: number): void {
+  if (column.kind === 'number' && rows <= FEW_ROWS) {
+    const { status, values } = column;
+    for (let row = 0; row < rows; row++) {
+      status[row] = Status.absent;
+      values[row] = NaN;
+    }
+    return;
+  }
   column.status.fill(Status.absent, 0, rows);
   switch (column.kind) {
     case 'number':

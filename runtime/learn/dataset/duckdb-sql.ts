@@ -53,11 +53,9 @@ export function duckDbSql(
   out: string,
   options: DataSetOptions & { readonly pipeline: string },
 ): string {
-  const { pipeline, label, attribute, window, examined, split, gap } = options;
+  const { pipeline, window, examined, split, gap } = options;
   const since = Number.isFinite(options.since) ? options.since : EARLIEST;
   const until = Number.isFinite(options.until) ? options.until : LATEST;
-  const grades = [...label].map(([event, grade]) => `WHEN ${text(event)} THEN ${grade}::DOUBLE`).join(' ');
-  const events = [...new Set([...label.keys(), CLICK])].map(text).join(', ');
   const lowest =
     examined.rule !== 'last_click'
       ? ''
@@ -91,42 +89,8 @@ requests AS (
   WHERE page = 1 AND first_time >= ${since} AND first_time < ${until} AND first_time <= (SELECT bound FROM latest)
 ),
 ${splitSql(split, gap, since, until)},
--- Feedback with its request: by the request id, or by the last click of the same user on the same candidate.
-clicks AS (
-  SELECT "user", subject_type, subject_id, time, max(request_id) AS request_id
-  FROM all_feedback
-  WHERE event = ${text(CLICK)} AND request_id IS NOT NULL AND "user" IS NOT NULL
-  GROUP BY ALL
-),
-linked AS (
-  SELECT request_id, event, subject_type, subject_id, time
-  FROM all_feedback
-  WHERE request_id IS NOT NULL AND event IN (${events})${attributionSql(attribute)}
-),
-labels AS (
-  SELECT request_id, subject_id AS candidate_id,
-    max(CASE event ${grades} END) AS grade,
-    bool_or(event = ${text(CLICK)}) AS is_clicked
-  FROM linked JOIN requests USING (request_id)
-  WHERE subject_type = candidate_type AND linked.time <= first_time + ${window}
-  GROUP BY ALL
-),
--- Each candidate once: from a page where it was shown, otherwise from the first page. The sample of the first page
--- stands for all candidates that were not shown.
-rows AS (
-  SELECT instance, sequence, c.request_id, c.candidate_id, c.place, c.weight, c.on_page, p.page,
-    row_number() OVER (
-      PARTITION BY c.request_id, c.candidate_id ORDER BY c.on_page DESC, p.page, c.sent_at
-    ) AS choice
-  FROM ${parquet(ledger, 'candidates')} c JOIN pages p USING (instance, sequence)
-  WHERE c.pipeline = ${text(pipeline)} AND c.place > 0 AND (p.page = 1 OR c.on_page OR c.weight = 1)
-),
-labelled AS (
-  SELECT instance, sequence, request_id, candidate_id, place, weight, on_page,
-    coalesce(grade, 0) AS label, coalesce(is_clicked, false) AS is_clicked
-  FROM rows LEFT JOIN labels USING (request_id, candidate_id)
-  WHERE choice = 1
-),
+${labelsSql(options)},
+${labelledSql(ledger, pipeline)},
 examined AS (
   SELECT *, on_page${lowest} AS examined FROM labelled
 ),
@@ -153,6 +117,52 @@ WHERE part IS NOT NULL;
 
 ${['train', 'holdout'].map((part) => copySql(part, out)).join('\n')}
 `;
+}
+
+/** The grade of each candidate of a request that has feedback. */
+function labelsSql({ label, attribute, window }: DataSetOptions): string {
+  const grades = [...label].map(([event, grade]) => `WHEN ${text(event)} THEN ${grade}::DOUBLE`).join(' ');
+  const events = [...new Set([...label.keys(), CLICK])].map(text).join(', ');
+  return `-- Feedback with its request: by the request id, or by the last click of the same user on the same candidate.
+clicks AS (
+  SELECT "user", subject_type, subject_id, time, max(request_id) AS request_id
+  FROM all_feedback
+  WHERE event = ${text(CLICK)} AND request_id IS NOT NULL AND "user" IS NOT NULL
+  GROUP BY ALL
+),
+linked AS (
+  SELECT request_id, event, subject_type, subject_id, time
+  FROM all_feedback
+  WHERE request_id IS NOT NULL AND event IN (${events})${attributionSql(attribute)}
+),
+labels AS (
+  SELECT request_id, subject_id AS candidate_id,
+    max(CASE event ${grades} END) AS grade,
+    bool_or(event = ${text(CLICK)}) AS is_clicked
+  FROM linked JOIN requests USING (request_id)
+  WHERE subject_type = candidate_type AND linked.time <= first_time + ${window}
+  GROUP BY ALL
+)`;
+}
+
+/** The candidates, each once, with its grade. */
+function labelledSql(ledger: string, pipeline: string): string {
+  return `-- Each candidate once: from a page where it was shown, otherwise from the first page. The sample of the first page
+-- stands for all candidates that were not shown.
+rows AS (
+  SELECT instance, sequence, c.request_id, c.candidate_id, c.place, c.weight, c.on_page, p.page,
+    row_number() OVER (
+      PARTITION BY c.request_id, c.candidate_id ORDER BY c.on_page DESC, p.page, c.sent_at
+    ) AS choice
+  FROM ${parquet(ledger, 'candidates')} c JOIN pages p USING (instance, sequence)
+  WHERE c.pipeline = ${text(pipeline)} AND c.place > 0 AND (p.page = 1 OR c.on_page OR c.weight = 1)
+),
+labelled AS (
+  SELECT instance, sequence, request_id, candidate_id, place, weight, on_page,
+    coalesce(grade, 0) AS label, coalesce(is_clicked, false) AS is_clicked
+  FROM rows LEFT JOIN labels USING (request_id, candidate_id)
+  WHERE choice = 1
+)`;
 }
 
 /** The part of each request; null in the gap. */

@@ -3,7 +3,8 @@ import { PLAIN_IDS } from '../../ground/core/id-hasher.js';
 import type { Ledger } from '../../state/ledger/ledger.js';
 import { recordSchema, type RecordColumn, type RecordSchema } from '../../state/ledger/record-schema.js';
 import { RankingLog } from '../../request/pipeline/log/ranking-log.js';
-import { runPipeline, type PipelineServices } from '../../request/pipeline/run-pipeline.js';
+import type { PipelineServices } from '../../request/pipeline/pipeline-services.js';
+import { answer } from '../../request/pipeline/run-pipeline.js';
 import type { JudgedRequest } from '../tuning/judged-request.js';
 
 /** The longest time limit that a timer can have. */
@@ -61,7 +62,7 @@ export class JudgedRecords {
 
   /** @throws MillraceError as a request to the pipeline */
   async add(query: string, { body, grades }: JudgedRequest): Promise<void> {
-    await runPipeline(this.#plan, this.#services, body, { requestId: query });
+    await answer(this.#plan, this.#services, body, { requestId: query });
     // The record is made after the answer.
     await new Promise(setImmediate);
     for (const [id, grade] of grades) {

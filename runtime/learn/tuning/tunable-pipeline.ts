@@ -10,7 +10,7 @@ import { fetchFeatures } from '../../request/pipeline/features/fetch-features.js
 import { BatchRead } from '../../request/pipeline/hydrate/batch-read.js';
 import { hydrate } from '../../request/pipeline/hydrate/hydrate.js';
 import { openRequest } from '../../request/pipeline/request/open-request.js';
-import type { PipelineServices } from '../../request/pipeline/run-pipeline.js';
+import type { PipelineServices } from '../../request/pipeline/pipeline-services.js';
 import { dependenceOf, type Dependence } from '../../request/compile/dependence.js';
 import type { JudgedRequest } from './judged-request.js';
 import type { LoggedRequest, LoggedValues } from './logged-values.js';
@@ -163,7 +163,7 @@ export class TunablePipeline {
   async #run(step: PlannedStep, frame: Frame, ranking: Ranking): Promise<void> {
     for (const slot of step.outputs.values()) frame.clear(slot);
     runKernelsAtOnce(step.prepare, frame);
-    await runStep(step, frame, ranking, this.#deadline, {}, undefined);
+    await runStep(step, { frame, ranking, deadline: this.#deadline, handlers: {} }, undefined);
   }
 
   /** The steps to run again, with components that have the values in their options. */

@@ -1,7 +1,7 @@
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
-import { FramePool } from '../../language/frame/pool.js';
+import { FramePool } from '../../language/frame/frame.js';
 import { compileAnswer } from './compile-answer.js';
 import { compileLog } from './compile-log.js';
 import { compileSteps } from './compile-steps.js';

@@ -39,7 +39,11 @@ export async function compileStep(
   }
   const bound = await bindStep(step, index, plugin, use, pipeline, tools.files);
   if (bound === undefined) return undefined;
-  const created = await createComponent(step, plugin, bound.options, use, pipeline, tools, bound.recorded);
+  const created = await createComponent({
+    ...{ step, plugin, use, pipeline, tools },
+    bound: bound.options,
+    recorded: bound.recorded,
+  });
   if (created === undefined) return undefined;
 
   checkUnscored(step, created.component, pipeline);

@@ -60,7 +60,12 @@ async function outputsOf(
   const unseen = { ...pipeline, diagnostics: new Diagnostics() };
   const bound = await bindStep(step, index, plugin, use, unseen, tools.files);
   if (bound === undefined) return undefined;
-  const created = await createComponent(step, plugin, bound.options, use, unseen, tools, bound.recorded);
+  const created = await createComponent({
+    ...{ step, plugin, use, tools },
+    bound: bound.options,
+    pipeline: unseen,
+    recorded: bound.recorded,
+  });
   if (created === undefined) return undefined;
   await closeComponents([created.component]);
   return (created.component as Partial<FeatureComponent>).outputs;

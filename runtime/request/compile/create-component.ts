@@ -1,3 +1,4 @@
+import type { BuildContext } from '../../ground/api/build-context.js';
 import type { Input } from '../../ground/api/input.js';
 import type { CurationBinding } from '../../state/curation/curation-binding.js';
 import { OptionError } from '../../ground/api/option-error.js';
@@ -32,72 +33,37 @@ export interface CreatedComponent {
   readonly rules: readonly CurationRule[];
 }
 
+/** A step whose component is created. */
+export interface CreatingStep {
+  readonly step: StepDefinition;
+  readonly plugin: Plugin;
+  readonly bound: BoundOptions;
+  readonly use: NameUse;
+  readonly pipeline: OpenPipeline;
+  readonly tools: StepTools;
+  /** Learns the columns that the component asks for. */
+  readonly recorded: RecordedInputs;
+}
+
+/** What a component asks for in its `create`. */
+interface Asked {
+  readonly inputs: Kernel[];
+  readonly needs: Map<string, NeededFeature>;
+  readonly bindings: CurationBinding[];
+}
+
 /**
  * Calls a plugin's `create`, and checks what it returns.
- * @param recorded learns the columns that the component asks for
  * @returns undefined if there were errors, which are reported, or if the step waits for another
  */
-export async function createComponent(
-  step: StepDefinition,
-  plugin: Plugin,
-  { checked, value }: BoundOptions,
-  use: NameUse,
-  { definition, names, reads, eventKinds, diagnostics }: OpenPipeline,
-  { plugins, services, files, curation }: StepTools,
-  recorded: RecordedInputs,
-): Promise<CreatedComponent | undefined> {
-  const environment = names.environment(use);
-  const inputs: Kernel[] = [];
-  const needs = new Map<string, NeededFeature>();
-  const need = (name: string, place?: OptionPath, about?: string): Input => {
-    if (typeof name !== 'string' || name.trim() === '')
-      throw new Error('`need` expects a name such as product.price or view:feature');
-    const at = place === undefined ? step.use.at : checked.locate(place);
-    const compiled = compileText({ value: name, at }, ANYTHING, environment, diagnostics, about);
-    if (compiled === undefined) throw NEED_FAILED;
-    inputs.push(...compiled.kernels);
-    const input = inputOf(compiled, name, reads.layout);
-    needs.set(name, neededFeature(name, input, reads));
-    return input;
-  };
-
-  const bindings: CurationBinding[] = [];
-  const caller = { pipeline: definition.name, step: nameOf(step) };
+export async function createComponent(creating: CreatingStep): Promise<CreatedComponent | undefined> {
+  const { step, plugin, use, recorded } = creating;
+  const { checked, value } = creating.bound;
+  const { plugins, curation } = creating.tools;
+  const { diagnostics } = creating.pipeline;
+  const asked: Asked = { inputs: [], needs: new Map(), bindings: [] };
   try {
-    const build = recorded.recording({
-      name: nameOf(step),
-      pipeline: definition.name,
-      candidateType: definition.candidateType.value,
-      eventKinds,
-      need: (name, place) => need(name, place),
-      needColumn: (column, place) =>
-        need(names.ofColumn(column), place, `the model's column \`${column}\`: `),
-      needInteractions: (wanted) => reads.histories.need(wanted),
-      needCuration: (wanted) => {
-        const binding = needCuration(wanted, {
-          pipeline: definition.name,
-          names: environment,
-          others: names.environment(new NameUse([])),
-          layout: reads.layout,
-          lists: curation,
-          locate: (path) => checked.locate(path),
-          diagnostics,
-        });
-        bindings.push(binding);
-        return binding;
-      },
-      trees: treeEngine,
-      ...services.ofPlugin(plugin.name, caller),
-      http: services.http(caller),
-      ...(definition.task === 'rank' ? { pageSize: definition.page.maxSize } : {}),
-      // A step that waits is compiled again, so it warns then. A param can get a value for which there is no warning.
-      warn: (place, message, help) => {
-        if (use.waitsFor === undefined && checked.params.size === 0)
-          diagnostics.warning('no_effect', checked.locate(place), message, help);
-      },
-      findFile: (path) => files.find(path),
-      findPackage: (wanted) => services.findPackage(wanted),
-    });
+    const build = recorded.recording(buildOf(creating, asked));
     const created: unknown = await plugin.create(value as never, build);
     const faults = componentFaults(created, plugin.kind);
     if (use.waitsFor !== undefined) {
@@ -105,6 +71,7 @@ export async function createComponent(
       if (faults.length === 0) await closeComponents([created as Component]);
       return undefined;
     }
+    const { inputs, needs, bindings } = asked;
     for (const binding of bindings) curation?.bind(binding);
     // What is wrong with a component is the fault of the plugin, not of the step.
     const at = plugins.place(plugin.name) ?? step.use.at;
@@ -118,6 +85,59 @@ export async function createComponent(
       for (const fault of faultsIn(error)) reportFault(fault, step, checked, diagnostics);
     return undefined;
   }
+}
+
+/** What the `create` of a component gets. */
+function buildOf({ step, plugin, bound, use, pipeline, tools }: CreatingStep, asked: Asked): BuildContext {
+  const { definition, names, reads, eventKinds, diagnostics } = pipeline;
+  const { services, files, curation } = tools;
+  const { checked } = bound;
+  const environment = names.environment(use);
+  const need = (name: string, place?: OptionPath, about?: string): Input => {
+    if (typeof name !== 'string' || name.trim() === '')
+      throw new Error('`need` expects a name such as product.price or view:feature');
+    const at = place === undefined ? step.use.at : checked.locate(place);
+    const compiled = compileText({ value: name, at }, ANYTHING, environment, diagnostics, about);
+    if (compiled === undefined) throw NEED_FAILED;
+    asked.inputs.push(...compiled.kernels);
+    const input = inputOf(compiled, name, reads.layout);
+    asked.needs.set(name, neededFeature(name, input, reads));
+    return input;
+  };
+  const caller = { pipeline: definition.name, step: nameOf(step) };
+  return {
+    name: nameOf(step),
+    pipeline: definition.name,
+    candidateType: definition.candidateType.value,
+    eventKinds,
+    need: (name, place) => need(name, place),
+    needColumn: (column, place) => need(names.ofColumn(column), place, `the model's column \`${column}\`: `),
+    needInteractions: (wanted) => reads.histories.need(wanted),
+    needCuration: (wanted) => {
+      const binding = needCuration(wanted, {
+        pipeline: definition.name,
+        names: environment,
+        others: names.environment(new NameUse([])),
+        layout: reads.layout,
+        lists: curation,
+        locate: (path) => checked.locate(path),
+        diagnostics,
+      });
+      asked.bindings.push(binding);
+      return binding;
+    },
+    trees: treeEngine,
+    ...services.ofPlugin(plugin.name, caller),
+    http: services.http(caller),
+    ...(definition.task === 'rank' ? { pageSize: definition.page.maxSize } : {}),
+    // A step that waits is compiled again, so it warns then. A param can get a value for which there is no warning.
+    warn: (place, message, help) => {
+      if (use.waitsFor === undefined && checked.params.size === 0)
+        diagnostics.warning('no_effect', checked.locate(place), message, help);
+    },
+    findFile: (path) => files.find(path),
+    findPackage: (wanted) => services.findPackage(wanted),
+  };
 }
 
 /** Thrown through `create` if a needed name cannot be read now: it is wrong and reported, or the step waits for it. */

@@ -9,7 +9,7 @@ import type { FeatureDecoder, WantedFeature } from '../../state/store/codec/feat
 import type { ColumnShape, FrameLayout, Scope } from '../../language/frame/frame-layout.js';
 import type { TrackedFacet } from './tracked-facet.js';
 import type { ExpressionType, Kernel } from '../../language/expression/environment.js';
-import type { FramePool } from '../../language/frame/pool.js';
+import type { FramePool } from '../../language/frame/frame.js';
 
 /** The immutable result of compiling a pipeline. Nothing is resolved, parsed or looked up by name after this. */
 export interface Plan {

@@ -25,3 +25,8 @@ export interface RankedCandidate {
   readonly candidate_id: string;
   readonly ranked_score: number;
 }
+
+/** A score as JSON; null if there is none. */
+export function finiteOrNull(score: number): number | null {
+  return Number.isFinite(score) ? score : null;
+}

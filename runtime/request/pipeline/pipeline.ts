@@ -7,7 +7,8 @@ import { describePlan } from './explain/describe.js';
 import { answerSchema } from './page/answer-schema.js';
 import { MisspeltFields, type MisspeltField } from './request/misspelt-fields.js';
 import { requestSchema } from './request/request-schema.js';
-import { runPipeline, type PipelineExperiments, type PipelineServices } from './run-pipeline.js';
+import type { PipelineExperiments, PipelineServices } from './pipeline-services.js';
+import { answer } from './run-pipeline.js';
 import { readersOf } from './hydrate/source-cells.js';
 import { RankingLog, type RecordServices } from './log/ranking-log.js';
 import type { Pipeline } from './types.js';
@@ -53,12 +54,12 @@ export function mountPipeline(
     requestSchema: requestSchema(definition, entities),
     answerSchema: answerSchema(plan),
     run: (body, context) => {
-      const run = runPipeline(plan, mounted, body, context);
+      const run = answer(plan, mounted, body, context);
       services.usage?.hold(run);
       return run;
     },
     explain: async (body, context) => {
-      const run = runPipeline(plan, mounted, body, context, true);
+      const run = answer(plan, mounted, body, context, true);
       services.usage?.hold(run);
       const { explanation } = await run;
       if (explanation === undefined) throw new Error('the explained run has no explanation');

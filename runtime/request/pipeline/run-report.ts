@@ -1,39 +1,91 @@
+import type { FinishedStages, OpenedRequest, PlanRun } from './plan-run.js';
 import type { StoreFailure } from '../../ground/api/error-codes.js';
-import type { RankedCandidates } from './components/run-components.js';
-import type { ReadStatuses } from './features/fetch-features.js';
-import type { BatchRead } from './hydrate/batch-read.js';
-import { degradationsOf, unscoredOf } from './page/degraded.js';
-import type { RankingRequest } from './request/read-request.js';
-import type { StageTimes } from './stages.js';
+import type { StatusCounts } from '../../state/index/status-counts.js';
+import type { Ranking } from './components/ranking.js';
+import type { StepReport } from './components/run-components.js';
+import type { Degradation } from './page/degraded.js';
+import { pageTeams } from './interleave/mixed-run.js';
+import type { MisspeltField } from './request/misspelt-fields.js';
 import type { RunReport } from './types.js';
 
-/**
- * The data about a finished request for the metrics and the explanation.
- * @param lossCode why the candidates are unranked; undefined if they are ranked
- */
+const NO_FIELDS: readonly MisspeltField[] = [];
+
+/** The data about a finished request for the metrics and the explanation. */
 export function reportOf(
-  request: RankingRequest,
-  batch: BatchRead,
-  { features, attributes }: ReadStatuses,
-  { ranking, steps, stepMs }: RankedCandidates,
-  stageMs: StageTimes,
-  lossCode: StoreFailure | undefined,
-): Omit<RunReport, 'experiments' | 'misspeltFields'> {
+  { services, stages, taken }: PlanRun,
+  { request, indexed }: OpenedRequest,
+  { ranked, page, statuses, mixed, batch, lossCode }: FinishedStages,
+): RunReport {
+  const { ranking, steps, stepMs } = ranked;
+  const misspelt =
+    request.unknownFields.size === 0
+      ? NO_FIELDS
+      : (services.misspelt?.of(request.unknownFields) ?? NO_FIELDS);
   const unscored = unscoredOf(steps, ranking);
+  const degraded = degradationsOf(steps, statuses.features, unscored, ranking.rows.length, lossCode);
   return {
-    stageMs,
+    stageMs: stages.clock.ms,
     stepMs,
     roundTrips: batch.roundTrips,
     keysRead: batch.keysRead,
     outside: batch.outside,
     candidates: request.ids.length,
     duplicates: request.duplicates.length,
-    skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
-    degraded: degradationsOf(steps, features, unscored, ranking.rows.length, lossCode),
+    skippedSteps: degraded.flatMap(({ cause, value }) => (cause === 'skipped' ? value : [])),
+    degraded: mixed === undefined ? degraded : [...degraded, ...mixed.degraded],
     unscored,
     unknownFields: request.unknownFields,
-    featureStatuses: features,
-    attributeStatuses: attributes,
+    misspeltFields: misspelt,
+    featureStatuses: statuses.features,
+    attributeStatuses: statuses.attributes,
     missingEntities: batch.missing,
+    experiments: taken,
+    ...(indexed !== undefined && { indexed }),
+    ...(mixed?.teams !== undefined && { interleaved: pageTeams(mixed.teams, page) }),
   };
+}
+
+/**
+ * @param unscored see `unscoredOf`
+ * @param lossCode why the store could not be read; if set, it is the only reported cause
+ */
+function degradationsOf(
+  steps: readonly StepReport[],
+  statuses: StatusCounts,
+  unscored: number,
+  ranked: number,
+  lossCode: StoreFailure | undefined,
+): readonly Degradation[] {
+  if (lossCode !== undefined) return [{ cause: 'unranked', value: lossCode }];
+  const found: Degradation[] = [];
+  if (unscored > 0) found.push({ cause: 'unscored', value: `${unscored}/${ranked}` });
+  for (const { outcome, step } of steps)
+    if (outcome === 'failed') found.push({ cause: 'skipped', value: step.as });
+  for (const { notFinite = 0, step } of steps)
+    if (notFinite > 0) found.push({ cause: 'not_finite', value: step.as });
+  for (const view of statuses.failedViews()) found.push({ cause: 'failed', value: view });
+  return found;
+}
+
+const SCORED = 1;
+const LEFT = 2;
+
+/**
+ * Counts ranked candidates without a score although a step that sets the score ran over them. It checks single
+ * candidates only if a step left some unscored.
+ */
+function unscoredOf(steps: readonly StepReport[], ranking: Ranking): number {
+  let hasLeft = false;
+  for (const { scored } of steps) if (scored !== undefined && scored.left.length > 0) hasLeft = true;
+  if (!hasLeft) return 0;
+  const setting = steps.flatMap(({ scored }) => scored ?? []);
+  const found = new Uint8Array(ranking.scores.length);
+  for (const { rows, left } of setting) {
+    const isLeft = new Uint8Array(found.length);
+    for (const row of left) isLeft[row] = 1;
+    for (const row of rows) found[row] = (found[row] ?? 0) | (isLeft[row] === 1 ? LEFT : SCORED);
+  }
+  let count = 0;
+  for (const row of ranking.rows) if (found[row] === LEFT) count++;
+  return count;
 }

@@ -1,17 +1,51 @@
 import { Deadline } from '../../ground/core/deadline.js';
 import type { Usage } from '../../ground/core/usage.js';
 import { errorCodeOf, type SpanHolder, type TraceSpan } from '../../project/tracing/trace-span.js';
-import { StageClock, type StageName } from './stages.js';
+import { STAGES, type StageName, type StageTimes } from './stages.js';
 import type { RequestContext } from './types.js';
 
-/** Runs the stages of one request: it times and traces each stage, and ends the request at its deadline. */
+const ZERO = Object.fromEntries(STAGES.map(({ name }) => [name, 0])) as Record<StageName, number>;
+
+/** Times the stages of one request. */
+export class StageClock {
+  readonly #ms = { ...ZERO };
+  /** As `performance.now()`. */
+  readonly started = performance.now();
+  #last = this.started;
+  #ended = 0;
+
+  /** Ends a stage. @throws Error if it is not the next stage of STAGES */
+  end(stage: StageName): void {
+    const expected = STAGES[this.#ended++]?.name;
+    if (stage !== expected)
+      throw new Error(`stage ${stage} ended, but expected ${expected ?? 'no further stage'}`);
+    const now = performance.now();
+    this.#ms[stage] += now - this.#last;
+    this.#last = now;
+  }
+
+  /** Runs synchronous work whose time counts for another stage than the current one. */
+  count(stage: StageName, work: () => void): void {
+    const begun = performance.now();
+    work();
+    const spent = performance.now() - begun;
+    this.#ms[stage] += spent;
+    this.#last += spent;
+  }
+
+  get ms(): StageTimes {
+    return this.#ms;
+  }
+}
+
+/** The stages of one request, one after the other: it times and traces them, and ends the request at its deadline. */
 export class StageRunner implements SpanHolder {
   readonly clock = new StageClock();
   readonly deadline: Deadline;
   readonly #request: TraceSpan | undefined;
-  /** The span of the current stage. */
+  /** The span of the last stage that was entered. */
   span: TraceSpan | undefined;
-
+  #current: StageName | undefined;
   readonly #isOwn: boolean;
 
   constructor(
@@ -27,20 +61,30 @@ export class StageRunner implements SpanHolder {
         : new Deadline(limitMs, { usage, started: this.clock.started, parent: deadline });
   }
 
-  /** Runs one stage. @throws MillraceError deadline_exceeded, also after a stage that never yielded to the event loop */
-  async run<T>(stage: StageName, work: () => T | Promise<T>): Promise<T> {
-    const span = (this.span = this.#request?.start('stage', stage));
-    try {
-      const result = await work();
-      this.clock.end(stage);
-      this.deadline.check();
-      return result;
-    } catch (error) {
-      span?.fail(errorCodeOf(error));
-      throw error;
-    } finally {
-      span?.end();
-    }
+  /** Ends the current stage and begins the next. @throws as `leave` */
+  enter(stage: StageName): void {
+    if (this.#current !== undefined) this.leave();
+    this.#current = stage;
+    if (this.#request !== undefined) this.span = this.#request.start('stage', stage);
+  }
+
+  /**
+   * Ends the current stage.
+   * @throws MillraceError deadline_exceeded, also after a stage that never yielded to the event loop
+   */
+  leave(): void {
+    if (this.#current === undefined) throw new Error('there is no stage to leave');
+    this.clock.end(this.#current);
+    this.deadline.check();
+    this.span?.end();
+    this.#current = undefined;
+  }
+
+  /** Ends the current stage, if there is one, with an error. */
+  fail(error: unknown): void {
+    if (this.#current === undefined) return;
+    this.span?.fail(errorCodeOf(error));
+    this.span?.end();
   }
 
   /** Call when the request is answered or has failed. */

@@ -4,11 +4,11 @@ import type { Deadline } from '../../ground/core/deadline.js';
 import type { StatusCounts } from '../../state/index/status-counts.js';
 import type { Degradation } from './page/degraded.js';
 import type { PipelineAnswer } from './answer-types.js';
-import type { PageTeams } from './interleave/mixed-run.js';
+import type { Team } from './interleave/team.js';
 import type { Explanation } from './explain/explanation.js';
 import type { IndexedCandidates } from './request/index-candidates.js';
 import type { StageTimes } from './stages.js';
-import type { ArmOverrides, TakenArm } from '../experiments/live-experiments.js';
+import type { ArmOverrides, Rival, TakenArm } from '../experiments/live-experiments.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 
 /** What the caller of a pipeline provides besides the body. */
@@ -29,6 +29,14 @@ export interface RequestContext {
   readonly arms?: ArmOverrides | undefined;
   /** Called if the request fails, with the experiments that it takes part in; their arms may be the cause. */
   readonly failed?: (experiments: readonly TakenArm[]) => void;
+}
+
+/** The teams of an answered page. */
+export interface PageTeams {
+  readonly experiment: string;
+  readonly arms: Rival['arms'];
+  /** By place on the page. */
+  readonly teams: readonly Team[];
 }
 
 /** The data about one request for the metrics and the explanation. */

@@ -2,9 +2,10 @@ import { packageFinder } from '../../request/compile/find-package.js';
 import type { ReloadReport } from '../http/instance.js';
 import type { Settings } from '../../project/settings/settings.js';
 import { openTracing } from '../../project/tracing/open-tracing.js';
+import type { Tracing } from '../../project/tracing/tracing.js';
 import { AppMetrics } from './app-metrics.js';
 import type { Overrides } from './container/services.js';
-import { TOKENS } from './container/tokens.js';
+import { TOKENS, type Container } from './container/tokens.js';
 import { announce } from './project/announce.js';
 import { compareGenerations } from './project/compare-generations.js';
 import { compileProject, type CompiledProject } from './project/compile-project.js';
@@ -96,21 +97,10 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   consumption?.show(services);
   await consumption?.use(first);
 
-  const store = services.resolve(TOKENS.store);
-  const close = async (): Promise<void> => {
-    await consumption?.close();
-    await reloader.close();
-    // The last requests and their effects have ended by now.
-    const written = recording?.sinks.ledger.close(LEDGER_MS);
-    const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
-    await services.resolve(TOKENS.stops)?.close();
-    await services.resolve(TOKENS.serviceSchemas)?.close();
-    await store.close();
-    await flushed;
-    await written;
-  };
+  const close = (): Promise<void> =>
+    closeApp(services, settings, { consumption, reloader, recording, tracing });
   return new RunningApp(reloader, {
-    store,
+    store: services.resolve(TOKENS.store),
     logger,
     metrics: services.resolve(TOKENS.metrics),
     admission: services.resolve(TOKENS.admission),
@@ -118,4 +108,29 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     sources: consumption?.sources,
     close,
   });
+}
+
+/** The parts of an app that end with it. */
+interface AppParts {
+  readonly consumption: Consumption | undefined;
+  readonly reloader: Reloader;
+  readonly recording: ReturnType<typeof openRecording> | undefined;
+  readonly tracing: Tracing | undefined;
+}
+
+async function closeApp(
+  services: Container,
+  { drainMs }: Settings,
+  { consumption, reloader, recording, tracing }: AppParts,
+): Promise<void> {
+  await consumption?.close();
+  await reloader.close();
+  // The last requests and their effects have ended by now.
+  const written = recording?.sinks.ledger.close(LEDGER_MS);
+  const flushed = tracing?.close(Math.min(drainMs, FLUSH_MS));
+  await services.resolve(TOKENS.stops)?.close();
+  await services.resolve(TOKENS.serviceSchemas)?.close();
+  await services.resolve(TOKENS.store).close();
+  await flushed;
+  await written;
 }

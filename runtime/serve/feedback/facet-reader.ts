@@ -4,7 +4,7 @@ import { HydrationBuilder } from '../../request/compile/hydration-builder.js';
 import { levelsOf } from '../../request/compile/levels.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import { FrameLayout } from '../../language/frame/frame-layout.js';
-import { FramePool } from '../../language/frame/pool.js';
+import { FramePool } from '../../language/frame/frame.js';
 import { hydrate, type HydrationPlan } from '../../request/pipeline/hydrate/hydrate.js';
 import type { ReadServices } from '../../request/pipeline/hydrate/read-services.js';
 import { MAX_ID_LENGTH } from '../../ground/core/ids.js';

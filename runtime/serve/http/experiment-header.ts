@@ -2,8 +2,7 @@ import type { Request, Response } from 'express';
 import { refusalOf } from '../access/authorize.js';
 import { MillraceError } from '../../ground/api/errors.js';
 import type { ArmOverrides } from '../../request/experiments/live-experiments.js';
-import type { PageTeams } from '../../request/pipeline/interleave/mixed-run.js';
-import type { RunReport } from '../../request/pipeline/types.js';
+import type { PageTeams, RunReport } from '../../request/pipeline/types.js';
 import { requestState } from './request-state.js';
 
 /** In an answer: the experiments of the request, and its arms. In a request: the arms that it asks for. */

@@ -45,7 +45,7 @@ export function sendPage(res: ServerResponse, html: string, policy: string, stat
 
 /** Sends a text of the given media type. */
 export function sendText(res: ServerResponse, status: number, type: string, text: string): void {
-  if (prepareEarlyAnswer(res.req, res)) res.setHeader('Connection', 'close');
+  if (!res.req.complete && prepareEarlyAnswer(res.req, res)) res.setHeader('Connection', 'close');
   res.statusCode = status;
   res.setHeader('Content-Type', type);
   res.setHeader('Content-Length', Buffer.byteLength(text));

@@ -52,6 +52,11 @@ export function countSources(registry: Registry, states: () => readonly SourceSt
       for (const { name, slowedMs } of states()) this.inc({ source: name }, slowedMs / 1000);
     },
   });
+  showSources(registers, states);
+}
+
+/** What the sources are like now. */
+function showSources(registers: Registry[], states: () => readonly SourceState[]): void {
   new Gauge({
     name: 'millrace_source_lag_messages',
     help: 'Messages that were added and not read yet by the group of a source.',

@@ -51,6 +51,22 @@ export function countStore(registry: Registry, monitor: StoreMonitor, check: Sto
       this.inc(monitor.retries);
     },
   });
+  countSamples(registers, monitor);
+  new Gauge({
+    name: 'millrace_store_warnings',
+    help: 'Warnings about the store that hold now, by code; /readyz and the log have the details.',
+    aggregator: 'max',
+    labelNames: ['code'],
+    registers,
+    collect() {
+      for (const code of Object.keys(STORE_WARNINGS) as StoreWarningCode[])
+        this.set({ code }, monitor.warnings().filter((warning) => warning.code === code).length);
+    },
+  });
+}
+
+/** How the stored entities fit the schema. */
+function countSamples(registers: Registry[], monitor: StoreMonitor): void {
   new Gauge({
     name: 'millrace_schema_sampled_records',
     help: 'Stored entities whose values were compared with the schema when the project was loaded.',
@@ -72,17 +88,6 @@ export function countStore(registry: Registry, monitor: StoreMonitor, check: Sto
       this.reset();
       for (const [entity_type, { misfits }] of monitor.samples)
         for (const [attribute, count] of misfits) this.set({ entity_type, attribute }, count);
-    },
-  });
-  new Gauge({
-    name: 'millrace_store_warnings',
-    help: 'Warnings about the store that hold now, by code; /readyz and the log have the details.',
-    aggregator: 'max',
-    labelNames: ['code'],
-    registers,
-    collect() {
-      for (const code of Object.keys(STORE_WARNINGS) as StoreWarningCode[])
-        this.set({ code }, monitor.warnings().filter((warning) => warning.code === code).length);
     },
   });
 }

@@ -4,8 +4,9 @@ import { DEFAULTED, defaultedCause, Status, statusName, type StatusName } from '
 /** Number of status bytes: each status, and its defaulted form. */
 const STATUSES = 2 * DEFAULTED;
 
-/** Counts of one column; all zero between columns. */
-const scratch = new Uint32Array(STATUSES);
+/** From so many rows on, eight cells are tested at once. */
+const MANY_ROWS = 64;
+const NONE = new Float64Array(0);
 
 /**
  * The number of cells with one status, in a view or another named group. For a defaulted status, it also has the reason
@@ -21,26 +22,27 @@ export interface StatusCount {
 /** Counts feature cells by view and status, one column at a time. */
 export class StatusCounts {
   readonly #byView = new Map<string, Float64Array>();
+  /** Columns of one view are counted one after the other. */
+  #lastView: string | undefined;
+  #last: Float64Array = NONE;
 
   /** Counts the first `rows` cells of a column. */
   count(view: string, { status }: Column, rows: number): void {
-    const counts = this.#of(view);
+    const counts = view === this.#lastView ? this.#last : this.#of(view);
     let row = 0;
-    if (status.byteOffset % 8 === 0) {
+    if (rows >= MANY_ROWS && status.byteOffset % 8 === 0) {
       // Most cells are present, which is status 0. Eight of them are tested at once as one double. No status sets its
       // highest bit, so a double of eight statuses is 0 only if all eight are present.
       const eights = new Float64Array(status.buffer, status.byteOffset, rows >> 3);
       let present = 0;
       for (let i = 0; i < eights.length; i++) {
         if (eights[i] === 0) present += 8;
-        else for (let at = 8 * i; at < 8 * i + 8; at++) tally(status[at] as number);
+        else for (let at = 8 * i; at < 8 * i + 8; at++) (counts[status[at] as number] as number)++;
       }
-      counts[0] = (counts[0] as number) + present;
+      counts[Status.present] = (counts[Status.present] as number) + present;
       row = 8 * eights.length;
     }
-    for (; row < rows; row++) tally(status[row] as number);
-    for (let one = 0; one < STATUSES; one++) counts[one] = (counts[one] as number) + (scratch[one] as number);
-    scratch.fill(0);
+    for (; row < rows; row++) (counts[status[row] as number] as number)++;
   }
 
   addAll(other: StatusCounts): void {
@@ -73,10 +75,8 @@ export class StatusCounts {
       counts = new Float64Array(STATUSES);
       this.#byView.set(view, counts);
     }
+    this.#lastView = view;
+    this.#last = counts;
     return counts;
   }
-}
-
-function tally(status: number): void {
-  scratch[status] = (scratch[status] as number) + 1;
 }

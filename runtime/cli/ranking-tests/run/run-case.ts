@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
-import { runPipeline } from '../../../request/pipeline/run-pipeline.js';
+import { answer } from '../../../request/pipeline/run-pipeline.js';
 import { EVENT_TIME } from '../../../state/index/row-keys.js';
 import { entriesIn, itemsIn, member, plain, type Placed } from '../files/placed.js';
 import { stubbedEntries, stubbedOutput } from '../files/stubbed.js';
@@ -78,7 +78,7 @@ export class OpenCase {
     const { store, layouts, now } = this.#services;
     let outcome: Outcome | undefined;
     try {
-      await runPipeline(
+      await answer(
         plan,
         { store, layouts, now, observe: (run) => void (outcome = outcomeOf(run, wanted)) },
         body,

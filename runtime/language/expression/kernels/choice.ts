@@ -1,3 +1,4 @@
+import type { Kernel } from '../environment.js';
 import type { Column } from '../../../ground/api/columns.js';
 import { isKnown, Status } from '../../../ground/api/status.js';
 import type { Pieces } from '../../../ground/core/pieces.js';
@@ -122,4 +123,18 @@ function knownAt(column: Column, row: number): boolean {
 function takeCell(from: Column, to: Column, row: number): void {
   copyCell(from, row * from.stride, to, row);
   if (isKnown(to.status[row])) to.status[row] = Status.present;
+}
+
+/** Copies the one cell of the request, with its status, to every candidate's row. */
+export function broadcast(out: number, from: number): Kernel {
+  return (frame) => {
+    const one = frame.columns[from] as Column;
+    const all = frame.columns[out] as Column;
+    if (one.kind === 'number' && all.kind === 'number') {
+      all.values.fill(one.values[0] ?? NaN, 0, frame.count);
+      all.status.fill(one.status[0] ?? 0, 0, frame.count);
+      return undefined;
+    }
+    return cellByCell(all, frame.count, (row) => copyCell(one, 0, all, row));
+  };
 }

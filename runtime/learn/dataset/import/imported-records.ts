@@ -8,7 +8,7 @@ import type { Frame } from '../../../language/frame/frame.js';
 import type { Ledger } from '../../../state/ledger/ledger.js';
 import { recordSchema, type RecordColumn, type RecordSchema } from '../../../state/ledger/record-schema.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
-import { releaseFrame } from '../../../request/pipeline/components/release-frame.js';
+import { releaseFrame } from '../../../request/pipeline/log/leave-record.js';
 import { Ranking } from '../../../request/pipeline/components/ranking.js';
 import { runStep, type StepReport } from '../../../request/pipeline/components/run-components.js';
 import { fetchFeatures } from '../../../request/pipeline/features/fetch-features.js';
@@ -18,7 +18,7 @@ import { HashedIds } from '../../../request/pipeline/log/hashed-cells.js';
 import { loggedValues, rankingSchema } from '../../../request/pipeline/log/ranking-schema.js';
 import { openRequest } from '../../../request/pipeline/request/open-request.js';
 import type { RankingRequest } from '../../../request/pipeline/request/read-request.js';
-import type { PipelineServices } from '../../../request/pipeline/run-pipeline.js';
+import type { PipelineServices } from '../../../request/pipeline/pipeline-services.js';
 import type {
   ForeignAct,
   ForeignCandidate,
@@ -141,7 +141,9 @@ export class ImportedRecords {
       runKernelsAtOnce(step.prepare, frame);
       // The order is that of the other system, and it showed all of these candidates: no filter and no rule runs.
       if (step.kind === 'feature' || step.kind === 'model')
-        reports.push(await runStep(step, frame, steps, this.#deadline, {}, undefined));
+        reports.push(
+          await runStep(step, { frame, ranking: steps, deadline: this.#deadline, handlers: {} }, undefined),
+        );
     }
     runKernelsAtOnce(plan.log.kernels, frame);
     const byId = new Map(ranking.candidates.map((candidate) => [candidate.id, candidate]));

@@ -56,8 +56,9 @@ function settleNumbers(
   rows: number,
 ): void {
   for (let row = 0; row < rows; row++) {
-    const byte = statusAt(status, row);
+    const byte = status[row] as number;
     if (IS_STATUS[byte] === 0) throw noStatus(output, row, byte);
+    if (byte === Status.present && kind !== 'bool' && Number.isFinite(values[row])) continue;
     const known = isKnown(byte);
     if (known && !Number.isFinite(values[row])) {
       status[row] = Status.absent;

@@ -352,7 +352,8 @@ export class Ranking {
 
   /** The positions of the pinned rows that hold their pins, by row. */
   get pins(): ReadonlyMap<number, number> {
-    return winningPins(this.#pins);
+    const { curation, pipeline } = this.#pins;
+    return curation.size + pipeline.size === 0 ? pipeline : winningPins(this.#pins);
   }
 
   /** Whose pin of a row counts. */

@@ -22,7 +22,6 @@ import type { Deadline } from '../../../ground/core/deadline.js';
 import { errorCodeOf, type TraceSpan } from '../../../project/tracing/trace-span.js';
 import { Ranking, type RankingSnapshot } from './ranking.js';
 import { StepEdit } from './step-edit.js';
-import { watched, type StepHandlers } from './step-handlers.js';
 import { StepView } from './step-view.js';
 import { traceStep } from './trace-step.js';
 
@@ -41,7 +40,7 @@ export interface StepReport {
   /** For a rule: candidates that got a score that is not finite, which was undone. They count as skipped, too. */
   readonly notFinite?: number;
   /** For a rule: which rules inside the step changed which rows. */
-  readonly causes?: Causes;
+  readonly causes?: Causes | undefined;
   /** For a rule that sets the score: the rows that it worked on, and the rows that it left without a score. */
   readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
   /** The ranking before a step that ran and may have changed it. */
@@ -59,6 +58,17 @@ export interface StepObserver {
   /** Whether the request is only explained, so that effects are left out. */
   readonly isRehearsal: boolean;
 }
+
+/** What is told of a step while a request runs. By default nothing is told. */
+export interface StepHandlers {
+  /** Called when an effect fails. The error is not reported anywhere else. */
+  readonly onEffectError?: ((step: PlannedStep, error: unknown) => void) | undefined;
+  /** Called when a component computed for long without a pause: no other request ran meanwhile. */
+  readonly onHeld?: ((step: PlannedStep, ms: number) => void) | undefined;
+}
+
+/** How long a component may compute without a pause before it is told, in milliseconds. */
+export const LONG_MS = 100;
 
 /** What the steps of one request need besides the frame. */
 export interface StepServices extends StepHandlers {
@@ -106,6 +116,7 @@ export async function runComponents(
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];
   const stepMs = new Float64Array(plan.steps.length).fill(NaN);
+  const work = { frame, ranking, deadline, handlers: services };
   const check = (): void => deadline.check();
   let began = performance.now();
   for (const step of plan.steps) {
@@ -117,10 +128,11 @@ export async function runComponents(
       continue;
     }
     observer?.before(step, ranking);
-    const done =
+    const running =
       span?.isRecorded === true
-        ? await traceStep(span, step, (own) => runStep(step, frame, ranking, deadline, services, own))
-        : await runStep(step, frame, ranking, deadline, services, span);
+        ? traceStep(span, step, (own) => runStep(step, work, own))
+        : runStep(step, work, span);
+    const done = running instanceof Promise ? await running : running;
     const ended = performance.now();
     if (done.outcome !== 'not_asked_for') stepMs[reports.length] = ended - began;
     began = ended;
@@ -157,108 +169,173 @@ export function takesSnapshot({ kind, top }: PlannedStep): boolean {
   return kind === 'rule' || top !== undefined;
 }
 
+/** What the steps of a request work on. */
+export interface StepWork {
+  readonly frame: Frame;
+  readonly ranking: Ranking;
+  readonly deadline: Deadline;
+  readonly handlers: StepHandlers;
+}
+
+/** One step at work. */
+interface RunningStep extends StepWork {
+  readonly step: PlannedStep;
+  readonly view: StepView;
+  /** The ranking before the step, if the step may change it. */
+  readonly before: RankingSnapshot | undefined;
+  readonly span: TraceSpan | undefined;
+}
+
 /**
- * Runs one step, after its `prepare` kernels.
+ * Runs one step, after its `prepare` kernels. It returns a promise only if it has to wait.
  * @param copied a copy of the ranking as it is, if there is one
  * @throws MillraceError component_failed, deadline_exceeded
  */
-export async function runStep(
+export function runStep(
   step: PlannedStep,
-  frame: Frame,
-  ranking: Ranking,
-  deadline: Deadline,
-  handlers: StepHandlers,
+  work: StepWork,
   span: TraceSpan | undefined,
   copied?: RankingSnapshot,
-): Promise<StepReport> {
-  if (step.when !== undefined && frame.number(step.when.slot).values[0] !== 1) {
+): StepReport | Promise<StepReport> {
+  const { frame, ranking, deadline, handlers } = work;
+  if (step.when !== undefined && frame.number(step.when.slot).values[0] !== 1)
     return report(step, { outcome: 'not_asked_for' });
-  }
   const before = takesSnapshot(step) ? (copied ?? ranking.snapshot()) : undefined;
   const rows = step.top === undefined ? ranking.rows : ranking.scopeTo(step.top);
-  const computing = runKernels(step.inputs, frame, () => deadline.check());
-  if (computing !== undefined) await computing;
-  const view = new StepView(step, frame, rows, ranking, deadline, span);
-  try {
-    switch (step.kind) {
-      case 'feature':
-      case 'model': {
-        const component = step.component as FeatureComponent;
-        // A plugin may keep what it writes, and write to it later. What does not ship gets columns of its own.
-        const own = step.isShipped ? undefined : new Map<number, Column>();
-        const outputs = outputsOf(step, frame, own);
-        await finish(
-          watched(step, handlers, () => component.compute(view, outputs)),
-          deadline,
-        );
-        settleOutputs(step, frame, own);
-        return report(step, { before });
-      }
-      case 'filter': {
-        const component = step.component as FilterComponent;
-        const { removed, reason, undecided } = checkSelection(
-          await finish(
-            watched(step, handlers, () => component.select(view)),
-            deadline,
-          ),
-        );
-        ranking.remove(removed);
-        return report(step, { before, removed, reason, skipped: undecided });
-      }
-      case 'rule': {
-        const component = step.component as RuleComponent;
-        const edit = new StepEdit(ranking, step.number);
-        try {
-          const done = checkReport(
-            await finish(
-              watched(step, handlers, () => component.apply(view, edit)),
-              deadline,
-            ),
-          );
-          const { left, ...counts } = keepFinite(done, ranking, before?.scores);
-          const removed = [...new Set(edit.hidden)];
-          if (removed.length > 0) ranking.remove(removed);
-          const { causes } = edit;
-          if (component.scoring !== 'sets') return report(step, { before, removed, causes, ...counts });
-          const unscored = [...new Set([...(done.left ?? []), ...left])];
-          if (step.unscoredLast) {
-            ranking.putBelow(unscored);
-            for (const row of unscored) causes.add(row, 'unscored', 'place');
-          }
-          return report(step, { before, removed, causes, ...counts, scored: { rows, left: unscored } });
-        } finally {
-          edit.end();
-          if (!step.isShipped) ranking.leaveScores();
-        }
-      }
-      case 'effect': {
-        // The request does not wait for an effect, and an effect cannot fail it.
-        const running = watched(step, handlers, () => (step.component as EffectComponent).run?.(view));
-        if (!(running instanceof Promise)) return report(step, { before });
-        deadline.usage?.hold(running);
-        const pending = running.catch((error: unknown) => {
-          span?.fail(errorCodeOf(error));
-          handlers.onEffectError?.(step, error);
-        });
-        return report(step, { before, pending });
-      }
+  const begin = (): StepReport | Promise<StepReport> => {
+    const view = new StepView(step, frame, rows, ranking, deadline, span);
+    const running: RunningStep = { frame, ranking, deadline, handlers, step, view, before, span };
+    try {
+      const done = WORK[step.kind](running);
+      return done instanceof Promise ? done.catch((error: unknown) => skipStep(running, error)) : done;
+    } catch (error) {
+      return skipStep(running, error);
     }
-  } catch (error) {
-    span?.fail(errorCodeOf(error));
-    if (step.kind === 'effect') handlers.onEffectError?.(step, error);
-    deadline.check();
-    if (step.kind !== 'effect' && step.onError === 'fail') throw failed(step, error);
-    if (before !== undefined) ranking.restore(before);
-    for (const slot of step.outputs.values()) failColumn(frame, slot);
-    return report(step, {
-      outcome: 'failed',
-      reason: error instanceof Error ? error.message : String(error),
-    });
+  };
+  const computing = runKernels(step.inputs, frame, () => deadline.check());
+  return computing === undefined ? begin() : computing.then(begin);
+}
+
+/** What a step of each kind does. */
+const WORK: Readonly<
+  Record<PlannedStep['kind'], (running: RunningStep) => StepReport | Promise<StepReport>>
+> = {
+  feature: compute,
+  model: compute,
+  filter: select,
+  rule: apply,
+  effect: runEffect,
+};
+
+function compute(running: RunningStep): StepReport | Promise<StepReport> {
+  const { step, frame, view, before } = running;
+  const component = step.component as FeatureComponent;
+  // A plugin may keep what it writes, and write to it later. What does not ship gets columns of its own.
+  const own = step.isShipped ? undefined : new Map<number, Column>();
+  const outputs = outputsOf(step, frame, own);
+  return settled(
+    running,
+    () => component.compute(view, outputs),
+    () => {
+      settleOutputs(step, frame, own);
+      return report(step, { before });
+    },
+  );
+}
+
+function select(running: RunningStep): StepReport | Promise<StepReport> {
+  const { step, ranking, view, before } = running;
+  const component = step.component as FilterComponent;
+  return settled(
+    running,
+    () => component.select(view),
+    (selection) => {
+      const { removed, reason, undecided } = checkSelection(selection);
+      ranking.remove(removed);
+      return report(step, { before, removed, reason, skipped: undecided });
+    },
+  );
+}
+
+function apply(running: RunningStep): StepReport | Promise<StepReport> {
+  const { step, ranking, view, before } = running;
+  const component = step.component as RuleComponent;
+  const edit = new StepEdit(ranking, step.number);
+  const settle = (result: RuleReport): StepReport => {
+    const done = checkReport(result);
+    const { left, ...counts } = keepFinite(done, ranking, before?.scores);
+    const removed = edit.hidden.length === 0 ? edit.hidden : [...new Set(edit.hidden)];
+    if (removed.length > 0) ranking.remove(removed);
+    const { causes } = edit;
+    if (component.scoring !== 'sets') return report(step, { before, removed, causes, ...counts });
+    const unscored = done.left === undefined ? left : [...new Set([...done.left, ...left])];
+    if (step.unscoredLast) {
+      ranking.putBelow(unscored);
+      for (const row of unscored) causes.add(row, 'unscored', 'place');
+    }
+    return report(step, { before, removed, causes, ...counts, scored: { rows: view.rows, left: unscored } });
+  };
+  const end = (): void => {
+    edit.end();
+    if (!step.isShipped) ranking.leaveScores();
+  };
+  let isWaiting = false;
+  try {
+    const done = settled(running, () => component.apply(view, edit), settle);
+    if (!(done instanceof Promise)) return done;
+    isWaiting = true;
+    return done.finally(end);
+  } finally {
+    if (!isWaiting) end();
   }
 }
 
-function finish<T>(result: T | Promise<T>, deadline: Deadline): T | Promise<T> {
-  return result instanceof Promise ? deadline.within(result) : result;
+/** The request does not wait for an effect, and an effect cannot fail it. */
+function runEffect({ step, view, before, span, deadline, handlers }: RunningStep): StepReport {
+  const running = watched(step, handlers, () => (step.component as EffectComponent).run?.(view));
+  if (!(running instanceof Promise)) return report(step, { before });
+  deadline.usage?.hold(running);
+  const pending = running.catch((error: unknown) => {
+    span?.fail(errorCodeOf(error));
+    handlers.onEffectError?.(step, error);
+  });
+  return report(step, { before, pending });
+}
+
+/** Calls a component, and then settles what it returned. */
+function settled<T>(
+  { step, deadline, handlers }: RunningStep,
+  call: () => T | Promise<T>,
+  settle: (result: T) => StepReport,
+): StepReport | Promise<StepReport> {
+  const result = watched(step, handlers, call);
+  return result instanceof Promise ? deadline.within(result).then(settle) : settle(result);
+}
+
+/** The report of a step that failed, if the request can go on without it. @throws MillraceError component_failed */
+function skipStep(
+  { step, frame, ranking, deadline, handlers, before, span }: RunningStep,
+  error: unknown,
+): StepReport {
+  span?.fail(errorCodeOf(error));
+  if (step.kind === 'effect') handlers.onEffectError?.(step, error);
+  deadline.check();
+  if (step.kind !== 'effect' && step.onError === 'fail') throw failed(step, error);
+  if (before !== undefined) ranking.restore(before);
+  for (const slot of step.outputs.values()) failColumn(frame, slot);
+  const reason = error instanceof Error ? error.message : String(error);
+  return report(step, { outcome: 'failed', reason });
+}
+
+/** Calls a method of a component, and tells if it holds the event loop until it returns. */
+export function watched<T>(step: PlannedStep, { onHeld }: StepHandlers, call: () => T): T {
+  const began = performance.now();
+  try {
+    return call();
+  } finally {
+    const ms = performance.now() - began;
+    if (ms > LONG_MS) onHeld?.(step, ms);
+  }
 }
 
 function report(step: PlannedStep, more: Partial<StepReport>): StepReport {
@@ -307,14 +384,15 @@ function keepFinite(
   before: Float64Array | undefined,
 ): Pick<StepReport, 'applied' | 'skipped' | 'notFinite'> & { readonly left: readonly number[] } {
   const left: number[] = [];
+  const { rows, scores } = ranking;
   let notFinite = 0;
-  for (const row of ranking.rows) {
-    if (Number.isFinite(ranking.scores[row])) continue;
+  for (const row of rows) {
+    if (Number.isFinite(scores[row])) continue;
     left.push(row);
     const was = before?.[row] ?? 0;
-    if (Object.is(was, ranking.scores[row])) continue;
+    if (Object.is(was, scores[row])) continue;
     notFinite++;
-    ranking.scores[row] = was;
+    scores[row] = was;
   }
   return { applied: applied - notFinite, skipped: skipped + notFinite, notFinite, left };
 }

@@ -16,8 +16,8 @@ export class StepEdit implements RankingEdit {
   readonly scores: Float64Array;
   /** The rows that the rule hid. The ranking still has them until the step is over. */
   readonly hidden: number[] = [];
-  /** The rules that changed rows, as the component names them. */
-  readonly causes = new Causes();
+  /** The rules that changed rows, as the component names them; undefined if it names none. */
+  causes: Causes | undefined;
   readonly #ranking: Ranking;
   readonly #step: number;
   #isOver = false;
@@ -67,7 +67,7 @@ export class StepEdit implements RankingEdit {
   }
 
   cause(row: number, rule: string, what: CausedChange): void {
-    if (!this.#isOver) this.causes.add(row, rule, what);
+    if (!this.#isOver) (this.causes ??= new Causes()).add(row, rule, what);
   }
 
   rowOf(id: string): number | undefined {

@@ -15,7 +15,7 @@ interface Traced {
 export async function traceStep<R extends Traced>(
   parent: TraceSpan,
   { as, use, kind, number, version }: PlannedStep,
-  run: (span: TraceSpan) => Promise<R>,
+  run: (span: TraceSpan) => R | Promise<R>,
   arm?: string,
 ): Promise<R> {
   const span = parent.start('step', `step ${as}`, {

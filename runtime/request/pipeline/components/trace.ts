@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { PinSource } from '../../../ground/api/ranking-edit.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { Causes } from './causes.js';
@@ -128,16 +127,4 @@ export class Trace implements StepObserver {
 function placesBy(rows: Int32Array, scores: Float64Array, tiers: Int32Array): ReadonlyMap<number, number> {
   const order = bestRows(rows, scores, tiers, rows.length);
   return new Map(Array.from(order, (row, rank) => [row, rank + 1]));
-}
-
-/**
- * A trace for a request with events or an explanation; undefined for any other request.
- * @param runId undefined: a new id is generated
- */
-export function traceOf(
-  { includeEvents }: { readonly includeEvents: boolean },
-  runId: string | undefined,
-  isExplained: boolean,
-): Trace | undefined {
-  return includeEvents || isExplained ? new Trace(runId ?? randomUUID(), isExplained) : undefined;
 }

@@ -3,7 +3,6 @@ import { isKnown, Status, statusName, type StatusName, statusAt } from '../../..
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { StatusCounts } from '../../../state/index/status-counts.js';
 import type { Frame } from '../../../language/frame/frame.js';
-import { finiteOrNull } from '../page/answer.js';
 import type {
   ExplainedCandidate,
   ExplainedChange,
@@ -20,7 +19,7 @@ import { readCell } from '../components/step-view.js';
 import type { Move, Trace } from '../components/trace.js';
 import { STAGES } from '../stages.js';
 import type { RunReport } from '../types.js';
-import type { PipelineAnswer } from '../answer-types.js';
+import { finiteOrNull, type PipelineAnswer } from '../answer-types.js';
 import { PRIVATE } from '../page/private-value.js';
 
 const MOST_UNKNOWN_FIELDS = 50;

@@ -1,9 +1,17 @@
-import type { Plan } from '../../compile/plan.js';
+import { isKnown, Status, statusAt } from '../../../ground/api/status.js';
+import type { FeatureRead, Plan } from '../../compile/plan.js';
 import { StatusCounts } from '../../../state/index/status-counts.js';
 import type { Frame } from '../../../language/frame/frame.js';
-import type { ReadServices } from '../hydrate/read-services.js';
+import type { CellRead } from '../hydrate/cell-read.js';
+import { resolveLayouts, type ReadServices } from '../hydrate/read-services.js';
 import { markUnread } from '../hydrate/store-loss.js';
-import { fillFeatures, type PendingFeatures } from './fill-features.js';
+
+/** The feature reads of one level: sent together with the reads of its entities, and not filled yet. */
+export interface PendingFeatures {
+  readonly reads: ReadonlyMap<FeatureRead, CellRead>;
+  /** Resolves when all their records have arrived; undefined if they have. */
+  readonly arrived: Promise<unknown> | undefined;
+}
 
 /** The number of values with each status. */
 export interface ReadStatuses {
@@ -25,7 +33,8 @@ export async function fetchFeatures(
   pending: PendingFeatures,
   services: ReadServices,
 ): Promise<ReadStatuses> {
-  await fillFeatures(frame, pending, services);
+  const filling = fillFeatures(frame, pending, services);
+  if (filling !== undefined) await filling;
   services.resident?.end();
   return countStatuses(plan, frame);
 }
@@ -49,11 +58,55 @@ function countStatuses({ levels }: Pick<Plan, 'levels'>, frame: Frame): ReadStat
     for (const { scope, group, wants } of level.features) {
       const columns = frame.groups[group] ?? [];
       const rows = scope === 'candidate' ? frame.count : 1;
-      wants.forEach(({ feature }, i) => {
+      for (const [i, { feature }] of wants.entries()) {
         const column = columns[i];
         if (column !== undefined) counts.features.count(feature.view.name, column, rows);
-      });
+      }
     }
   }
   return counts;
+}
+
+/**
+ * Fills features when their records have arrived: each with its status, the expiry of its view at the time of the request,
+ * and its declared default. It returns a promise only if it has to wait.
+ */
+export function fillFeatures(
+  frame: Frame,
+  { reads, arrived }: PendingFeatures,
+  services: ReadServices,
+): Promise<void> | undefined {
+  const { clock } = services;
+  const fill = (): void => {
+    for (const [read, cells] of reads) fillRead(frame, read, cells);
+  };
+  const settle = (): Promise<void> | undefined => {
+    const resolving = resolveLayouts(reads.values(), services);
+    const end = clock === undefined ? fill : (): void => clock.count('features', fill);
+    if (resolving !== undefined) return resolving.then(end);
+    end();
+    return undefined;
+  };
+  return arrived === undefined ? settle() : arrived.then(settle);
+}
+
+function fillRead(frame: Frame, read: FeatureRead, cells: CellRead): void {
+  const columns = frame.groups[read.group] ?? [];
+  cells.begin();
+  for (let row = 0; row < cells.count; row++) {
+    if (cells.hasId(row)) cells.fill(row, true);
+    else read.decoder.decodeMissing(causeOf(read, frame, row), columns, row);
+  }
+}
+
+/** The reason why a feature is missing if an entity of its key has no id. */
+function causeOf(read: FeatureRead, frame: Frame, row: number): number {
+  let cause: number = Status.missing_feature;
+  for (const slot of read.ids) {
+    const column = frame.text(slot);
+    const status = statusAt(column.status, row * column.stride);
+    if (status === Status.failed) return Status.failed;
+    if (!isKnown(status)) cause = Status.missing_entity;
+  }
+  return cause;
 }

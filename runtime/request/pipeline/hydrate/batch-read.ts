@@ -63,21 +63,20 @@ export class BatchRead {
     if (this.#pending.length >= WORTH_SPLITTING) this.#first = this.#send();
   }
 
-  /** Reads the keys added since the last round trip, except deferred ones; sends nothing if there are none. */
-  async roundTrip(): Promise<void> {
+  /** Reads the keys added since the last round trip, except deferred ones; undefined if there are none. */
+  roundTrip(): Promise<void> | undefined {
     const first = this.#first;
     this.#first = undefined;
-    if (first === undefined && this.#pending.length === 0) return;
+    if (first === undefined && this.#pending.length === 0) return undefined;
     this.roundTrips++;
-    if (first === undefined) await this.#send();
-    else {
-      if (this.#pending.length > 0) this.#rest.push(this.#send());
-      await first;
-    }
+    if (first === undefined) return this.#send();
+    if (this.#pending.length > 0) this.#rest.push(this.#send());
+    return first;
   }
 
-  /** Resolves when all keys deferred so far have arrived. */
-  rest(): Promise<unknown> {
+  /** Resolves when all keys deferred so far have arrived; undefined if there are none. */
+  rest(): Promise<unknown> | undefined {
+    if (this.#rest.length === 0) return undefined;
     const rest = Promise.all(this.#rest);
     this.#rest = [];
     rest.catch(() => undefined);

@@ -5,7 +5,7 @@ import { appendCell, appendNumbers, writeJson, writeMissing } from '../../../lan
 import { looseColumn, type Frame } from '../../../language/frame/frame.js';
 import { carriedChildren, carriedValue, type CarriedRows } from '../request/carried.js';
 import type { CellRead } from './cell-read.js';
-import { fillFeatures, type PendingFeatures } from '../features/fill-features.js';
+import { fillFeatures, type PendingFeatures } from '../features/fetch-features.js';
 import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { inStoreSpan, resolveLayouts, type ReadServices } from './read-services.js';
@@ -51,15 +51,17 @@ export async function hydrate(
     services.batch.defer();
     for (const read of level.features) features.set(read, ask.features(read, frame.groups[read.group] ?? []));
     const trip = ask.roundTrip();
-    trip.catch(() => undefined); // awaited below, unless the earlier features fail first
-    if (earlier.reads.size > 0) await fillFeatures(frame, earlier, services);
-    await trip;
+    trip?.catch(() => undefined); // awaited below, unless the earlier features fail first
+    const filling = earlier.reads.size > 0 ? fillFeatures(frame, earlier, services) : undefined;
+    if (filling !== undefined) await filling;
+    if (trip !== undefined) await trip;
     for (const { read, number } of histories)
       frame.histories[read.index] = number < 0 ? undefined : services.batch.records.record(number);
-    await resolveLayouts(
+    const resolving = resolveLayouts(
       nodes.map(({ cells }) => cells),
       services,
     );
+    if (resolving !== undefined) await resolving;
     for (const { node, elements, cells } of nodes) {
       const { parent, entity } = node;
       const missing = cells.missing();

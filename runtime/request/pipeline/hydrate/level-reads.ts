@@ -95,19 +95,19 @@ export class LevelReads {
     return id === '' ? -1 : this.#batch.ask(keyPrefix + id);
   }
 
-  /** Makes the one round trip of the level, and reads features outside the store in parallel. */
-  async roundTrip(): Promise<void> {
-    const { deadline } = this.#batch;
+  /**
+   * Makes the one round trip of the level, and reads features outside the store in parallel; undefined if there is nothing to
+   * read.
+   */
+  roundTrip(): Promise<unknown> | undefined {
+    if (this.#outside.length === 0) return this.#batch.roundTrip();
+    const { deadline, outside } = this.#batch;
     for (const { keys } of this.#outside) {
-      this.#batch.outside.roundTrips++;
-      this.#batch.outside.keysRead += keys;
+      outside.roundTrips++;
+      outside.keysRead += keys;
     }
-    if (this.#outside.length === 0) await this.#batch.roundTrip();
-    else
-      await Promise.all([
-        this.#batch.roundTrip(),
-        ...this.#outside.map((cells) => cells.read(deadline, this.#spans?.span)),
-      ]);
+    const reads = this.#outside.map((cells) => cells.read(deadline, this.#spans?.span));
+    return Promise.all([this.#batch.roundTrip(), ...reads]);
   }
 
   #count(scope: 'request' | 'candidate'): number {

@@ -1,9 +1,13 @@
 import type { LayoutRegistry } from '../../../state/store/layout-registry.js';
+import { TracedStore } from '../../../state/store/traced-store.js';
 import { within, type SpanHolder } from '../../../project/tracing/trace-span.js';
-import type { StageClock } from '../stages.js';
-import type { BatchRead } from './batch-read.js';
+import type { PipelineServices } from '../pipeline-services.js';
+import type { StageClock, StageRunner } from '../stage-runner.js';
+import type { RequestContext } from '../types.js';
+import { BatchRead } from './batch-read.js';
 import type { CellRead } from './cell-read.js';
-import type { ResidentSession } from './resident-session.js';
+import type { ReadTime } from './read-deadline.js';
+import { ResidentSession } from './resident-session.js';
 import type { SourceReaders } from './source-cells.js';
 
 /** The services that a request reads through. */
@@ -24,15 +28,35 @@ export interface ReadServices {
   readonly spans?: SpanHolder | undefined;
 }
 
-/** Loads the layouts of read records that this process does not know yet. */
-export async function resolveLayouts(
+/** What one request reads through. @param time the deadline of its reads */
+export function readsOf(
+  { store, layouts, resident, readers, historyRetention, eventNumbers }: PipelineServices,
+  stages: StageRunner,
+  time: ReadTime,
+  span: RequestContext['span'],
+): ReadServices {
+  const spans = span?.isRecorded === true ? stages : undefined;
+  return {
+    batch: new BatchRead(spans === undefined ? store : new TracedStore(store, spans), time),
+    layouts,
+    resident: resident && new ResidentSession(resident),
+    readers,
+    historyRetention,
+    eventNumbers,
+    clock: stages.clock,
+    spans,
+  };
+}
+
+/** Loads the layouts of read records that this process does not know yet; undefined if it knows them all. */
+export function resolveLayouts(
   reads: Iterable<CellRead>,
   { layouts, batch, spans }: ReadServices,
-): Promise<void> {
+): Promise<void> | undefined {
   const missing = new Set<string>();
   for (const read of reads) read.missingLayouts(missing);
-  if (missing.size > 0)
-    await inStoreSpan(spans, 'read', missing.size, () => batch.deadline.within(layouts.resolve(missing)));
+  if (missing.size === 0) return undefined;
+  return inStoreSpan(spans, 'read', missing.size, () => batch.deadline.within(layouts.resolve(missing)));
 }
 
 /** Runs a round trip that does not go through the store of `batch`, in a span of its own. */

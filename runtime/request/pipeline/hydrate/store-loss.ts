@@ -36,17 +36,16 @@ export class StoreLoss {
   }
 
   /**
-   * Runs work that reads the store. Returns undefined if it fails and the pipeline tolerates the failure.
-   * @throws any other error of the work
+   * Waits for a read of the store. Returns undefined if it fails and the pipeline tolerates the failure.
+   * @throws any other error of the read
    */
-  async survive<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!this.#isTolerated || !(error instanceof MillraceError) || !TOLERATED.has(error.code)) throw error;
+  survive<T>(read: Promise<T>): Promise<T | undefined> {
+    if (!this.#isTolerated) return read;
+    return read.catch((error: unknown) => {
+      if (!(error instanceof MillraceError) || !TOLERATED.has(error.code)) throw error;
       this.#code = error.code as StoreFailure;
       return undefined;
-    }
+    });
   }
 
   /** Call it after the last read. */

@@ -1,7 +1,6 @@
 import type { SharedRun } from '../../experiments/shared-run.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Frame } from '../../../language/frame/frame.js';
-import { setParams } from '../request/open-request.js';
 
 /**
  * Lets the frame of an arm use the columns of control that both arms share. The arm only reads them. Params of the arm
@@ -35,4 +34,10 @@ export function shareColumns(
     }
     plan.frames.release(frame);
   };
+}
+
+/** Writes the values of the params that can change. */
+export function setParams({ open }: Plan, frame: Frame): void {
+  if (open === undefined) return;
+  for (const { slot, value } of open.set) frame.number(slot).values[0] = value;
 }

@@ -1,7 +1,8 @@
-import type { Choice, Rival, TakenArm } from '../../experiments/live-experiments.js';
+import type { Rival, TakenArm } from '../../experiments/live-experiments.js';
 import type { RankedRow } from '../components/ranking.js';
 import type { RankedCandidates } from '../components/run-components.js';
 import type { Degradation } from '../page/degraded.js';
+import type { PageTeams } from '../types.js';
 import type { InterleavedOrder } from './interleaved-order.js';
 import type { InterleavedCandidates } from './run-interleaved.js';
 import { Team } from './team.js';
@@ -11,14 +12,6 @@ export interface Teams {
   readonly experiment: string;
   readonly arms: Rival['arms'];
   readonly order: InterleavedOrder;
-}
-
-/** The teams of an answered page. */
-export interface PageTeams {
-  readonly experiment: string;
-  readonly arms: Rival['arms'];
-  /** By place on the page. */
-  readonly teams: readonly Team[];
 }
 
 /** What became of the experiments of a request. */
@@ -34,12 +27,10 @@ export interface MixedRun {
  * @param ranked candidates of control alone, if the store could not be read
  */
 export function mixedRun(
-  choice: Choice | undefined,
+  taken: readonly TakenArm[],
+  { experiment, arms }: Rival,
   ranked: RankedCandidates & Partial<Pick<InterleavedCandidates, 'interleaved' | 'problem'>>,
 ): MixedRun {
-  const { taken = [], rival } = choice ?? {};
-  if (rival === undefined) return { taken, teams: undefined, degraded: [] };
-  const { experiment, arms } = rival;
   const { interleaved: order, problem } = ranked;
   if (order !== undefined) return { taken, teams: { experiment, arms, order }, degraded: [] };
   return {

@@ -10,6 +10,7 @@ import {
   type RankedCandidates,
   type StepReport,
   type StepServices,
+  type StepWork,
 } from '../components/run-components.js';
 import { traceStep } from '../components/trace-step.js';
 import type { TraceSpan } from '../../../project/tracing/trace-span.js';
@@ -59,7 +60,7 @@ export async function runInterleaved(
   arm: SecondArm,
   services: StepServices,
 ): Promise<InterleavedCandidates> {
-  const { deadline, page = firstPage(control) } = services;
+  const { deadline, page = firstPage(control), span, onHeld } = services;
   const { plan, shared } = arm;
   const reads = shared.hasReads ? undefined : new ArmReads(arm, deadline);
   try {
@@ -74,7 +75,12 @@ export async function runInterleaved(
           : await own.within(reads.frame);
       const release = shareColumns(plan, shared, frame, armFrame, shared.hasReads);
       const ranking = new Ranking(armFrame, plan.candidateType.name, ids, page, undefined, forked.kept);
-      await runArm(arm, armFrame, ranking, own, services, forked.kept?.snapshot);
+      await runArm(
+        arm,
+        { frame: armFrame, ranking, deadline: own, handlers: { onHeld } },
+        span,
+        forked.kept?.snapshot,
+      );
       return { ranking, release };
     }).catch((error: unknown) => {
       deadline.check(); // the time of the whole request may be over
@@ -143,21 +149,20 @@ function messageOf(error: unknown): string {
 
 async function runArm(
   { name, plan, shared }: SecondArm,
-  frame: Frame,
-  ranking: Ranking,
-  deadline: Deadline,
-  { span: parent, onHeld }: StepServices,
+  work: StepWork,
+  parent: TraceSpan | undefined,
   snapshot: RankingSnapshot | undefined,
 ): Promise<void> {
   let copied = snapshot;
+  const { frame, deadline } = work;
   for (const [index, step] of plan.steps.entries()) {
     if (shared.runs[index] !== true && step.kind !== 'effect') continue;
     deadline.check();
     const preparing = runKernels(step.prepare, frame, () => deadline.check());
     if (preparing !== undefined) await preparing;
     if (step.kind === 'effect') continue; // a later step may use a definition that an effect uses first
-    const run = (span: TraceSpan | undefined): Promise<StepReport> =>
-      runStep(step, frame, ranking, deadline, { onHeld }, span, copied);
+    const run = (span: TraceSpan | undefined): StepReport | Promise<StepReport> =>
+      runStep(step, work, span, copied);
     const { outcome, reason } =
       parent?.isRecorded === true ? await traceStep(parent, step, run, name) : await run(parent);
     if (outcome === 'failed') throw new Error(`the step ${step.as} failed: ${reason}`);

@@ -1,36 +1,71 @@
-import type { Usage } from '../../../ground/core/usage.js';
-import type { LoggedRun, RankingLog } from './ranking-log.js';
+import type { Plan } from '../../compile/plan.js';
+import type { Frame } from '../../../language/frame/frame.js';
+import type { StepReport } from '../components/run-components.js';
+import type { OpenedRequest, PlanRun } from '../plan-run.js';
+import type { LoggedRun } from './ranking-log.js';
 
 /**
- * Records a request if its unit is in the share, after its answer was handed over, and then releases its frame.
- * @param log undefined if the pipeline is not logged, or the request is only explained
- * @param release called once, at once if the request is not recorded
+ * Ends a request that was answered or has failed: records it if its unit is in the share, after its answer was handed over,
+ * and then releases its frames. A request of which the body was not read, and one that is only explained, leave nothing.
  */
-export function leaveRecord(
-  log: RankingLog | undefined,
-  run: LoggedRun,
-  usage: Usage | undefined,
-  release: () => void,
-): void {
-  if (log?.wants(run.request) !== true) {
-    release();
+export function leaveRecord(run: PlanRun): void {
+  const { opened, services, asked } = run;
+  if (opened === undefined) return;
+  const { log, usage } = services;
+  if (asked.isExplained || log?.wants(opened.request) !== true) {
+    releaseFrames(run, opened);
     return;
   }
+  const logged = loggedRun(run, opened);
   usage?.begin();
   // Not in a later turn: the columns are still in the processor's cache. The promises of the answer run first.
   process.nextTick(() => {
     const end = (): void => {
-      release();
+      releaseFrames(run, opened);
       usage?.end();
     };
     const fail = (error: unknown): void => log.onError(error);
     let adding: Promise<void> | undefined;
     try {
-      adding = log.add(run);
+      adding = log.add(logged);
     } catch (error) {
       fail(error);
     }
     if (adding === undefined) end();
     else void adding.catch(fail).finally(end);
   });
+}
+
+function loggedRun({ finished, status, stages, taken, asked }: PlanRun, opened: OpenedRequest): LoggedRun {
+  const ms = performance.now() - stages.clock.started;
+  const { request, frame } = opened;
+  const { runId } = finished?.done.trace ?? asked.context;
+  const run = { request, frame, runId, experiments: taken, ms, status };
+  if (finished === undefined) return { ...run, served: undefined };
+  const { ranked, page, mixed } = finished.done;
+  const { degraded } = finished.report;
+  return { ...run, served: { ...ranked, page, degraded, teams: mixed?.teams } };
+}
+
+/** The frame of a failed request is dropped: work that still runs may write to it. */
+function releaseFrames({ plan, finished }: PlanRun, { frame }: OpenedRequest): void {
+  if (finished === undefined) return;
+  const { ranked, steps } = finished.done;
+  // The frame that is released last is used next: that of control, whose columns are in the processor's cache.
+  ranked.release?.();
+  releaseFrame(plan, frame, steps);
+}
+
+/**
+ * Returns the frame of an answered request to the pool. A failed step, also a skipped one, may still write to the frame, so
+ * the frame is then dropped. An effect may read the frame after the answer is sent, so the release waits for it.
+ */
+export function releaseFrame(plan: Plan, frame: Frame, steps: readonly StepReport[]): void {
+  let pending: Promise<void>[] | undefined;
+  for (const { outcome, pending: effect } of steps) {
+    if (outcome === 'failed') return;
+    if (effect !== undefined) (pending ??= []).push(effect);
+  }
+  if (pending === undefined) plan.frames.release(frame);
+  else void Promise.all(pending).then(() => plan.frames.release(frame));
 }

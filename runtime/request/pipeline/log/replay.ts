@@ -7,11 +7,11 @@ import { writeJson, writeList, writeMissing } from '../../../language/frame/cell
 import type { Frame } from '../../../language/frame/frame.js';
 import type { Cells } from '../../../state/ledger/cells.js';
 import type { DecodedRecord } from '../../../state/ledger/record-decoder.js';
-import { releaseFrame } from '../components/release-frame.js';
+import { releaseFrame } from './leave-record.js';
 import { runComponents, type RankedCandidates, type StepServices } from '../components/run-components.js';
 import { teamName, type Teams } from '../interleave/mixed-run.js';
 import { runInterleaved } from '../interleave/run-interleaved.js';
-import { setParams } from '../request/open-request.js';
+import { setParams } from '../interleave/arm-frame.js';
 import { loggedDraws } from './logged-draws.js';
 import { baseColumns, pipelineOf, recordProblem, schemaProblem, type BaseColumn } from './replay-needs.js';
 import {

@@ -1,44 +1,84 @@
 import type { StoreFailure } from '../../../ground/api/error-codes.js';
+import type { JsonValue } from '../../../ground/api/types.js';
+import type { AnsweredValue, Plan } from '../../compile/plan.js';
+import { PLAIN_IDS } from '../../../ground/core/id-hasher.js';
 import { inTurns } from '../../../ground/core/pieces.js';
-import type { IdHasher } from '../../../ground/core/id-hasher.js';
-import type { Plan } from '../../compile/plan.js';
 import { runKernels } from '../../../language/expression/run-kernels.js';
 import type { Frame } from '../../../language/frame/frame.js';
-import type { PipelineAnswer } from '../answer-types.js';
+import { finiteOrNull, type PipelineAnswer } from '../answer-types.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
+import { readCell } from '../components/step-view.js';
 import type { Trace } from '../components/trace.js';
-import type { RankingRequest } from '../request/read-request.js';
-import { answerOf } from './answer.js';
+import type { AnsweredPage, OpenedRequest, PlanRun } from '../plan-run.js';
+import { pageStart, type Paging, type RankingRequest } from '../request/read-request.js';
 import { eventsOf } from './events.js';
-import { cutPage } from './page.js';
-
-/** The answer, and the rows of its page. */
-export interface AnsweredPage {
-  readonly page: readonly RankedRow[];
-  readonly answer: PipelineAnswer;
-}
 
 /**
  * Orders the candidates, cuts the page and writes the answer, with events if the request asks for them.
  * @param lossCode why the candidates are unranked; undefined if they are ranked
- * @param hasher replaces ids in events
- * @param check called before each slice of a long answer; an exception ends the request
  */
 export async function answerPage(
-  plan: Plan,
-  frame: Frame,
-  request: RankingRequest,
+  { plan, services, stages }: PlanRun,
+  { request, frame }: OpenedRequest,
   ranking: Ranking,
   trace: Trace | undefined,
   lossCode: StoreFailure | undefined,
-  hasher: IdHasher,
-  check: () => void,
 ): Promise<AnsweredPage> {
+  const check = (): void => stages.deadline.check();
   const page = cutPage(ranking, request.paging);
   const computing = runKernels(plan.answer.kernels, frame, check);
   if (computing !== undefined) await computing;
   const answer = answerOf(plan, frame, request, page);
   if (trace === undefined || !request.includeEvents) return { page, answer };
-  const events = await inTurns(eventsOf(plan, frame, ranking, request, page, trace, lossCode, hasher), check);
+  const hasher = services.hasher ?? PLAIN_IDS;
+  const ranked = { plan, frame, request, ranking, page, trace, lossCode, hasher };
+  const events = await inTurns(eventsOf(ranked), check);
   return { page, answer: { ...answer, events } };
+}
+
+/**
+ * Cuts the page that the request asks for. `candidates` is already one page of a longer list. With s = user_page ·
+ * user_page_size − candidate_page · candidate_page_size, the page contains the ranks max(0, s) … max(0, s +
+ * user_page_size) − 1. It is empty past the end.
+ */
+export function cutPage(ranking: Ranking, paging: Paging): RankedRow[] {
+  const start = pageStart(paging);
+  return ranking.slice(Math.max(0, start), Math.max(0, start + paging.userPageSize));
+}
+
+/**
+ * The fields of the answer without events. The kernels of `plan.answer` have run.
+ * @param page for a pipeline that scores: its one entity
+ */
+function answerOf(
+  plan: Plan,
+  frame: Frame,
+  request: RankingRequest,
+  page: readonly RankedRow[],
+): PipelineAnswer {
+  if (plan.definition.task === 'rank') {
+    return {
+      ranked_candidates: page.map(({ row, score }) => ({
+        candidate_id: request.ids[row] ?? '',
+        ranked_score: score,
+      })),
+    };
+  }
+  return {
+    [plan.candidateType.key]: request.ids[0] ?? '',
+    score: finiteOrNull(page[0]?.score ?? NaN),
+    ...Object.fromEntries(plan.answer.values.map((value) => [value.name, answeredValue(value, frame)])),
+  };
+}
+
+/** The value of an expression of the scored entity; null if it is unknown for any reason. */
+function answeredValue({ slot, type }: AnsweredValue, frame: Frame): JsonValue {
+  const { value } = readCell(frame, slot, 0);
+  if (value === undefined) return null;
+  const isBool = (type.kind === 'list' ? type.of.kind : type.kind) === 'bool';
+  const one = (element: number | string): JsonValue => {
+    if (typeof element === 'string') return element;
+    return isBool && !Number.isNaN(element) ? element !== 0 : finiteOrNull(element);
+  };
+  return typeof value === 'object' ? value.map(one) : one(value);
 }

@@ -17,22 +17,26 @@ import type { Move, Trace } from '../components/trace.js';
 /** Events to write before other work on the event loop may run. */
 const PIECE = 32;
 
+/** A request whose page is made. */
+export interface RankedPage {
+  readonly plan: Plan;
+  readonly frame: Frame;
+  readonly request: RankingRequest;
+  readonly ranking: Ranking;
+  readonly page: readonly RankedRow[];
+  readonly trace: Trace;
+  /** Why the candidates are unranked; then there are no events of values that were not computed. */
+  readonly lossCode: StoreFailure | undefined;
+  readonly hasher: IdHasher;
+}
+
 /**
  * The events of one request for `include_events`: every attribute, feature, expression and prediction with its status,
  * every score that a rule changed, every candidate in its final order, and the impressions of the page with their place
  * in the whole ranking. Orders are 0-based. The plan lists the columns.
- * @param lossCode why the candidates are unranked; then there are no events of values that were not computed
  */
-export function* eventsOf(
-  plan: Plan,
-  frame: Frame,
-  ranking: Ranking,
-  request: RankingRequest,
-  page: readonly RankedRow[],
-  trace: Trace,
-  lossCode: StoreFailure | undefined,
-  hasher: IdHasher,
-): Pieces<JsonText<readonly JsonObject[]>> {
+export function* eventsOf(ranked: RankedPage): Pieces<JsonText<readonly JsonObject[]>> {
+  const { plan, frame, request, ranking, page, trace, lossCode, hasher } = ranked;
   const writer = new EventWriter({
     request_id: request.requestId,
     run_id: trace.runId,

@@ -9,7 +9,18 @@ import { BODY_FIELDS, RANKING_FIELDS } from '../../../project/config/project/res
 import { describe, isJsonObject, noObject, own } from '../../../ground/core/value-fit.js';
 import { checkCarried, readId, readKey, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
-import { pageStart, type Paging } from './paging.js';
+
+export interface Paging {
+  readonly userPage: number;
+  readonly userPageSize: number;
+  readonly candidatePage: number;
+  readonly candidatePageSize: number;
+}
+
+/** The value s in the definition of `cutPage`; if s + user_page_size ≤ 0, the page lies before these candidates. */
+export function pageStart({ userPage, userPageSize, candidatePage, candidatePageSize }: Paging): number {
+  return userPage * userPageSize - candidatePage * candidatePageSize;
+}
 
 /** A valid request. */
 export interface RankingRequest {

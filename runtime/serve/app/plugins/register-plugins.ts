@@ -74,37 +74,24 @@ export interface PluginOptions {
  */
 export async function registerPlugins(
   project: string,
-  { linked, packages, limitMs }: PluginOptions,
+  options: PluginOptions,
   diagnostics: Diagnostics,
 ): Promise<ProjectPlugins> {
-  const container = rootContainer.createChildContainer();
-  const sinks = new Map<string, SinkPlugin>();
-  const sources = new Map<string, SourcePlugin>();
-  const stores = new Map<string, StoreEnginePlugin>();
-  const components = new Set<string>();
-  const places = new Map<string, Span>();
-  const owners = new Map<string, string>();
-  const files = new Map<string, string>();
-  const all: RegisteredPlugin[] = [];
-  /** Components and sinks share their names, as their folders do. A source can have the name of a sink. */
-  const nameOf = ({ surface, plugin }: RegisteredPlugin): string =>
-    `${surface === 'store' || surface === 'source' ? `${surface} ` : ''}${plugin.name}`;
-  /** Returns what has the name already. */
-  const takenBy = (one: RegisteredPlugin): string | undefined => owners.get(nameOf(one));
-  const add = (one: RegisteredPlugin, owner: string): void => {
-    const { name } = one.plugin;
-    owners.set(nameOf(one), owner);
-    all.push(one);
-    if (one.surface === 'store') stores.set(name, one.plugin as StoreEnginePlugin);
-    else if (one.surface === 'sink') sinks.set(name, one.plugin as SinkPlugin);
-    else if (one.surface === 'source') sources.set(name, one.plugin as SourcePlugin);
-    else {
-      components.add(name);
-      container.register(pluginToken(name), { useValue: one.plugin as Plugin });
-    }
-  };
-  for (const name of STORE_ENGINES) owners.set(`store ${name}`, 'Millrace');
+  const registration = new Registration(diagnostics);
+  for (const loaded of await loadFolders(project, options, diagnostics)) registration.addFolder(loaded);
+  const { linked, packages, limitMs } = options;
+  if (packages.length > 0) resolveApiToThisCopy();
+  for (const wanted of packages)
+    registration.addPackage(wanted, await loadPackage(wanted, resolve(project), linked, limitMs));
+  return registration.plugins;
+}
 
+/** The shipped folders, and then those of the project. */
+async function loadFolders(
+  project: string,
+  { linked, limitMs }: PluginOptions,
+  diagnostics: Diagnostics,
+): Promise<LoadedFolder[]> {
   const shipped = await shippedPlugins();
   const own: LoadedFolder[] = [];
   for (const folder of await ownFolders(project, shipped, diagnostics))
@@ -112,37 +99,66 @@ export async function registerPlugins(
       folder,
       loaded: (await refusal(folder, project, linked)) ?? (await loadPlugin(folder, limitMs)),
     });
-  for (const { folder, loaded } of [...shipped, ...own]) {
+  return [...shipped, ...own];
+}
+
+/** The plugins that have their names so far. */
+class Registration {
+  readonly #container = rootContainer.createChildContainer();
+  readonly #sinks = new Map<string, SinkPlugin>();
+  readonly #sources = new Map<string, SourcePlugin>();
+  readonly #stores = new Map<string, StoreEnginePlugin>();
+  readonly #components = new Set<string>();
+  readonly #places = new Map<string, Span>();
+  readonly #owners = new Map<string, string>(STORE_ENGINES.map((name) => [`store ${name}`, 'Millrace']));
+  readonly #files = new Map<string, string>();
+  readonly #all: RegisteredPlugin[] = [];
+  readonly #diagnostics: Diagnostics;
+
+  constructor(diagnostics: Diagnostics) {
+    this.#diagnostics = diagnostics;
+  }
+
+  get plugins(): ProjectPlugins {
+    return {
+      names: () => this.#components.values(),
+      get: (name) => (this.#components.has(name) ? this.#container.resolve(pluginToken(name)) : undefined),
+      place: (name) => this.#places.get(name),
+      isShipped: (name) => this.#owners.get(name) === 'Millrace',
+      sinks: this.#sinks,
+      sources: this.#sources,
+      stores: this.#stores,
+      files: this.#files,
+      all: this.#all,
+    };
+  }
+
+  addFolder({ folder, loaded }: LoadedFolder): void {
     if (isFaults(loaded)) {
-      for (const { at, message, help } of loaded) diagnostics.error('plugin_failed', at, message, help);
-      continue;
+      this.#report(loaded);
+      return;
     }
     const isShipped = dirname(folder.path) === SHIPPED_PLUGINS;
-    const taken = loaded.declared.some((one) => takenBy({ ...one, origin: PROJECT }) !== undefined);
-    if (taken) {
+    if (loaded.declared.some((one) => this.#ownerOf({ ...one, origin: PROJECT }) !== undefined)) {
       const message = `Millrace ships a plugin called \`${basename(folder.path)}\``;
       const help = 'give the folder and the plugin another name';
-      diagnostics.error('plugin_failed', placeOf(folder.shown), message, help);
-      continue;
+      this.#diagnostics.error('plugin_failed', placeOf(folder.shown), message, help);
+      return;
     }
+    const origin: PluginOrigin = isShipped ? { kind: 'millrace' } : PROJECT;
     for (const one of loaded.declared) {
-      add(
-        { ...one, origin: isShipped ? { kind: 'millrace' } : PROJECT },
-        isShipped ? 'Millrace' : `${folder.shown} of the project`,
-      );
-      if (one.surface === 'component') places.set(one.plugin.name, placeOf(`${folder.shown}/index.js`));
+      this.#add({ ...one, origin }, isShipped ? 'Millrace' : `${folder.shown} of the project`);
+      if (one.surface === 'component') this.#places.set(one.plugin.name, placeOf(`${folder.shown}/index.js`));
     }
   }
 
-  if (packages.length > 0) resolveApiToThisCopy();
-  for (const wanted of packages) {
-    const loaded = await loadPackage(wanted, resolve(project), linked, limitMs);
+  addPackage(wanted: Located<string>, loaded: Awaited<ReturnType<typeof loadPackage>>): void {
     if (isFaults(loaded)) {
-      for (const { at, message, help } of loaded) diagnostics.error('plugin_failed', at, message, help);
-      continue;
+      this.#report(loaded);
+      return;
     }
     const { name, version, api, contents } = loaded;
-    for (const [file, code] of loaded.files) files.set(file, code);
+    for (const [file, code] of loaded.files) this.#files.set(file, code);
     const origin: PluginOrigin = { kind: 'package', name, version, api };
     const found: RegisteredPlugin[] = [
       ...contents.plugins.map((plugin) => ({ surface: 'component' as const, plugin, origin })),
@@ -151,10 +167,10 @@ export async function registerPlugins(
       ...contents.stores.map((plugin) => ({ surface: 'store' as const, plugin, origin })),
     ];
     for (const one of found) {
-      const owner = takenBy(one);
-      if (owner === undefined) add(one, `\`${name}\``);
+      const owner = this.#ownerOf(one);
+      if (owner === undefined) this.#add(one, `\`${name}\``);
       else
-        diagnostics.error(
+        this.#diagnostics.error(
           'plugin_failed',
           wanted.at,
           `\`${name}\`: its ${SURFACE_WORDS[one.surface]} \`${one.plugin.name}\` has the name of ${ownedBy(owner, name)}`,
@@ -164,17 +180,33 @@ export async function registerPlugins(
         );
     }
   }
-  return {
-    names: () => components.values(),
-    get: (name) => (components.has(name) ? container.resolve(pluginToken(name)) : undefined),
-    place: (name) => places.get(name),
-    isShipped: (name) => owners.get(name) === 'Millrace',
-    sinks,
-    sources,
-    stores,
-    files,
-    all,
-  };
+
+  /** What has the name already. */
+  #ownerOf(one: RegisteredPlugin): string | undefined {
+    return this.#owners.get(nameOf(one));
+  }
+
+  #add(one: RegisteredPlugin, owner: string): void {
+    const { name } = one.plugin;
+    this.#owners.set(nameOf(one), owner);
+    this.#all.push(one);
+    if (one.surface === 'store') this.#stores.set(name, one.plugin as StoreEnginePlugin);
+    else if (one.surface === 'sink') this.#sinks.set(name, one.plugin as SinkPlugin);
+    else if (one.surface === 'source') this.#sources.set(name, one.plugin as SourcePlugin);
+    else {
+      this.#components.add(name);
+      this.#container.register(pluginToken(name), { useValue: one.plugin as Plugin });
+    }
+  }
+
+  #report(faults: readonly PluginFault[]): void {
+    for (const { at, message, help } of faults) this.#diagnostics.error('plugin_failed', at, message, help);
+  }
+}
+
+/** Components and sinks share their names, as their folders do. A source can have the name of a sink. */
+function nameOf({ surface, plugin }: RegisteredPlugin): string {
+  return `${surface === 'store' || surface === 'source' ? `${surface} ` : ''}${plugin.name}`;
 }
 
 function ownedBy(owner: string, name: string): string {

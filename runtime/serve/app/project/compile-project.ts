@@ -123,107 +123,29 @@ export interface CompileOptions extends Partial<
  */
 export async function compileProject(
   root: string,
-  {
-    prefix = SETTINGS.prefix.default,
-    modelHosts = AllowedHosts.none,
-    sinkHosts = AllowedHosts.none,
-    linkedFolders = LinkedFolders.none,
-    params = new Map<string, PipelineParams>(),
-    pipelines: wanted,
-    tunable = false,
-    stubs,
-    optionFiles,
-    pluginHost: host = offlineHost(),
-    importMs,
-    consumer = hostname(),
-    store = SETTINGS.store.default,
-    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
-  }: CompileOptions = {},
+  options: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
+  const { linkedFolders = LinkedFolders.none, stubs, optionFiles, importMs } = options;
   const loaded = await loadProject(root, process.env, RESERVED_ROUTES);
   const diagnostics = new Diagnostics();
   diagnostics.addAll(loaded.diagnostics);
-  const pipelines: CompiledPipeline[] = [];
-  const sinks: CompiledSink[] = [];
-  const sources: CompiledSource[] = [];
-  let filters: EntityFilters | undefined;
-  const reader = new LateReader();
-  const pluginFiles = new Map<string, string>();
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
   const checked = checkable ?? loaded.partial;
-  let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [], sources: [] };
   const curation = new CurationLists(checked?.curation ?? []);
   const files = new OptionFiles(checked?.root ?? root, linkedFolders, optionFiles);
+  const reader = new LateReader();
   // What has no errors is compiled even if other files have some, so that all errors are reported at once.
   const found = new Diagnostics();
+  let plugins: ProjectPlugins | undefined;
+  let parts = NO_PARTS;
   if (checked !== undefined) {
-    const plugins = await registerPlugins(
-      checked.root,
-      { linked: linkedFolders, packages: checked.packages, limitMs: importMs },
-      found,
-    );
-    for (const [path, version] of plugins.files) pluginFiles.set(path, version);
-    checkEngine(store, plugins, found);
-    const ofPlugin = (plugin: string, user: Caller): PluginServices =>
-      pluginServices(host, reader, plugin, user);
-    declared = {
-      config: checkable,
-      plugins: [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
-      sinks: [...plugins.sinks.values()],
-      sources: [...plugins.sources.values()],
-    };
-    const services = {
-      ofPlugin,
-      http: httpConnector(modelHosts, outbound),
-      findPackage: packageFinder(checked.root),
-    };
-    const settings = { prefix, files, services, tunable, curation };
-    filters = new EntityFilters(checked, plugins, { prefix, files, services });
-    // If a plugin cannot be loaded, every step that uses it would only repeat that error.
-    const isWhole = !found.all.some(({ code }) => code === 'plugin_failed');
-    for (const written of isWhole ? checked.pipelines : []) {
-      if (wanted?.includes(written.name) === false) continue;
-      const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
-      await nextTurn(); // a service that reloads answers requests in between
-      const own = stubs?.get(definition.name);
-      const how = own === undefined ? settings : { ...settings, stubs: own };
-      const live = tunable || stubs !== undefined ? [] : liveOf(checked, definition.name);
-      const changed = changedParams(live);
-      const open = {
-        ...how,
-        ...(changed.size > 0 && { tunable: changed }),
-        logsAll: logsAllOf(checked, definition.name),
-      };
-      const plan = await compilePipeline(definition, checked, plugins, open, found);
-      if (plan === undefined) continue;
-      const experiments = live.length === 0 ? undefined : await LiveExperiments.compile(plan, live, found);
-      pipelines.push({ name: definition.name, plan, experiments, describe: () => describePlan(plan) });
-    }
-    const plans = new Map(pipelines.map(({ name, plan }) => [name, plan]));
-    checkDrawnArms(checked.experiments, plans, found);
-    const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
-    for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checked) : []) {
-      const caller = { pipeline: '', step: definition.name };
-      const { findPackage } = services;
-      const used = {
-        ...sinkServices,
-        http: http(caller),
-        findPackage,
-        files,
-        ofPlugin: (plugin: string) => ofPlugin(plugin, caller),
-      };
-      const sink = await compileSink(definition, plugins, used, found);
-      if (sink !== undefined) sinks.push(sink);
-    }
-    for (const definition of isWhole && !tunable && stubs === undefined ? checked.sources : []) {
-      const { findPackage } = services;
-      const caller = { pipeline: '', step: definition.name };
-      const used = { consumer, findPackage, files, ofPlugin: (plugin: string) => ofPlugin(plugin, caller) };
-      const source = await compileSource(definition, plugins, used, found);
-      if (source !== undefined) sources.push(source);
-    }
+    const load = { linked: linkedFolders, packages: checked.packages, limitMs: importMs };
+    plugins = await registerPlugins(checked.root, load, found);
+    checkEngine(options.store ?? SETTINGS.store.default, plugins, found);
+    parts = await compileParts({ options, outbound, checked, plugins, curation, files, reader, found });
   }
+  const { pipelines } = parts;
   diagnostics.addAll(
     checkable === undefined ? found.all.filter(({ code }) => APART_FROM_SCHEMAS.has(code)) : found.all,
   );
@@ -232,21 +154,141 @@ export async function compileProject(
   let closing: Promise<unknown[]> | undefined;
   return {
     config: stubs === undefined ? loaded.config : storedHere(loaded.config),
-    filters,
-    pipelines,
-    sinks,
-    sources,
+    ...parts,
     curation,
     diagnostics: diagnostics.all,
     reader,
-    declared,
-    files: new Map([...files.versions, ...pluginFiles]),
-    close: () =>
-      (closing ??= Promise.all([
-        closeComponents(pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component))),
-        ...pipelines.map(({ experiments }) => experiments?.close() ?? []),
-      ]).then((errors) => errors.flat())),
+    declared: {
+      config: checkable,
+      plugins: plugins === undefined ? [] : [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
+      sinks: [...(plugins?.sinks.values() ?? [])],
+      sources: [...(plugins?.sources.values() ?? [])],
+    },
+    files: new Map([...files.versions, ...(plugins?.files ?? [])]),
+    close: () => (closing ??= closePipelines(pipelines)),
   };
+}
+
+/** What is compiled of a project whose files are loaded. */
+type CompiledParts = Pick<CompiledProject, 'filters' | 'pipelines' | 'sinks' | 'sources'>;
+
+const NO_PARTS: CompiledParts = { filters: undefined, pipelines: [], sinks: [], sources: [] };
+
+/** A project that is compiled. */
+interface Compiling {
+  readonly options: CompileOptions;
+  readonly outbound: OutboundObserver | undefined;
+  readonly checked: ProjectConfig;
+  readonly plugins: ProjectPlugins;
+  readonly curation: CurationLists;
+  readonly files: OptionFiles;
+  readonly reader: LateReader;
+  readonly found: Diagnostics;
+}
+
+async function compileParts(compiling: Compiling): Promise<CompiledParts> {
+  const { options, outbound, checked, plugins, files, reader, found } = compiling;
+  const {
+    prefix = SETTINGS.prefix.default,
+    modelHosts = AllowedHosts.none,
+    tunable = false,
+    stubs,
+  } = options;
+  const { pluginHost: host = offlineHost() } = options;
+  const ofPlugin = (plugin: string, user: Caller): PluginServices =>
+    pluginServices(host, reader, plugin, user);
+  const findPackage = packageFinder(checked.root);
+  const services = { ofPlugin, http: httpConnector(modelHosts, outbound), findPackage };
+  const filters = new EntityFilters(checked, plugins, { prefix, files, services });
+  // If a plugin cannot be loaded, every step that uses it would only repeat that error.
+  const isWhole = !found.all.some(({ code }) => code === 'plugin_failed');
+  const pipelines = isWhole ? await compilePipelines(compiling, services) : [];
+  const plans = new Map(pipelines.map(({ name, plan }) => [name, plan]));
+  checkDrawnArms(checked.experiments, plans, found);
+  if (!isWhole || tunable || stubs !== undefined) return { filters, pipelines, sinks: [], sources: [] };
+  const sinks = await compileSinks(compiling, services);
+  return { filters, pipelines, sinks, sources: await compileSources(compiling, services) };
+}
+
+async function compilePipelines(
+  { options, checked, plugins, curation, files, found }: Compiling,
+  services: StepTools['services'],
+): Promise<CompiledPipeline[]> {
+  const { prefix = SETTINGS.prefix.default, params, pipelines: wanted, tunable = false, stubs } = options;
+  const settings = { prefix, files, services, tunable, curation };
+  const compiled: CompiledPipeline[] = [];
+  for (const written of checked.pipelines) {
+    if (wanted?.includes(written.name) === false) continue;
+    const definition = withParams(written, params?.get(written.name) ?? new Map<string, number>());
+    await nextTurn(); // a service that reloads answers requests in between
+    const own = stubs?.get(definition.name);
+    const how = own === undefined ? settings : { ...settings, stubs: own };
+    const live = tunable || stubs !== undefined ? [] : liveOf(checked, definition.name);
+    const changed = changedParams(live);
+    const open = {
+      ...how,
+      ...(changed.size > 0 && { tunable: changed }),
+      logsAll: logsAllOf(checked, definition.name),
+    };
+    const plan = await compilePipeline(definition, checked, plugins, open, found);
+    if (plan === undefined) continue;
+    const experiments = live.length === 0 ? undefined : await LiveExperiments.compile(plan, live, found);
+    compiled.push({ name: definition.name, plan, experiments, describe: () => describePlan(plan) });
+  }
+  return compiled;
+}
+
+async function compileSinks(
+  { options, checked, plugins, files, found }: Compiling,
+  { ofPlugin, findPackage }: StepTools['services'],
+): Promise<CompiledSink[]> {
+  const { sinkHosts = AllowedHosts.none, sinkServices = NO_SINK_SERVICES } = options;
+  const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
+  const compiled: CompiledSink[] = [];
+  for (const definition of sinksOf(checked)) {
+    const caller = { pipeline: '', step: definition.name };
+    const used = {
+      ...sinkServices,
+      http: http(caller),
+      findPackage,
+      files,
+      ofPlugin: (plugin: string) => ofPlugin(plugin, caller),
+    };
+    const sink = await compileSink(definition, plugins, used, found);
+    if (sink !== undefined) compiled.push(sink);
+  }
+  return compiled;
+}
+
+const NO_SINK_SERVICES: NonNullable<CompileOptions['sinkServices']> = {
+  instance: '',
+  folder: '',
+  keepMs: Infinity,
+  keepBytes: Infinity,
+  warn: () => undefined,
+};
+
+async function compileSources(
+  { options, checked, plugins, files, found }: Compiling,
+  { ofPlugin, findPackage }: StepTools['services'],
+): Promise<CompiledSource[]> {
+  const { consumer = hostname() } = options;
+  const compiled: CompiledSource[] = [];
+  for (const definition of checked.sources) {
+    const caller = { pipeline: '', step: definition.name };
+    const used = { consumer, findPackage, files, ofPlugin: (plugin: string) => ofPlugin(plugin, caller) };
+    const source = await compileSource(definition, plugins, used, found);
+    if (source !== undefined) compiled.push(source);
+  }
+  return compiled;
+}
+
+async function closePipelines(pipelines: readonly CompiledPipeline[]): Promise<unknown[]> {
+  const errors = await Promise.all([
+    closeComponents(pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component))),
+    ...pipelines.map(({ experiments }) => experiments?.close() ?? []),
+  ]);
+  return errors.flat();
 }
 
 /** The experiments that change what a pipeline answers. */

@@ -146,6 +146,7 @@ function unknownIdsOf(
   };
 }
 
+/** Makes the parts of a generation, and what listens and ends with it. */
 function wire(
   services: Container,
   compiled: CompiledProject,
@@ -153,46 +154,98 @@ function wire(
   watch: CurationWatch,
   release: () => Promise<void>,
 ): Generation {
-  const plans = compiled.pipelines.map(({ plan }) => plan);
-  const store = services.resolve(TOKENS.store);
-  const monitor = services.resolve(TOKENS.storeMonitor);
-  const logger = services.resolve(TOKENS.logger);
-  const sources = services.resolve(TOKENS.featureSources);
-  const settings = services.resolve(TOKENS.settings);
   const entities = services.resolve(TOKENS.entityIndex);
-  const features = services.resolve(TOKENS.featureStore);
-  const feastWrites = services.resolve(TOKENS.feastWrites);
-  const scans = services.resolve(TOKENS.scans);
   const online = services.resolve(TOKENS.onlineFeatures);
-  const feedback = services.resolve(TOKENS.feedback);
-  const forget = services.resolve(TOKENS.forget);
-  const resident = services.resolve(TOKENS.resident);
-  const codes = services.resolve(TOKENS.eventCodes);
   compiled.reader.bind({ entities, online, types: config.entities });
-  const version = projectVersion(config, compiled.files);
-  const usage = new Usage();
-  const planOf = (name: string): Plan => {
-    const plan = plans.find(({ definition }) => definition.name === name);
-    if (plan === undefined) throw new Error(`there is no plan of the pipeline ${name}`);
-    return plan;
+  const plans = compiled.pipelines.map(({ plan }) => plan);
+  const stops = services.resolve(TOKENS.stops) ?? storeStops(services);
+  const parts: GenerationParts = {
+    services,
+    compiled,
+    config,
+    usage: new Usage(),
+    version: projectVersion(config, compiled.files),
+    experiments: new ExperimentStates(config.experiments, stops, services.resolve(TOKENS.clock)),
   };
-  const stops = services.resolve(TOKENS.stops);
-  const experiments = new ExperimentStates(
-    config.experiments,
-    stops ?? new Stops(store, settings.prefix),
-    services.resolve(TOKENS.clock),
+  const { usage, version, experiments } = parts;
+  const pipelines = mountPipelines(parts);
+  const { diagnostics: warnings, files, sinks, sources, curation } = compiled;
+  const features = services.resolve(TOKENS.featureStore);
+  const feedback = services.resolve(TOKENS.feedback);
+  let retired: Promise<void> | undefined;
+  const retire = async (limitMs: number): Promise<void> => {
+    const logger = services.resolve(TOKENS.logger);
+    watch.stop();
+    if (!(await usage.idle(limitMs)))
+      logger.warn({ project_version: version, waited_ms: limitMs }, 'closed while something still used it');
+    for (const { recording } of [feedback, features]) await recording.idle(limitMs);
+    for (const error of await compiled.close())
+      logger.warn({ error: describeError(error) }, 'a component could not be closed');
+    await release();
+  };
+  return {
+    config,
+    pipelines,
+    models: plans.flatMap(modelsOf),
+    entities,
+    features,
+    scans: services.resolve(TOKENS.scans),
+    online,
+    feedback,
+    forget: services.resolve(TOKENS.forget),
+    experiments,
+    resident: services.resolve(TOKENS.resident),
+    warnings,
+    advice: adviceOf(plans),
+    version,
+    loadedAt: Date.now(),
+    ...{ files, sinks, sources, curation },
+    http: listenersOf(parts, pipelines, watch),
+    retire: (limitMs = RETIRE_MS) => (retired ??= retire(limitMs)),
+  };
+}
+
+/** What the parts of a generation are made of. */
+interface GenerationParts {
+  readonly services: Container;
+  readonly compiled: CompiledProject;
+  readonly config: ProjectConfig;
+  readonly usage: Usage;
+  readonly version: string;
+  readonly experiments: ExperimentStates;
+}
+
+/** For a process that follows no stops. */
+function storeStops(services: Container): Stops {
+  return new Stops(services.resolve(TOKENS.store), services.resolve(TOKENS.settings).prefix);
+}
+
+function modelsOf({ definition, steps }: Plan): ServedModel[] {
+  return steps.flatMap(({ as, version }) =>
+    version === undefined ? [] : [{ pipeline: definition.name, step: as, version }],
   );
+}
+
+function mountPipelines({ services, compiled, config, usage, version }: GenerationParts): Pipeline[] {
+  const { pipelines, filters } = compiled;
+  const logger = services.resolve(TOKENS.logger);
+  const settings = services.resolve(TOKENS.settings);
+  const codes = services.resolve(TOKENS.eventCodes);
+  const stops = services.resolve(TOKENS.stops);
+  const planOf = (name: string): Plan => {
+    const found = pipelines.find(({ plan }) => plan.definition.name === name);
+    if (found === undefined) throw new Error(`there is no plan of the pipeline ${name}`);
+    return found.plan;
+  };
   const held = new HeldLog(logger);
-  const pipelines = compiled.pipelines.map(({ plan, experiments: live }) =>
+  return pipelines.map(({ plan, experiments: live }) =>
     mountPipeline(plan, config.entities, {
-      store,
+      store: services.resolve(TOKENS.store),
       layouts: services.resolve(TOKENS.layouts),
-      resident,
-      sources,
+      resident: services.resolve(TOKENS.resident),
+      sources: services.resolve(TOKENS.featureSources),
       usage,
-      ...(compiled.filters === undefined
-        ? {}
-        : { index: { filters: compiled.filters, most: settings.indexCandidates } }),
+      ...(filters === undefined ? {} : { index: { filters, most: settings.indexCandidates } }),
       hasher: idHasherOf(settings),
       exploreSalt: stops === undefined ? '' : settings.exploreSalt,
       records: {
@@ -216,22 +269,53 @@ function wire(
       onHeld: (step, ms) => held.tell(plan.definition.name, step, ms),
     }),
   );
-  const curation = new CurationService({
-    lists: compiled.curation,
-    watch,
-    store,
-    prefix: services.resolve(TOKENS.settings).prefix,
-    unknownIds: unknownIdsOf(compiled, entities),
-  });
-  const httpServices: HttpServices = {
-    curation,
+}
+
+/** Creates the routes of each audience when they are first asked for. */
+function listenersOf(
+  parts: GenerationParts,
+  pipelines: readonly Pipeline[],
+  watch: CurationWatch,
+): Generation['http'] {
+  const httpServices = httpServicesOf(parts, pipelines, watch);
+  const listeners = new Map<Audience | undefined, RequestListener>();
+  return (audience) => {
+    let listener = listeners.get(audience);
+    if (listener === undefined) {
+      // Only a process that listens opens the file of audit lines.
+      const auditLog = parts.services.resolve(TOKENS.auditLog);
+      listeners.set(audience, (listener = createHttpApp({ ...httpServices, auditLog }, audience)));
+    }
+    return listener;
+  };
+}
+
+function httpServicesOf(
+  { services, compiled, config, usage, version, experiments }: GenerationParts,
+  pipelines: readonly Pipeline[],
+  watch: CurationWatch,
+): HttpServices {
+  const store = services.resolve(TOKENS.store);
+  const sources = services.resolve(TOKENS.featureSources);
+  const monitor = services.resolve(TOKENS.storeMonitor);
+  const settings = services.resolve(TOKENS.settings);
+  const entities = services.resolve(TOKENS.entityIndex);
+  const unknownIds = unknownIdsOf(compiled, entities);
+  return {
+    curation: new CurationService({
+      lists: compiled.curation,
+      watch,
+      store,
+      prefix: settings.prefix,
+      unknownIds,
+    }),
     entities,
-    features,
-    feastWrites,
-    scans,
-    online,
-    feedback,
-    forget,
+    features: services.resolve(TOKENS.featureStore),
+    feastWrites: services.resolve(TOKENS.feastWrites),
+    scans: services.resolve(TOKENS.scans),
+    online: services.resolve(TOKENS.onlineFeatures),
+    feedback: services.resolve(TOKENS.feedback),
+    forget: services.resolve(TOKENS.forget),
     experiments,
     pipelines,
     store: {
@@ -252,7 +336,7 @@ function wire(
     curationLists: config.curation.map(({ name }) => name),
     experimentNames: config.experiments.map(({ name }) => name),
     eventKinds: config.events,
-    logger,
+    logger: services.resolve(TOKENS.logger),
     version: millraceVersion,
     projectVersion: version,
     projectName: settings.sources.projectName,
@@ -263,54 +347,5 @@ function wire(
     admission: services.resolve(TOKENS.admission),
     edge: services.resolve(TOKENS.edge),
     usage,
-  };
-  const listeners = new Map<Audience | undefined, RequestListener>();
-  let retired: Promise<void> | undefined;
-  return {
-    config,
-    pipelines,
-    models: plans.flatMap(({ definition, steps }) =>
-      steps.flatMap(({ as, version: file }) =>
-        file === undefined ? [] : [{ pipeline: definition.name, step: as, version: file }],
-      ),
-    ),
-    entities,
-    features,
-    scans,
-    online,
-    feedback,
-    forget,
-    experiments,
-    resident,
-    warnings: compiled.diagnostics,
-    advice: adviceOf(plans),
-    version,
-    loadedAt: Date.now(),
-    files: compiled.files,
-    sinks: compiled.sinks,
-    sources: compiled.sources,
-    curation: compiled.curation,
-    http: (audience) => {
-      let listener = listeners.get(audience);
-      if (listener === undefined) {
-        // Only a process that listens opens the file of audit lines.
-        const auditLog = services.resolve(TOKENS.auditLog);
-        listeners.set(audience, (listener = createHttpApp({ ...httpServices, auditLog }, audience)));
-      }
-      return listener;
-    },
-    retire: (limitMs = RETIRE_MS) =>
-      (retired ??= (async () => {
-        watch.stop();
-        if (!(await usage.idle(limitMs)))
-          logger.warn(
-            { project_version: version, waited_ms: limitMs },
-            'closed while something still used it',
-          );
-        for (const { recording } of [feedback, features]) await recording.idle(limitMs);
-        for (const error of await compiled.close())
-          logger.warn({ error: describeError(error) }, 'a component could not be closed');
-        await release();
-      })()),
   };
 }

@@ -2,7 +2,7 @@ import 'reflect-metadata'; // tsyringe requires this import before any of its ow
 import { container as rootContainer } from 'tsyringe';
 import type { EntityIndex } from '../../../state/index/entity-index.js';
 import { readersOf } from '../../../request/pipeline/hydrate/source-cells.js';
-import type { PipelineServices } from '../../../request/pipeline/run-pipeline.js';
+import type { PipelineServices } from '../../../request/pipeline/pipeline-services.js';
 import type { Settings } from '../../../project/settings/settings.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { registerServices, type Overrides } from '../container/services.js';

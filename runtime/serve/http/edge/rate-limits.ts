@@ -13,6 +13,8 @@ export type LimitKind = 'address' | 'key';
 
 /** The limits of requests by client address and by key. */
 export class RateLimits {
+  /** True if addresses are limited. */
+  readonly limitsAddresses: boolean;
   readonly #address: Counter | undefined;
   readonly #proxies: AddressRanges;
   readonly #workers: number;
@@ -22,13 +24,9 @@ export class RateLimits {
   /** @param workers each of so many processes allows its share of the rate of a key */
   constructor(perAddress: Rate | 'off', proxies: AddressRanges, workers: number) {
     this.#address = perAddress === 'off' ? undefined : new Counter('address', perAddress);
+    this.limitsAddresses = perAddress !== 'off';
     this.#proxies = proxies;
     this.#workers = workers;
-  }
-
-  /** True if addresses are limited. */
-  get limitsAddresses(): boolean {
-    return this.#address !== undefined;
   }
 
   /** Counts a request of an address. Returns why it is refused. */

@@ -1,5 +1,6 @@
+import type { Response } from 'express';
 import { degradationText, type Degradation } from '../../../request/pipeline/page/degraded.js';
-import type { Pipeline, RequestContext } from '../../../request/pipeline/types.js';
+import type { Pipeline, RequestContext, RunReport } from '../../../request/pipeline/types.js';
 import { EXPERIMENT_HEADER, takenText } from '../experiment-header.js';
 import { withWholeBody } from '../handle-body.js';
 import { embedComponents } from '../openapi/embed-schema.js';
@@ -74,18 +75,7 @@ export function rank(pipeline: Pipeline): PostRoute {
           if (span?.isRecorded === true) traceReport(span, report);
           report.degraded.forEach(logOnce);
           startAnswer(res);
-          if (report.degraded.length > 0)
-            res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
-          if (report.experiments.length > 0) res.setHeader(EXPERIMENT_HEADER, takenText(report));
-          const unknown = misspeltText(report.misspeltFields);
-          if (unknown !== '') res.setHeader('Millrace-Unknown-Fields', unknown);
-          if (report.indexed !== undefined) {
-            const { matched, taken } = report.indexed;
-            res.setHeader('Millrace-Index-Candidates', `matched=${matched}, taken=${taken}`);
-          }
-          // Deprecated: the `skipped=` members of Millrace-Degraded contain the same information.
-          if (report.skippedSteps.length > 0)
-            res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));
+          setReportHeaders(res, report);
           if (answer.events === undefined) sendJson(res, 200, answer);
           else await sendLargeJson(res, answer);
         };
@@ -112,4 +102,20 @@ export function rank(pipeline: Pipeline): PostRoute {
       ...embedComponents(answerName, answerSchema),
     ],
   };
+}
+
+/** Tells in headers what is unusual about an answer. */
+function setReportHeaders(res: Response, report: RunReport): void {
+  if (report.degraded.length > 0)
+    res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
+  if (report.experiments.length > 0) res.setHeader(EXPERIMENT_HEADER, takenText(report));
+  const unknown = report.misspeltFields.length === 0 ? '' : misspeltText(report.misspeltFields);
+  if (unknown !== '') res.setHeader('Millrace-Unknown-Fields', unknown);
+  if (report.indexed !== undefined) {
+    const { matched, taken } = report.indexed;
+    res.setHeader('Millrace-Index-Candidates', `matched=${matched}, taken=${taken}`);
+  }
+  // Deprecated: the `skipped=` members of Millrace-Degraded contain the same information.
+  if (report.skippedSteps.length > 0)
+    res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Frame } from '../../../../runtime/language/frame/frame.js';
 import { FrameLayout } from '../../../../runtime/language/frame/frame-layout.js';
-import { cutPage } from '../../../../runtime/request/pipeline/page/page.js';
+import { cutPage } from '../../../../runtime/request/pipeline/page/answer-page.js';
 import { Ranking } from '../../../../runtime/request/pipeline/components/ranking.js';
 
 /** A ranking of candidates `c0`, `c1` … with the given scores. */
