@@ -2,6 +2,7 @@ import { isKnown, PORTION, Status, type Analyzer, type Pieces } from 'millrace/a
 import { inverseDocumentFrequency } from './bm25.js';
 import type { QueryTerms } from './query-terms.js';
 import {
+  EqualCells,
   lengthOf,
   scanCell,
   scanCellInPieces,
@@ -60,19 +61,22 @@ export function* search(
     if (scan === undefined) continue;
     scan.reset(count, query.terms.length);
     const columnNow = (): SearchedColumn => found.columns[f] as SearchedColumn;
+    const cells = new EqualCells();
     let tokens = 0;
     let texts = 0;
     for (let row = 0; row < count; row++) {
       const column = columnNow();
       if (!isKnown(column.status[row * column.stride])) continue;
       const length = lengthOf(column, row);
-      left -= length;
+      const equal = cells.find(column, row, length);
+      left -= equal === undefined ? length : 1;
       if (left < 0) {
         left = PORTION;
         if (performance.now() > until) yield;
       }
       // A yield replaces the columns by copies.
-      if (length > PORTION) yield* scanCellInPieces(scan, row, columnNow, query, analyzer, until);
+      if (equal !== undefined) scan.repeat(row, equal, query.terms.length);
+      else if (length > PORTION) yield* scanCellInPieces(scan, row, columnNow, query, analyzer, until);
       else scanCell(scan, row, columnNow(), query, analyzer);
       tokens += scan.lengths[row] ?? 0;
       texts++;

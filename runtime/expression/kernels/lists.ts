@@ -1,6 +1,6 @@
 import { isKnown, Status } from '../../api/status.js';
 import type { BuildKernel } from '../operand.js';
-import { causeAt, rowsOf, settle } from './rows.js';
+import { causeAt, listsInSteps, rowsOf, settle } from './rows.js';
 
 /**
  * Reduces the elements from `start` up to, not including, `end`. NaN means no result, and a NaN element is not known.
@@ -83,15 +83,15 @@ export function reducing(reduce: Reduction): BuildKernel {
     const [slot = -1] = args;
     return (frame) => {
       const result = frame.number(out);
-      const { values, offsets, status, stride } = frame.numbers(slot);
-      const rows = rowsOf(frame, result);
-      for (let row = 0; row < rows; row++) {
+      const list = frame.numbers(slot);
+      const { values, offsets, status, stride } = list;
+      const work = (row: number): void => {
         const at = row * stride;
         result.values[row] = isKnown(status[at])
           ? reduce(values, offsets[at] as number, offsets[at + 1] as number)
           : NaN;
-      }
-      settle(frame, result, args);
+      };
+      return listsInSteps(rowsOf(frame, result), list, work, () => settle(frame, result, args));
     };
   };
 }
@@ -101,19 +101,14 @@ export const countTexts: BuildKernel = (out, args) => {
   const [slot = -1] = args;
   return (frame) => {
     const result = frame.number(out);
-    const { values, offsets, stride } = frame.texts(slot);
-    const rows = rowsOf(frame, result);
-    for (let row = 0; row < rows; row++) {
-      const cause = causeAt(frame, args, row);
-      result.status[row] = cause;
-      if (cause !== Status.present) {
-        result.values[row] = NaN;
-        continue;
-      }
+    const list = frame.texts(slot);
+    const { values, offsets, stride } = list;
+    const count = (row: number): void => {
       const end = offsets[row * stride + 1] as number;
       let count = 0;
       for (let i = offsets[row * stride] as number; i < end; i++) if (values[i] !== '') count++;
-      result.values[row] = count;
-    }
+      result.values[row] = causeAt(frame, args, row) === Status.present ? count : NaN;
+    };
+    return listsInSteps(rowsOf(frame, result), list, count, () => settle(frame, result, args));
   };
 };
