@@ -24,7 +24,7 @@ export function jsonFile(path: string, value: JsonValue): JsonFile {
     text += JSON.stringify(one);
     const made = new Scalar(one);
     made.type = type;
-    made.source = type === Scalar.PLAIN ? text.slice(start) : String(one);
+    made.source = type === Scalar.PLAIN ? text.slice(start) : (one as string);
     made.range = [start, text.length, text.length];
     return made;
   };

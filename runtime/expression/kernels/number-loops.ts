@@ -50,35 +50,11 @@ export const divide: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   }
 };
 
-/** For a larger quotient `%` is slow: it takes a step for each of up to 2,000 bits. */
-const LARGE = 2 ** 200;
-
 export const remainder: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   for (let k = 0; k < n; k++) {
-    const x = a[ai + k * sa] as number;
-    const y = b[bi + k * sb] as number;
-    out[o + k] = x - x === 0 && y !== 0 && Math.abs(x) > Math.abs(y) * LARGE ? largeRemainder(x, y) : x % y;
+    out[o + k] = (a[ai + k * sa] as number) % (b[bi + k * sb] as number);
   }
 };
-
-const float = new Float64Array(1);
-const bits = new BigUint64Array(float.buffer);
-
-/** The same as `%`, for finite numbers. A number is its mantissa · 2^exponent. */
-function largeRemainder(x: number, y: number): number {
-  const [dividend, high] = partsOf(x);
-  const [divisor, low] = partsOf(y);
-  const left = Number((dividend << BigInt(high - low)) % divisor) * 2 ** low;
-  return x < 0 ? -left : left;
-}
-
-function partsOf(x: number): readonly [mantissa: bigint, exponent: number] {
-  float[0] = x;
-  const all = bits[0] as bigint;
-  const exponent = Number((all >> 52n) & 0x7ffn);
-  const mantissa = all & 0xfffffffffffffn;
-  return exponent === 0 ? [mantissa, -1074] : [mantissa | (1n << 52n), exponent - 1075];
-}
 
 export const equal: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   for (let k = 0; k < n; k++) {
