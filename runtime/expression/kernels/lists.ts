@@ -1,6 +1,6 @@
 import { isKnown, Status } from '../../api/status.js';
 import type { BuildKernel } from '../operand.js';
-import { causeAt, listsInSteps, rowsOf, settle } from './rows.js';
+import { causeAt, listsInSteps, READ, rowsInSteps, rowsOf, settle } from './rows.js';
 
 /**
  * Reduces the elements from `start` up to, not including, `end`. NaN means no result, and a NaN element is not known.
@@ -83,15 +83,21 @@ export function reducing(reduce: Reduction): BuildKernel {
     const [slot = -1] = args;
     return (frame) => {
       const result = frame.number(out);
-      const list = frame.numbers(slot);
-      const { values, offsets, status, stride } = list;
-      const work = (row: number): void => {
-        const at = row * stride;
-        result.values[row] = isKnown(status[at])
-          ? reduce(values, offsets[at] as number, offsets[at + 1] as number)
-          : NaN;
+      const { values, offsets, status, stride } = frame.numbers(slot);
+      const rows = rowsOf(frame, result);
+      // As `listsInSteps`, without a call for each row.
+      const some = (from: number): number => {
+        let row = from;
+        for (let left = READ; row < rows && left > 0; row++) {
+          const at = row * stride;
+          const start = offsets[at] as number;
+          const end = offsets[at + 1] as number;
+          result.values[row] = isKnown(status[at]) ? reduce(values, start, end) : NaN;
+          left -= end - start;
+        }
+        return row;
       };
-      return listsInSteps(rowsOf(frame, result), list, work, () => settle(frame, result, args));
+      return rowsInSteps(rows, some, () => settle(frame, result, args));
     };
   };
 }

@@ -63,7 +63,7 @@ export function rowsInSteps(
 }
 
 /** The elements of lists that are read or copied before other work may run. */
-const READ = 1 << 16;
+export const READ = 1 << 16;
 
 /**
  * Works on rows one after another, in steps of limited work.
