@@ -2,22 +2,22 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createApp } from '../runtime/app/app.js';
-import { loadSchemas } from '../runtime/config/project/load-project.js';
-import type { CounterDefinition } from '../runtime/config/model/counters.js';
-import { addEvents } from '../runtime/counters/apply-touches.js';
-import { additionsOf, kindsOf } from '../runtime/counters/counted-kinds.js';
-import { CounterDecoder } from '../runtime/counters/counter-decoder.js';
-import { looseColumn } from '../runtime/frame/frame.js';
-import { loadSettings } from '../runtime/settings/settings.js';
+import { createApp } from '../runtime/serve/app/app.js';
+import { loadSchemas } from '../runtime/project/config/project/load-project.js';
+import type { CounterDefinition } from '../runtime/project/config/model/counters.js';
+import { addEvents } from '../runtime/state/counters/apply-touches.js';
+import { additionsOf, kindsOf } from '../runtime/state/counters/counted-kinds.js';
+import { CounterDecoder } from '../runtime/state/counters/counter-decoder.js';
+import { looseColumn } from '../runtime/language/frame/frame.js';
+import { loadSettings } from '../runtime/project/settings/settings.js';
 import {
   decodeCounters,
   encodeCounters,
   NO_COUNTERS,
   type CounterRecord,
-} from '../runtime/store/codec/counter-record.js';
-import { counterKey } from '../runtime/store/keys.js';
-import { connectRedisStore } from '../runtime/store/redis/redis-store.js';
+} from '../runtime/state/store/codec/counter-record.js';
+import { counterKey } from '../runtime/state/store/keys.js';
+import { connectRedisStore } from '../runtime/state/store/redis/redis-store.js';
 import { startRedisServer } from '../test/support/redis-server.js';
 import { PROJECT } from './service/data.js';
 import { itemId, writeItemsProject } from './support/items-project.js';

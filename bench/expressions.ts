@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert';
-import { isKnown } from '../runtime/api/status.js';
-import { compileExpression } from '../runtime/expression/compile.js';
-import type { Environment, ExpressionType, Source } from '../runtime/expression/environment.js';
-import { runKernelsAtOnce } from '../runtime/expression/run-kernels.js';
-import { shapeFor } from '../runtime/expression/types.js';
-import { writeJson } from '../runtime/frame/cells.js';
-import { Frame } from '../runtime/frame/frame.js';
-import { FrameLayout } from '../runtime/frame/frame-layout.js';
+import { isKnown } from '../runtime/ground/api/status.js';
+import { compileExpression } from '../runtime/language/expression/compile.js';
+import type { Environment, ExpressionType, Source } from '../runtime/language/expression/environment.js';
+import { runKernelsAtOnce } from '../runtime/language/expression/run-kernels.js';
+import { shapeFor } from '../runtime/language/expression/types.js';
+import { writeJson } from '../runtime/language/frame/cells.js';
+import { Frame } from '../runtime/language/frame/frame.js';
+import { FrameLayout } from '../runtime/language/frame/frame-layout.js';
 import { measure, median, table } from './support/measure.js';
 
 const ROWS = 1000;

@@ -7,7 +7,7 @@ import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '../runtime/cli/run-cli.js';
-import { version } from '../runtime/settings/version.js';
+import { version } from '../runtime/project/settings/version.js';
 import { startRedisServer, type PrivateRedis } from '../test/support/redis-server.js';
 import { repositoryPath } from '../test/support/repository.js';
 import { folderSize } from '../test/support/folder-size.js';

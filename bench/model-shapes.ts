@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { NodeRule, type TreeEnsemble } from '../runtime/api/tree-ensemble.js';
-import { treeEngine } from '../runtime/trees/tree-engine.js';
+import { NodeRule, type TreeEnsemble } from '../runtime/ground/api/tree-ensemble.js';
+import { treeEngine } from '../runtime/language/trees/tree-engine.js';
 import { randomEnsemble, randomNumbers, type EnsembleShape } from '../test/support/random-ensemble.js';
 import { ObjectTrees } from './naive/object-trees.js';
 import { measure, median, ms, table, type Contestant } from './support/measure.js';

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { NodeRule, type TreeEnsemble, type TreeScorer } from '../runtime/api/tree-ensemble.js';
-import { ColumnScorer } from '../runtime/trees/columns/column-scorer.js';
-import { FlatScorer } from '../runtime/trees/flat-scorer.js';
-import { treeEngine } from '../runtime/trees/tree-engine.js';
+import { NodeRule, type TreeEnsemble, type TreeScorer } from '../runtime/ground/api/tree-ensemble.js';
+import { ColumnScorer } from '../runtime/language/trees/columns/column-scorer.js';
+import { FlatScorer } from '../runtime/language/trees/flat-scorer.js';
+import { treeEngine } from '../runtime/language/trees/tree-engine.js';
 import { randomColumns, randomEnsemble } from '../test/support/random-ensemble.js';
 import { ObjectTrees } from './naive/object-trees.js';
 import { FlatTrees } from './naive/flat-trees.js';

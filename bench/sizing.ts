@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
-import { NodeRule } from '../runtime/api/tree-ensemble.js';
+import { NodeRule } from '../runtime/ground/api/tree-ensemble.js';
 import { folderSize } from '../test/support/folder-size.js';
 import { writeProject } from '../test/support/project.js';
 import { randomEnsemble, randomNumbers } from '../test/support/random-ensemble.js';

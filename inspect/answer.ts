@@ -4,7 +4,7 @@ import type {
   ExplainedStep,
   ExplainedValue,
   Explanation,
-} from '../runtime/pipeline/explain/explanation.js';
+} from '../runtime/request/pipeline/explain/explanation.js';
 import { element, fold, table } from './dom.js';
 
 /** The place of each candidate in the answer before, by id. */

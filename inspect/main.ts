@@ -1,5 +1,5 @@
-import type { Explanation } from '../runtime/pipeline/explain/explanation.js';
-import type { Inspected } from '../runtime/http/routes/inspect.js';
+import type { Explanation } from '../runtime/request/pipeline/explain/explanation.js';
+import type { Inspected } from '../runtime/serve/http/routes/inspect.js';
 import { answerView, placesOf, type Places } from './answer.js';
 import { element, part } from './dom.js';
 import { explain, inspected, Refusal, useKey } from './service.js';

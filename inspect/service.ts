@@ -1,5 +1,5 @@
-import type { Inspected } from '../runtime/http/routes/inspect.js';
-import type { Explanation } from '../runtime/pipeline/explain/explanation.js';
+import type { Inspected } from '../runtime/serve/http/routes/inspect.js';
+import type { Explanation } from '../runtime/request/pipeline/explain/explanation.js';
 
 /** An answer other than 200. */
 export class Refusal extends Error {

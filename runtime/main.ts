@@ -1,5 +1,5 @@
 import { runCli } from './cli/run-cli.js';
-import { version } from './settings/version.js';
+import { version } from './project/settings/version.js';
 
 /** What a container runs: `millrace serve`, with its messages, set by the environment and millrace.yaml alone. */
 const { env, stdin, stdout, stderr } = process;

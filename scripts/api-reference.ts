@@ -16,8 +16,8 @@ interface Declared {
 
 /** The modules, with the file of each. */
 const MODULES = [
-  ['millrace/api', 'runtime/sdk/index.d.ts'],
-  ['millrace/testing', 'runtime/testing/index.d.ts'],
+  ['millrace/api', 'runtime/ground/sdk/index.d.ts'],
+  ['millrace/testing', 'runtime/cli/testing/index.d.ts'],
 ] as const;
 
 /** @param dist the folder of the compiled code */

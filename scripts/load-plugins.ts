@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SinkPlugin } from '../runtime/api/ledger.js';
-import type { Plugin } from '../runtime/api/plugin.js';
-import type { SourcePlugin } from '../runtime/api/source.js';
+import type { SinkPlugin } from '../runtime/ground/api/ledger.js';
+import type { Plugin } from '../runtime/ground/api/plugin.js';
+import type { SourcePlugin } from '../runtime/ground/api/source.js';
 
 /** The components, the sinks and the sources, without the folders that have only a schema yet. */
 export async function loadPlugins(

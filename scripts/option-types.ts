@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../runtime/api/types.js';
-import { isObject, markOf, type ExpressionMarkType } from '../runtime/config/project/marks.js';
+import type { JsonObject, JsonValue } from '../runtime/ground/api/types.js';
+import { isObject, markOf, type ExpressionMarkType } from '../runtime/project/config/project/marks.js';
 
 /** Keywords that limit a value and leave its type as it is. */
 const LIMITS = [

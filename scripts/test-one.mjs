@@ -1,4 +1,4 @@
-// `npm run test:one -- test/unit/frame/frame.test.ts [-g TITLE]` runs one test file in about a second. It compiles
+// `npm run test:one -- test/unit/language/frame/frame.test.ts [-g TITLE]` runs one test file in about a second. It compiles
 // only the files that changed since the last build, and does not check types: `npm run types` does.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 const [file, ...rest] = process.argv.slice(2);
 if (file === undefined || !file.endsWith('.test.ts') || !existsSync(resolve(file))) {
-  console.error('usage: npm run test:one -- test/unit/frame/frame.test.ts [-g TITLE]');
+  console.error('usage: npm run test:one -- test/unit/language/frame/frame.test.ts [-g TITLE]');
   process.exit(2);
 }
 

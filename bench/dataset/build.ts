@@ -1,5 +1,5 @@
-import { buildDataSet } from '../../runtime/dataset/build-data-set.js';
-import { DAY, DEFAULT_WINDOW, MILLION } from '../../runtime/dataset/options.js';
+import { buildDataSet } from '../../runtime/learn/dataset/build-data-set.js';
+import { DAY, DEFAULT_WINDOW, MILLION } from '../../runtime/learn/dataset/options.js';
 
 /** Builds the data set of a ledger, and prints how long it took and the most memory of the process, as JSON. */
 const [ledger = '', out = ''] = process.argv.slice(2);

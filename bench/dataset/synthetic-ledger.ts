@@ -1,10 +1,14 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { Status } from '../../runtime/api/status.js';
-import { Random } from '../../runtime/core/random.js';
-import { recordSchema, type RecordColumn, type RecordSchema } from '../../runtime/ledger/record-schema.js';
-import { RecordWriter } from '../../runtime/ledger/record-writer.js';
-import { schemaFrame } from '../../runtime/ledger/schema-frame.js';
+import { Status } from '../../runtime/ground/api/status.js';
+import { Random } from '../../runtime/ground/core/random.js';
+import {
+  recordSchema,
+  type RecordColumn,
+  type RecordSchema,
+} from '../../runtime/state/ledger/record-schema.js';
+import { RecordWriter } from '../../runtime/state/ledger/record-writer.js';
+import { schemaFrame } from '../../runtime/state/ledger/schema-frame.js';
 
 const DAYS = 30;
 const DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { NodeRule, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import { NodeRule, type TreeEnsemble } from '../../runtime/ground/api/tree-ensemble.js';
 
 /** Trees in flat arrays over rows in one dense array, without objects and names. */
 export class FlatTrees {

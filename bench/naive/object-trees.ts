@@ -1,4 +1,4 @@
-import { NodeRule, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import { NodeRule, type TreeEnsemble } from '../../runtime/ground/api/tree-ensemble.js';
 
 type Node =
   | { readonly leaf: number; readonly linear: readonly Term[] | undefined; readonly constant: number }

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { Client } from 'undici';
-import type { OnlineAnswer } from '../../runtime/index/online-answer.js';
+import type { OnlineAnswer } from '../../runtime/state/index/online-answer.js';
 import { feastValue, materialise } from '../../test/support/feast-writer.js';
 import { casesOf } from './cases.js';
 import { post } from './post.js';

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import express from 'express';
-import { treeEngine } from '../../runtime/trees/tree-engine.js';
+import { treeEngine } from '../../runtime/language/trees/tree-engine.js';
 import { ensembleOf, featuresOf, itemId } from '../support/items-project.js';
 import { FEATURES, PROJECT } from './data.js';
 import { serveForBench } from './serve.js';

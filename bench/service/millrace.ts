@@ -1,5 +1,5 @@
-import { startService } from '../../runtime/app/serve.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { startService } from '../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { tellUsage } from './serve.js';
 
 /**

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { NodeRule, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import { NodeRule, type TreeEnsemble } from '../../runtime/ground/api/tree-ensemble.js';
 import { randomEnsemble, randomNumbers } from '../../test/support/random-ensemble.js';
 import { lightGbmText } from './lightgbm-text.js';
 

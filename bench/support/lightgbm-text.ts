@@ -1,4 +1,4 @@
-import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/ground/api/tree-ensemble.js';
 
 /**
  * Builds a model file from its parts: the lines of the header, the lines of each tree below its number, and the part

@@ -1,4 +1,4 @@
-import type { App } from '../../runtime/app/running-app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
 import type { Catalogue } from './catalogue.js';
 
 /** Uploads the catalogue and pushes its features, a thousand rows at a time. */

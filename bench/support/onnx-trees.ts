@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { InferenceSession, Tensor } from 'onnxruntime-common';
-import type { TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import type { TreeEnsemble } from '../../runtime/ground/api/tree-ensemble.js';
 import { findOnnxRuntime } from '../../test/support/onnx-runtime.js';
 import { treeModel } from '../../test/support/onnx-writer.js';
 

@@ -1,4 +1,4 @@
-import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { openEmbeddedStore } from '../../runtime/state/store/embedded/embedded-store.js';
 
 /** The cost of opening an embedded store. */
 export interface Opened {

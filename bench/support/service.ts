@@ -1,5 +1,5 @@
-import { startService } from '../../runtime/app/serve.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { startService } from '../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 
 /** A service in a separate process, with settings from the environment. It reports its address to its parent. */
 const service = await startService(loadSettings(process.env));

@@ -1,23 +1,23 @@
-import { atOnce } from '../../runtime/core/pieces.js';
+import { atOnce } from '../../runtime/ground/core/pieces.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Plan } from '../../runtime/compile/plan.js';
-import type { Frame } from '../../runtime/frame/frame.js';
-import { BatchRead } from '../../runtime/pipeline/hydrate/batch-read.js';
-import { Deadline } from '../../runtime/core/deadline.js';
-import { fetchFeatures } from '../../runtime/pipeline/features/fetch-features.js';
-import { fillRequest } from '../../runtime/pipeline/request/fill-request.js';
-import { hydrate } from '../../runtime/pipeline/hydrate/hydrate.js';
-import { readRequest, type RankingRequest } from '../../runtime/pipeline/request/read-request.js';
-import { ResidentSession } from '../../runtime/pipeline/hydrate/resident-session.js';
-import { OWN_WRITES_ONLY } from '../../runtime/store/coherence.js';
-import { ResidentTables } from '../../runtime/resident/resident-tables.js';
-import { redisSettings } from '../../runtime/settings/redis-settings.js';
-import type { Settings } from '../../runtime/settings/settings.js';
-import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
-import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
-import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
-import { RedisTracking } from '../../runtime/store/redis/tracking.js';
-import type { Store } from '../../runtime/store/store.js';
+import type { Plan } from '../../runtime/request/compile/plan.js';
+import type { Frame } from '../../runtime/language/frame/frame.js';
+import { BatchRead } from '../../runtime/request/pipeline/hydrate/batch-read.js';
+import { Deadline } from '../../runtime/ground/core/deadline.js';
+import { fetchFeatures } from '../../runtime/request/pipeline/features/fetch-features.js';
+import { fillRequest } from '../../runtime/request/pipeline/request/fill-request.js';
+import { hydrate } from '../../runtime/request/pipeline/hydrate/hydrate.js';
+import { readRequest, type RankingRequest } from '../../runtime/request/pipeline/request/read-request.js';
+import { ResidentSession } from '../../runtime/request/pipeline/hydrate/resident-session.js';
+import { OWN_WRITES_ONLY } from '../../runtime/state/store/coherence.js';
+import { ResidentTables } from '../../runtime/request/resident/resident-tables.js';
+import { redisSettings } from '../../runtime/project/settings/redis-settings.js';
+import type { Settings } from '../../runtime/project/settings/settings.js';
+import { openEmbeddedStore } from '../../runtime/state/store/embedded/embedded-store.js';
+import { LayoutRegistry } from '../../runtime/state/store/layout-registry.js';
+import { connectRedisStore } from '../../runtime/state/store/redis/redis-store.js';
+import { RedisTracking } from '../../runtime/state/store/redis/tracking.js';
+import type { Store } from '../../runtime/state/store/store.js';
 
 /** The first two stages of a plan on a separate store: from candidate ids to filled columns. */
 export class StoreReader {

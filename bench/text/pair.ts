@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { NumberColumn, TextColumn } from '../../runtime/api/columns.js';
-import type { FeatureComponent, StepOutput } from '../../runtime/api/component.js';
-import type { Plugin } from '../../runtime/api/plugin.js';
-import type * as CreateStep from '../../runtime/testing/create-step.js';
-import type * as FakeStepFile from '../../runtime/testing/fake-step.js';
+import type { NumberColumn, TextColumn } from '../../runtime/ground/api/columns.js';
+import type { FeatureComponent, StepOutput } from '../../runtime/ground/api/component.js';
+import type { Plugin } from '../../runtime/ground/api/plugin.js';
+import type * as CreateStep from '../../runtime/cli/testing/create-step.js';
+import type * as FakeStepFile from '../../runtime/cli/testing/fake-step.js';
 import { random } from '../support/catalogue.js';
 
 /** Two checkouts, each with the step text_match. */
@@ -55,8 +55,8 @@ async function runOf(checkout: string): Promise<Run> {
   const load = async <T>(path: string): Promise<T> =>
     (await import(pathToFileURL(join(checkout, 'dist', path)).href)) as T;
   const { plugin } = await load<{ plugin: Plugin }>('plugins/text_match/index.js');
-  const { createStep } = await load<typeof CreateStep>('runtime/testing/create-step.js');
-  const { FakeStep } = await load<typeof FakeStepFile>('runtime/testing/fake-step.js');
+  const { createStep } = await load<typeof CreateStep>('runtime/cli/testing/create-step.js');
+  const { FakeStep } = await load<typeof FakeStepFile>('runtime/cli/testing/fake-step.js');
   const next = random(seed);
   const vocabulary = Array.from({ length: VOCABULARY }, () => wordOf(next));
   const word = (): string => vocabulary[Math.floor(vocabulary.length * next() ** 2)] ?? '';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.js';
-import type { StrayKind } from '../app/plugins/stray-errors.js';
-import { exitCall } from '../core/exit-call.js';
-import { version } from '../settings/version.js';
+import type { StrayKind } from '../serve/app/plugins/stray-errors.js';
+import { exitCall } from '../ground/core/exit-call.js';
+import { version } from '../project/settings/version.js';
 
 // A closed pipe (millrace plan … | head) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

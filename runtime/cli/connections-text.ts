@@ -1,6 +1,6 @@
-import type { Connection } from '../app/connect/connection.js';
-import { printable } from '../core/display-width.js';
-import { wrap } from '../core/wrap.js';
+import type { Connection } from '../serve/app/connect/connection.js';
+import { printable } from '../ground/core/display-width.js';
+import { wrap } from '../ground/core/wrap.js';
 import { renderTable } from './table.js';
 
 const MOST_SERVER = 42;

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { printable } from '../core/display-width.js';
-import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../app/plugins/stray-errors.js';
-import { readSettings } from '../config/project/read-settings.js';
-import type { SettingFlags, Settings } from '../settings/settings.js';
+import { printable } from '../ground/core/display-width.js';
+import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../serve/app/plugins/stray-errors.js';
+import { readSettings } from '../project/config/project/read-settings.js';
+import type { SettingFlags, Settings } from '../project/settings/settings.js';
 import type { TerminalStream } from './load/progress.js';
 
 /** The parts of the process that commands use. */

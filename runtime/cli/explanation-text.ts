@@ -5,10 +5,10 @@ import type {
   ExplainedStep,
   ExplainedValue,
   Explanation,
-} from '../pipeline/explain/explanation.js';
-import { degradationText } from '../pipeline/page/degraded.js';
+} from '../request/pipeline/explain/explanation.js';
+import { degradationText } from '../request/pipeline/page/degraded.js';
 import { renderTable, shorten } from './table.js';
-import { wrap } from '../core/wrap.js';
+import { wrap } from '../ground/core/wrap.js';
 
 /** Renders an explanation as text, at most `width` columns wide. */
 export function explanationText(explanation: Explanation, width: number): string {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
+import type { Diagnostic } from '../project/config/diagnostics/diagnostics.js';
 
 /** The command line itself is invalid: exit code 2. */
 export class UsageError extends Error {

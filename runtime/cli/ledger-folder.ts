@@ -1,4 +1,4 @@
-import { SEGMENT_ENDING, segmentPaths } from '../sdk/segments.js';
+import { SEGMENT_ENDING, segmentPaths } from '../ground/sdk/segments.js';
 import type { CliContext } from './context.js';
 import { CommandFailure } from './failure.js';
 

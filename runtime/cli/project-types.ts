@@ -1,13 +1,13 @@
-import { ProjectInvalidError } from '../app/project/compile-project.js';
-import { nearest } from '../core/nearest.js';
-import { loadProject, loadSchemas, type LoadedSchemas } from '../config/project/load-project.js';
-import type { PipelineDefinition } from '../config/model/pipelines.js';
-import type { ProjectConfig } from '../config/model/project.js';
-import { RESERVED_ROUTES } from '../http/routes.js';
-import type { SettingFlags } from '../settings/settings.js';
+import { ProjectInvalidError } from '../serve/app/project/compile-project.js';
+import { nearest } from '../ground/core/nearest.js';
+import { loadProject, loadSchemas, type LoadedSchemas } from '../project/config/project/load-project.js';
+import type { PipelineDefinition } from '../project/config/model/pipelines.js';
+import type { ProjectConfig } from '../project/config/model/project.js';
+import { RESERVED_ROUTES } from '../serve/http/routes.js';
+import type { SettingFlags } from '../project/settings/settings.js';
 import { settingsOf, type CliContext } from './context.js';
 import { CommandFailure } from './failure.js';
-import { unknownPipeline } from '../app/project/unknown-pipeline.js';
+import { unknownPipeline } from '../serve/app/project/unknown-pipeline.js';
 
 /** Reads what commands for data need of a project. Its pipelines may have errors. @throws ProjectInvalidError */
 export async function readSchemas(

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
-import { ERROR_CODES } from '../api/error-codes.js';
-import { MillraceError } from '../api/errors.js';
-import { printable } from '../core/display-width.js';
-import { DiagnosticsError } from '../config/diagnostics/diagnostics-error.js';
-import { renderDiagnostics } from '../config/diagnostics/render.js';
-import { wrapAfter } from '../core/wrap.js';
-import { WorkerFailedError } from '../app/workers/worker-failed.js';
+import { ERROR_CODES } from '../ground/api/error-codes.js';
+import { MillraceError } from '../ground/api/errors.js';
+import { printable } from '../ground/core/display-width.js';
+import { DiagnosticsError } from '../project/config/diagnostics/diagnostics-error.js';
+import { renderDiagnostics } from '../project/config/diagnostics/render.js';
+import { wrapAfter } from '../ground/core/wrap.js';
+import { WorkerFailedError } from '../serve/app/workers/worker-failed.js';
 import { styleOf, type CliContext } from './context.js';
 import { CommandFailure, DiagnosedUsageError, UsageError } from './failure.js';
 import { fileProblem, isFileProblem } from './file-problem.js';

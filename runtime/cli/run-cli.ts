@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { misspeltSettings } from '../settings/misspelt-settings.js';
+import { misspeltSettings } from '../project/settings/misspelt-settings.js';
 import { styleOf, type CliContext } from './context.js';
 import { reportError, type ExitCode } from './report-error.js';
 

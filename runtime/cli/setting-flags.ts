@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { SETTINGS, type SettingName, type SettingRow } from '../settings/settings.js';
+import { SETTINGS, type SettingName, type SettingRow } from '../project/settings/settings.js';
 
 /** Adds the flags of settings to a command, with descriptions from the settings table. */
 export function addSettingFlags(command: Command, names: readonly SettingName[]): Command {

@@ -1,4 +1,4 @@
-import { cellsOf } from '../core/display-width.js';
+import { cellsOf } from '../ground/core/display-width.js';
 
 export interface TableColumn {
   readonly title: string;

@@ -1,8 +1,8 @@
-import { RULE_SCORINGS } from '../../runtime/compile/check-component.js';
-import { ERROR_CODES } from '../../runtime/api/error-codes.js';
-import { DIAGNOSTIC_CODES } from '../../runtime/config/diagnostics/diagnostic-codes.js';
-import { REJECT_REASONS } from '../../runtime/dataset/import/foreign-event.js';
-import { PROPERTIES } from '../../runtime/ranking-tests/properties/properties.js';
+import { RULE_SCORINGS } from '../../runtime/request/compile/check-component.js';
+import { ERROR_CODES } from '../../runtime/ground/api/error-codes.js';
+import { DIAGNOSTIC_CODES } from '../../runtime/project/config/diagnostics/diagnostic-codes.js';
+import { REJECT_REASONS } from '../../runtime/project/foreign/foreign-event.js';
+import { PROPERTIES } from '../../runtime/cli/ranking-tests/properties/properties.js';
 import { markdownTable } from './markdown-table.js';
 
 export function errorTable(): string {

@@ -1,8 +1,8 @@
-import type { SinkPlugin } from '../../runtime/api/ledger.js';
-import type { Plugin } from '../../runtime/api/plugin.js';
-import type { SourcePlugin } from '../../runtime/api/source.js';
-import type { JsonObject, JsonValue } from '../../runtime/api/types.js';
-import { takes } from '../../runtime/app/plugins/option-words.js';
+import type { SinkPlugin } from '../../runtime/ground/api/ledger.js';
+import type { Plugin } from '../../runtime/ground/api/plugin.js';
+import type { SourcePlugin } from '../../runtime/ground/api/source.js';
+import type { JsonObject, JsonValue } from '../../runtime/ground/api/types.js';
+import { takes } from '../../runtime/serve/app/plugins/option-words.js';
 import { markdownTable } from './markdown-table.js';
 
 export function pluginTable(all: readonly Plugin[]): string {

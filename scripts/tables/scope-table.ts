@@ -1,8 +1,8 @@
-import { SCOPES } from '../../runtime/access/scopes.js';
-import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
-import { explain } from '../../runtime/http/routes/explain.js';
-import { rank } from '../../runtime/http/routes/rank.js';
-import type { Pipeline } from '../../runtime/pipeline/types.js';
+import { SCOPES } from '../../runtime/serve/access/scopes.js';
+import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
+import { explain } from '../../runtime/serve/http/routes/explain.js';
+import { rank } from '../../runtime/serve/http/routes/rank.js';
+import type { Pipeline } from '../../runtime/request/pipeline/types.js';
 import { markdownTable } from './markdown-table.js';
 
 /** A pipeline for the description of its routes. None of them runs. */

@@ -1,5 +1,5 @@
-import { keyOf, type SettingRow } from '../../runtime/settings/setting-row.js';
-import { SETTINGS } from '../../runtime/settings/settings.js';
+import { keyOf, type SettingRow } from '../../runtime/project/settings/setting-row.js';
+import { SETTINGS } from '../../runtime/project/settings/settings.js';
 import { markdownTable } from './markdown-table.js';
 
 export function settingTable(): string {

@@ -1,6 +1,6 @@
-import { EVENT_TYPES } from '../../runtime/core/event-types.js';
-import { STAGES } from '../../runtime/pipeline/stages.js';
-import { SPANS } from '../../runtime/tracing/spans.js';
+import { EVENT_TYPES } from '../../runtime/ground/core/event-types.js';
+import { STAGES } from '../../runtime/request/pipeline/stages.js';
+import { SPANS } from '../../runtime/project/tracing/spans.js';
 import { markdownTable } from './markdown-table.js';
 
 export function stageTable(): string {

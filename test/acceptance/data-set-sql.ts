@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { writeSyntheticLedger } from '../../bench/dataset/synthetic-ledger.js';
-import { buildDataSet } from '../../runtime/dataset/build-data-set.js';
-import { compactLedger } from '../../runtime/dataset/compact/compact.js';
-import { duckDbSql } from '../../runtime/dataset/duckdb-sql.js';
-import { DAY, MILLION, type DataSetOptions } from '../../runtime/dataset/options.js';
+import { buildDataSet } from '../../runtime/learn/dataset/build-data-set.js';
+import { compactLedger } from '../../runtime/learn/dataset/compact/compact.js';
+import { duckDbSql } from '../../runtime/learn/dataset/duckdb-sql.js';
+import { DAY, MILLION, type DataSetOptions } from '../../runtime/learn/dataset/options.js';
 
 const COMPARE = fileURLToPath(new URL('../../../test/acceptance/data_set_equal.py', import.meta.url));
 

@@ -12,10 +12,14 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { createApp } from '../../runtime/app/app.js';
-import { FEATURE_TYPES, isFeatureValueType, type FeatureValueType } from '../../runtime/feast/value-types.js';
-import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import {
+  FEATURE_TYPES,
+  isFeatureValueType,
+  type FeatureValueType,
+} from '../../runtime/state/feast/value-types.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { millrace } from '../support/command-line.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { startRedisServer } from '../support/redis-server.js';

@@ -6,11 +6,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import type { JoinKeyType } from '../../runtime/config/model/feast.js';
-import { EntityKeyFormat } from '../../runtime/feast/entity-key.js';
-import { decodeTime, decodeValue, type FeastData, type FeastValue } from '../../runtime/feast/feast-value.js';
-import { collidingFeatures, featureField, timeField } from '../../runtime/config/project/feast-fields.js';
-import { murmur3 } from '../../runtime/core/murmur3.js';
+import type { JoinKeyType } from '../../runtime/project/config/model/feast.js';
+import { EntityKeyFormat } from '../../runtime/state/feast/entity-key.js';
+import {
+  decodeTime,
+  decodeValue,
+  type FeastData,
+  type FeastValue,
+} from '../../runtime/state/feast/feast-value.js';
+import {
+  collidingFeatures,
+  featureField,
+  timeField,
+} from '../../runtime/project/config/project/feast-fields.js';
+import { murmur3 } from '../../runtime/ground/core/murmur3.js';
 
 interface Vectors {
   readonly entity_keys: readonly {

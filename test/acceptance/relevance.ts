@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { millrace } from '../support/command-line.js';
 import { ndcg } from '../support/ndcg.js';
 import { repositoryPath } from '../support/repository.js';
-import { shuffled } from '../../runtime/core/shuffle.js';
+import { shuffled } from '../../runtime/ground/core/shuffle.js';
 import { readBatches, readJudgedQueries, type JudgedQuery } from './judged-queries.js';
 import { startPrivateService, type Engine } from './private-service.js';
 

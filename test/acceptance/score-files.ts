@@ -8,9 +8,9 @@ import { parseArgs } from 'node:util';
 import { readBooster as readLightGbm } from '../../plugins/lightgbm/booster.js';
 import { readBooster as readXgboost } from '../../plugins/xgboost/booster.js';
 import type { DumpOptions } from '../../plugins/xgboost/read-dump.js';
-import type { FileNotice } from '../../runtime/sdk/model-file.js';
-import type { FeatureColumn, TreeScorer } from '../../runtime/api/tree-ensemble.js';
-import { treeEngine } from '../../runtime/trees/tree-engine.js';
+import type { FileNotice } from '../../runtime/ground/sdk/model-file.js';
+import type { FeatureColumn, TreeScorer } from '../../runtime/ground/api/tree-ensemble.js';
+import { treeEngine } from '../../runtime/language/trees/tree-engine.js';
 
 interface Request {
   readonly file: string;

@@ -5,16 +5,16 @@
  *
  * With snowballstemmer 2.2 it compares 3,000 words of the three languages whose stemmers are of that version: Dutch, Finnish and
  * French. FOLDER has real words, one a line, in <language>.txt. --write writes every tenth word to the
- * vectors that test/unit/text/stems.test.ts reads. It fails if a stem differs.
+ * vectors that test/unit/ground/text/stems.test.ts reads. It fails if a stem differs.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Analyzer, languageOf } from '../../runtime/text/index.js';
+import { Analyzer, languageOf } from '../../runtime/ground/text/index.js';
 import { repositoryPath } from '../support/repository.js';
 
 const SCRIPT = repositoryPath('test/acceptance/stem_words.py');
-const VECTORS = repositoryPath('test/unit/text/stems.json');
+const VECTORS = repositoryPath('test/unit/ground/text/stems.json');
 const TENTH = 10;
 
 interface Stemmed {

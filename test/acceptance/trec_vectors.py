@@ -1,8 +1,8 @@
 """Writes rankings, judgments and the values that pytrec-eval-terrier computes for them, one query a line:
 
     python -m venv venv && venv/bin/pip install pytrec-eval-terrier scipy
-    venv/bin/python test/acceptance/trec_vectors.py > test/unit/evaluation/trec-vectors.jsonl
-    venv/bin/python test/acceptance/trec_vectors.py --check test/unit/evaluation/trec-vectors.jsonl
+    venv/bin/python test/acceptance/trec_vectors.py > test/unit/learn/evaluation/trec-vectors.jsonl
+    venv/bin/python test/acceptance/trec_vectors.py --check test/unit/learn/evaluation/trec-vectors.jsonl
 
 The file also holds Kendall's tau-b of pairs of score lists, from scipy.
 """

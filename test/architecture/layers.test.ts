@@ -28,21 +28,31 @@ describe('layers', () => {
   });
 
   it('report an import of a higher layer', () => {
-    const wrong: Import = { file: 'runtime/frame/frame.ts', of: 'runtime/http/app.js', ours: true };
+    const wrong: Import = {
+      file: 'runtime/language/frame/frame.ts',
+      of: 'runtime/serve/http/app.js',
+      ours: true,
+    };
     expect(upwardImports([...runtime, wrong], layers)).to.deep.equal([
-      'runtime/frame/frame.ts → runtime/http/app.js',
+      'runtime/language/frame/frame.ts → runtime/serve/http/app.js',
     ]);
   });
 
   it('report an import of the entry, and of a folder that the table does not name', () => {
     const entry: Import = { file: 'runtime/cli/run-cli.ts', of: 'runtime/main.js', ours: true };
-    const stranger: Import = { file: 'runtime/frame/frame.ts', of: 'runtime/other/other.js', ours: true };
+    const stranger: Import = {
+      file: 'runtime/language/frame/frame.ts',
+      of: 'runtime/other/other.js',
+      ours: true,
+    };
     expect(upwardImports([entry, stranger], layers)).to.have.length(2);
   });
 
   it('report a cycle of files', () => {
-    const a: Import = { file: 'runtime/core/a.ts', of: 'runtime/core/b.js', ours: true };
-    const b: Import = { file: 'runtime/core/b.ts', of: 'runtime/core/a.js', ours: true };
-    expect(circlesOf([a, b])).to.deep.equal(['runtime/core/a.ts → runtime/core/b.ts → runtime/core/a.ts']);
+    const a: Import = { file: 'runtime/ground/core/a.ts', of: 'runtime/ground/core/b.js', ours: true };
+    const b: Import = { file: 'runtime/ground/core/b.ts', of: 'runtime/ground/core/a.js', ours: true };
+    expect(circlesOf([a, b])).to.deep.equal([
+      'runtime/ground/core/a.ts → runtime/ground/core/b.ts → runtime/ground/core/a.ts',
+    ]);
   });
 });

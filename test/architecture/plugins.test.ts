@@ -2,27 +2,27 @@ import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { bindOptions } from '../../runtime/compile/bind-options.js';
-import { OptionFiles } from '../../runtime/compile/option-files.js';
-import { DEFAULT_EVENTS, eventNumbers } from '../../runtime/config/project/load-events.js';
-import { checkOptions } from '../../runtime/config/project/check-options.js';
-import { schemaFaults } from '../../runtime/config/project/check-schema.js';
-import { Diagnostics } from '../../runtime/config/diagnostics/diagnostics.js';
-import type { ExpressionMarkScope, ExpressionMarkType } from '../../runtime/config/project/marks.js';
+import { bindOptions } from '../../runtime/request/compile/bind-options.js';
+import { OptionFiles } from '../../runtime/request/compile/option-files.js';
+import { DEFAULT_EVENTS, eventNumbers } from '../../runtime/project/config/project/load-events.js';
+import { checkOptions } from '../../runtime/project/config/project/check-options.js';
+import { schemaFaults } from '../../runtime/project/config/project/check-schema.js';
+import { Diagnostics } from '../../runtime/project/config/diagnostics/diagnostics.js';
+import type { ExpressionMarkScope, ExpressionMarkType } from '../../runtime/project/config/project/marks.js';
 import type {
   Component,
   FeatureComponent,
   FilterComponent,
   RuleComponent,
-} from '../../runtime/api/component.js';
-import type { Plugin } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { Status } from '../../runtime/api/status.js';
-import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/api/types.js';
-import { FakeServices } from '../../runtime/testing/fake-services.js';
-import { treeEngine } from '../../runtime/trees/tree-engine.js';
-import type { SinkPlugin } from '../../runtime/api/ledger.js';
-import type { SourcePlugin } from '../../runtime/api/source.js';
+} from '../../runtime/ground/api/component.js';
+import type { Plugin } from '../../runtime/ground/api/plugin.js';
+import type { Input } from '../../runtime/ground/api/input.js';
+import { Status } from '../../runtime/ground/api/status.js';
+import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/ground/api/types.js';
+import { FakeServices } from '../../runtime/cli/testing/fake-services.js';
+import { treeEngine } from '../../runtime/language/trees/tree-engine.js';
+import type { SinkPlugin } from '../../runtime/ground/api/ledger.js';
+import type { SourcePlugin } from '../../runtime/ground/api/source.js';
 import { createSource } from '../support/create-source.js';
 import { createSink } from '../support/sink-ledger.js';
 import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';

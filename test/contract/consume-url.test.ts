@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { createKey } from '../../runtime/access/key-text.js';
+import { createKey } from '../../runtime/serve/access/key-text.js';
 import { millrace, type CommandResult } from '../support/command-line.js';
 import { writeProject } from '../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { openEmbeddedStore } from '../../runtime/state/store/embedded/embedded-store.js';
 import { storeContract } from './store.js';
 
 const folders: string[] = [];

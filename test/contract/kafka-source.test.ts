@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import kafkajs from 'kafkajs';
 import { source as plugin } from '../../plugins/kafka/index.js';
-import type { Source } from '../../runtime/api/source.js';
-import type { Intake } from '../../runtime/sources/intake.js';
-import { RunningSource } from '../../runtime/sources/running-source.js';
+import type { Source } from '../../runtime/ground/api/source.js';
+import type { Intake } from '../../runtime/serve/sources/intake.js';
+import { RunningSource } from '../../runtime/serve/sources/running-source.js';
 import { createSource } from '../support/create-source.js';
 import { findKafka, startKafka, type KafkaBroker } from '../support/kafka-broker.js';
 import { describeWith } from '../support/needs.js';

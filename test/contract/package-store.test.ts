@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { EngineAdapter, engineFaults } from '../../runtime/store/engine-adapter.js';
-import { storeTests } from '../../runtime/testing/store-tests.js';
+import { EngineAdapter, engineFaults } from '../../runtime/state/store/engine-adapter.js';
+import { storeTests } from '../../runtime/cli/testing/store-tests.js';
 import { ToyEngine, toyEngine } from '../support/toy-engine.js';
 import { storeContract } from './store.js';
 

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
-import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
+import { openEmbeddedStore } from '../../runtime/state/store/embedded/embedded-store.js';
+import { connectRedisStore } from '../../runtime/state/store/redis/redis-store.js';
 import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { personalDataContract } from './personal-data.js';

@@ -1,4 +1,4 @@
-import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
+import { connectRedisStore } from '../../runtime/state/store/redis/redis-store.js';
 import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
 import { storeContract } from './store.js';
 

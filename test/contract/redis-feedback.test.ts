@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { createApp } from '../../runtime/app/app.js';
-import type { App } from '../../runtime/app/running-app.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { scoresOf, writeProject } from '../support/project.js';
 import { describeWith } from '../support/needs.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';

@@ -1,4 +1,4 @@
-import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
+import { connectRedisStore } from '../../runtime/state/store/redis/redis-store.js';
 import { startRedisSentinels, type PrivateSentinels } from '../support/redis-sentinel.js';
 import { storeContract } from './store.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
+import { connectRedisStore, type RedisStore } from '../../runtime/state/store/redis/redis-store.js';
 import { startFakeSentinel, type FakeSentinel } from '../support/fake-sentinel.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { describeWith } from '../support/needs.js';

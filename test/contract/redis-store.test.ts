@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { encodeSegment, viewId } from '../../runtime/store/codec/feature-record.js';
-import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
-import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
-import { StoreWriteError, type Store } from '../../runtime/store/store.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { encodeSegment, viewId } from '../../runtime/state/store/codec/feature-record.js';
+import { RecordLayout } from '../../runtime/state/store/codec/record-layout.js';
+import { connectRedisStore } from '../../runtime/state/store/redis/redis-store.js';
+import { StoreWriteError, type Store } from '../../runtime/state/store/store.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { storeContract } from './store.js';
 import { describeWith } from '../support/needs.js';

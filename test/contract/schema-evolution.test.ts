@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Explanation, ExplainedValue } from '../../runtime/pipeline/explain/explanation.js';
-import type { TableState } from '../../runtime/resident/resident-tables.js';
+import type { Explanation, ExplainedValue } from '../../runtime/request/pipeline/explain/explanation.js';
+import type { TableState } from '../../runtime/request/resident/resident-tables.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { SeparateInstance } from '../support/separate-instance.js';
 import { describeWith } from '../support/needs.js';

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import type { SourceMessage } from '../../runtime/api/source.js';
-import { createApp } from '../../runtime/app/app.js';
-import type { App } from '../../runtime/app/running-app.js';
-import { targetOf } from '../../runtime/app/project/sources.js';
-import type { ReadyMap } from '../../runtime/config/project/ready-maps.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
-import { intakeOf } from '../../runtime/sources/intake-of.js';
-import type { Totals } from '../../runtime/sources/intake.js';
-import { Pace } from '../../runtime/sources/pace.js';
+import type { SourceMessage } from '../../runtime/ground/api/source.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
+import { targetOf } from '../../runtime/serve/app/project/sources.js';
+import type { ReadyMap } from '../../runtime/project/config/project/ready-maps.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
+import { intakeOf } from '../../runtime/serve/sources/intake-of.js';
+import type { Totals } from '../../runtime/serve/sources/intake.js';
+import { Pace } from '../../runtime/serve/sources/pace.js';
 import { writeProject } from '../support/project.js';
 
 const FILES = {

@@ -5,19 +5,19 @@ import {
   encodeTombstone,
   mergeSegment,
   viewId,
-} from '../../runtime/store/codec/feature-record.js';
-import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
-import { RecordBatch } from '../../runtime/store/codec/record-batch.js';
-import { counterKey, markKey } from '../../runtime/store/keys.js';
+} from '../../runtime/state/store/codec/feature-record.js';
+import { RecordLayout } from '../../runtime/state/store/codec/record-layout.js';
+import { RecordBatch } from '../../runtime/state/store/codec/record-batch.js';
+import { counterKey, markKey } from '../../runtime/state/store/keys.js';
 import {
   CursorError,
   type MarkedIds,
   type RecordSwap,
   type SegmentOutcome,
   type Store,
-} from '../../runtime/store/store.js';
+} from '../../runtime/state/store/store.js';
 import { describeWith, type Need } from '../support/needs.js';
-import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
+import { newVersioned, VERSIONED_HEAD } from '../../runtime/state/store/codec/versioned-record.js';
 
 /** How the contract gets at an engine. */
 export interface StoreHarness {

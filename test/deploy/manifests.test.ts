@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
-import { SETTINGS } from '../../runtime/settings/settings.js';
-import { routesOf } from '../../runtime/http/routes.js';
+import { SETTINGS } from '../../runtime/project/settings/settings.js';
+import { routesOf } from '../../runtime/serve/http/routes.js';
 import { metricOf } from '../../scripts/observe/metric.js';
 import { repositoryPath } from '../support/repository.js';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { ERROR_CODES } from '../../runtime/api/error-codes.js';
-import { KEY_PROBLEMS } from '../../runtime/http/openapi/problems.js';
+import { ERROR_CODES } from '../../runtime/ground/api/error-codes.js';
+import { KEY_PROBLEMS } from '../../runtime/serve/http/openapi/problems.js';
 import { millrace } from '../support/command-line.js';
 import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { eventsOfRecord } from '../../runtime/ledger/events.js';
+import { eventsOfRecord } from '../../runtime/state/ledger/events.js';
 import { post } from '../http/harness.js';
 import { serveProject } from '../http/serve-project.js';
 import { exchangesOf } from '../support/exchanges.js';

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
-import { createApp } from '../../runtime/app/app.js';
-import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import { renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
 import { scoresOf, writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 

@@ -20,7 +20,7 @@ describe('the npm package', () => {
       'SECURITY.md',
       'docs/architecture.md',
       'dist/runtime/cli/bin.js',
-      'dist/runtime/sdk/index.d.ts',
+      'dist/runtime/ground/sdk/index.d.ts',
       'plugins/boost/README.md',
     ]);
     expect(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { App } from '../../runtime/app/running-app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
 import { rankedIn, startProject, type TestProject } from '../support/project.js';
 import { itemOf, type FeatureRow, type Shop } from './feature-row.js';
 

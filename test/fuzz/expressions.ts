@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compileExpression, type Expected } from '../../runtime/expression/compile.js';
-import { parseExpression } from '../../runtime/expression/parser.js';
-import { Frame } from '../../runtime/frame/frame.js';
+import { compileExpression, type Expected } from '../../runtime/language/expression/compile.js';
+import { parseExpression } from '../../runtime/language/expression/parser.js';
+import { Frame } from '../../runtime/language/frame/frame.js';
 import { interpret } from '../support/interpreter.js';
-import { COLUMNS, expressions, request } from '../unit/expression/random-expression.js';
-import { fill, results, OptionTable } from '../unit/expression/table.js';
+import { COLUMNS, expressions, request } from '../unit/language/expression/random-expression.js';
+import { fill, results, OptionTable } from '../unit/language/expression/table.js';
 import { editsOf, type Edit } from './edits.js';
 import { always, type FuzzTarget } from './fuzz-target.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import type { ValueType } from '../../runtime/api/types.js';
+import type { ValueType } from '../../runtime/ground/api/types.js';
 import { CommandFailure } from '../../runtime/cli/failure.js';
 import { openInput } from '../../runtime/cli/input/open-input.js';
 import { readAll } from '../support/chunks.js';

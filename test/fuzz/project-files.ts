@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import { DIAGNOSTIC_CODES } from '../../runtime/config/diagnostics/diagnostic-codes.js';
-import { diagnosticsJson, renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import { DIAGNOSTIC_CODES } from '../../runtime/project/config/diagnostics/diagnostic-codes.js';
+import { diagnosticsJson, renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
 import { writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 import { always, type FuzzTarget } from './fuzz-target.js';
 import { textEdits } from './mutate-text.js';
 
-const PROJECTS = ['.', 'bench/project', 'bench/composite', 'test/unit/config/golden/sound'];
+const PROJECTS = ['.', 'bench/project', 'bench/composite', 'test/unit/project/config/golden/sound'];
 const FOLDERS = ['schemas/entities', 'schemas/features', 'pipelines'];
 
 function filesOf(project: string): Record<string, string> {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { plugin } from '../../plugins/open_inference/index.js';
-import type { OutboundHttp } from '../../runtime/api/http-client.js';
-import type { ModelComponent } from '../../runtime/api/component.js';
+import type { OutboundHttp } from '../../runtime/ground/api/http-client.js';
+import type { ModelComponent } from '../../runtime/ground/api/component.js';
 import { createComponent, NO_NOTICES } from '../support/create-component.js';
 import { sumOfRows } from '../support/inference.js';
 import { compute, FakeStep } from '../support/step-input.js';

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { DIAGNOSTIC_CODES } from '../../runtime/config/diagnostics/diagnostic-codes.js';
-import { diagnosticsJson, renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
-import { loadProjectFile } from '../../runtime/config/project/load-project-file.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
-import { MillraceError } from '../../runtime/api/errors.js';
+import { DIAGNOSTIC_CODES } from '../../runtime/project/config/diagnostics/diagnostic-codes.js';
+import { diagnosticsJson, renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
+import { loadProjectFile } from '../../runtime/project/config/project/load-project-file.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
 import { repositoryPath } from '../support/repository.js';
 import { always, type FuzzTarget } from './fuzz-target.js';
 import { textEdits } from './mutate-text.js';
 
 const FILES = ['sound', 'values', 'keys', 'secrets', 'broken'].map((name) =>
-  readFileSync(repositoryPath(`test/unit/config/golden/settings-${name}/millrace.yaml`), 'utf8'),
+  readFileSync(repositoryPath(`test/unit/project/config/golden/settings-${name}/millrace.yaml`), 'utf8'),
 );
 
 /** Damages millrace.yaml. Reading it gives diagnostics with places in the file, or settings. */

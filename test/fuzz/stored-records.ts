@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { rm } from 'node:fs/promises';
-import { createApp } from '../../runtime/app/app.js';
-import type { App } from '../../runtime/app/running-app.js';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
-import { entityKey, featureKey, historyKey } from '../../runtime/store/keys.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
+import { entityKey, featureKey, historyKey } from '../../runtime/state/store/keys.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { rankedIn, scoresOf, writeProject } from '../support/project.js';
 import { always, type FuzzTarget } from './fuzz-target.js';

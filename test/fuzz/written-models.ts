@@ -1,5 +1,5 @@
 import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
-import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/ground/api/tree-ensemble.js';
 
 /**
  * Writes LightGBM's `save_model` text with numbers, optionally with linear leaves, category sets and several classes.

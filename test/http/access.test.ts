@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import type { ApiKey } from '../../runtime/access/api-key.js';
-import { KeyRing } from '../../runtime/access/key-ring.js';
-import { createKey, hashOfKey } from '../../runtime/access/key-text.js';
-import { SCOPE_NAMES, type Scope } from '../../runtime/access/scopes.js';
-import { explainPath } from '../../runtime/http/explain-path.js';
-import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
-import type { KeyService } from '../../runtime/http/services.js';
+import type { ApiKey } from '../../runtime/serve/access/api-key.js';
+import { KeyRing } from '../../runtime/serve/access/key-ring.js';
+import { createKey, hashOfKey } from '../../runtime/serve/access/key-text.js';
+import { SCOPE_NAMES, type Scope } from '../../runtime/serve/access/scopes.js';
+import { explainPath } from '../../runtime/serve/http/explain-path.js';
+import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
+import type { KeyService } from '../../runtime/serve/http/services.js';
 import { call, post, start, VIEWS, type Answer, type Fakes, type Running } from './harness.js';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Admission } from '../../runtime/http/admission/admission.js';
-import { AdmissionMetrics } from '../../runtime/metrics/admission-metrics.js';
-import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
-import type { RequestContext } from '../../runtime/pipeline/types.js';
+import { Admission } from '../../runtime/serve/http/admission/admission.js';
+import { AdmissionMetrics } from '../../runtime/serve/metrics/admission-metrics.js';
+import { HttpMetrics } from '../../runtime/serve/metrics/http-metrics.js';
+import type { RequestContext } from '../../runtime/request/pipeline/types.js';
 import { rawClient } from '../support/raw-client.js';
 import { ANSWER, call, post, REPORT, start, type Fakes, type Running } from './harness.js';
 

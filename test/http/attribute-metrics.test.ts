@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createApp } from '../../runtime/app/app.js';
-import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { withFiles } from '../support/temporary-files.js';
 import { call, post } from './harness.js';

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { AddressRanges } from '../../runtime/core/address-ranges.js';
-import { Edge } from '../../runtime/http/edge/edge.js';
-import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { AddressRanges } from '../../runtime/ground/core/address-ranges.js';
+import { Edge } from '../../runtime/serve/http/edge/edge.js';
+import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { withFiles } from '../support/temporary-files.js';
-import { startService } from '../../runtime/app/serve.js';
+import { startService } from '../../runtime/serve/app/serve.js';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { itWith } from '../support/needs.js';
-import { openAudit } from '../../runtime/app/process/open-log.js';
+import { openAudit } from '../../runtime/serve/app/process/open-log.js';
 import { call, post, start, type Fakes, type Running } from './harness.js';
 
 const UPLOAD = '/api/v1/entities/upload';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { BodyMemory } from '../../runtime/http/bodies/body-memory.js';
+import { BodyMemory } from '../../runtime/serve/http/bodies/body-memory.js';
 import { until } from '../support/until.js';
 import { call, post, postPlain, start, type Running } from './harness.js';
 

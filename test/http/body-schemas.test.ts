@@ -1,11 +1,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc, { type Arbitrary } from 'fast-check';
-import { createApp } from '../../runtime/app/app.js';
-import type { App } from '../../runtime/app/running-app.js';
-import { timestampOf } from '../../runtime/core/timestamp.js';
-import { listen, type HttpServer } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
+import { timestampOf } from '../../runtime/ground/core/timestamp.js';
+import { listen, type HttpServer } from '../../runtime/serve/http/listen.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { fitting, type Overrides, type Schema } from '../support/schema-values.js';
 import { withFiles } from '../support/temporary-files.js';

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { listen, type HttpServer } from '../../runtime/http/listen.js';
+import { listen, type HttpServer } from '../../runtime/serve/http/listen.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const OPEN = 'Connection: keep-alive';

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { AddressRanges } from '../../runtime/core/address-ranges.js';
-import { Edge, type EdgeSettings } from '../../runtime/http/edge/edge.js';
-import { EdgeMetrics } from '../../runtime/metrics/edge-metrics.js';
-import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
+import { AddressRanges } from '../../runtime/ground/core/address-ranges.js';
+import { Edge, type EdgeSettings } from '../../runtime/serve/http/edge/edge.js';
+import { EdgeMetrics } from '../../runtime/serve/metrics/edge-metrics.js';
+import { HttpMetrics } from '../../runtime/serve/metrics/http-metrics.js';
 import { rawClient } from '../support/raw-client.js';
 import { call, start, type Running } from './harness.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { listen, type HttpServer } from '../../runtime/http/listen.js';
+import { listen, type HttpServer } from '../../runtime/serve/http/listen.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 
 const PIPELINE = (name: string, more = ''): string => `pipeline: ${name}

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listen, type HttpServer } from '../../runtime/http/listen.js';
+import { listen, type HttpServer } from '../../runtime/serve/http/listen.js';
 import { referenceArm, type ReferenceExperiment } from '../support/reference-arms.js';
 import { startProject, type TestProject } from '../support/project.js';
 

@@ -1,19 +1,19 @@
-import { DEFAULT_EVENTS } from '../../runtime/config/project/load-events.js';
+import { DEFAULT_EVENTS } from '../../runtime/project/config/project/load-events.js';
 import { request as sendRequest } from 'node:http';
 import { pino, type Logger } from 'pino';
-import type { ValueType } from '../../runtime/api/types.js';
-import type { EntityType } from '../../runtime/config/model/entities.js';
-import type { FeatureView } from '../../runtime/config/model/views.js';
-import { SourceFile } from '../../runtime/config/yaml/source.js';
-import { Admission } from '../../runtime/http/admission/admission.js';
-import { createHttpApp } from '../../runtime/http/app.js';
-import type { ExperimentState } from '../../runtime/experiments/experiment-states.js';
-import { StatusCounts } from '../../runtime/index/status-counts.js';
-import { listen, type ListenOptions } from '../../runtime/http/listen.js';
-import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
-import type { HttpServices } from '../../runtime/http/services.js';
-import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
-import type { Pipeline, RequestContext, RunReport } from '../../runtime/pipeline/types.js';
+import type { ValueType } from '../../runtime/ground/api/types.js';
+import type { EntityType } from '../../runtime/project/config/model/entities.js';
+import type { FeatureView } from '../../runtime/project/config/model/views.js';
+import { SourceFile } from '../../runtime/project/config/yaml/source.js';
+import { Admission } from '../../runtime/serve/http/admission/admission.js';
+import { createHttpApp } from '../../runtime/serve/http/app.js';
+import type { ExperimentState } from '../../runtime/request/experiments/experiment-states.js';
+import { StatusCounts } from '../../runtime/state/index/status-counts.js';
+import { listen, type ListenOptions } from '../../runtime/serve/http/listen.js';
+import { HttpMetrics } from '../../runtime/serve/metrics/http-metrics.js';
+import type { HttpServices } from '../../runtime/serve/http/services.js';
+import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
+import type { Pipeline, RequestContext, RunReport } from '../../runtime/request/pipeline/types.js';
 
 /** Calls that the fakes got, in order. */
 export interface Calls {

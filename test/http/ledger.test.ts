@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Random } from '../../runtime/core/random.js';
-import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
-import { readRecords } from '../../runtime/ledger/record-reader.js';
+import { Random } from '../../runtime/ground/core/random.js';
+import type { DecodedRecord } from '../../runtime/state/ledger/record-decoder.js';
+import { readRecords } from '../../runtime/state/ledger/record-reader.js';
 import { cellsOf } from '../support/memory-ledger.js';
 import { serveFiles, type ServedProject } from '../support/served-project.js';
 

@@ -3,8 +3,8 @@ import { Agent, createServer, request, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { listen } from '../../runtime/http/listen.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { listen } from '../../runtime/serve/http/listen.js';
 import { ANSWER, call, REPORT, start } from './harness.js';
 
 describe('listen', () => {

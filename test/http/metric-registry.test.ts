@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { startService } from '../../runtime/app/serve.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { startService } from '../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { registeredMetrics } from '../../scripts/metric-registry.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { withFiles } from '../support/temporary-files.js';
@@ -55,7 +55,7 @@ describe('metrics of a service', () => {
 
   it('have the delays of the event loop, the build and the state of the store', () =>
     withService(async (url) => {
-      const { version } = await import('../../runtime/settings/version.js');
+      const { version } = await import('../../runtime/project/settings/version.js');
       const blockedUntil = performance.now() + 120;
       while (performance.now() < blockedUntil);
       await new Promise((resolve) => setTimeout(resolve, 30));

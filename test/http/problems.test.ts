@@ -3,12 +3,12 @@ import express from 'express';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { ERROR_CODES, type ErrorCode } from '../../runtime/api/error-codes.js';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { Admission, type RouteLoad } from '../../runtime/http/admission/admission.js';
-import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
-import { answerProblem } from '../../runtime/http/problem.js';
-import { beginRequest } from '../../runtime/http/request-state.js';
+import { ERROR_CODES, type ErrorCode } from '../../runtime/ground/api/error-codes.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { Admission, type RouteLoad } from '../../runtime/serve/http/admission/admission.js';
+import { HttpMetrics } from '../../runtime/serve/metrics/http-metrics.js';
+import { answerProblem } from '../../runtime/serve/http/problem.js';
+import { beginRequest } from '../../runtime/serve/http/request-state.js';
 import { post, start, type Answer, type Running } from './harness.js';
 
 const RANKING = '/api/v1/ranking';

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { listen } from '../../runtime/http/listen.js';
-import { startService } from '../../runtime/app/serve.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { startService } from '../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { withFiles } from '../support/temporary-files.js';
 import { ANSWER, call, REPORT, start, type Running } from './harness.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
 import { call, post, start, type Running } from './harness.js';
 
 const RANKING = '/api/v1/ranking';

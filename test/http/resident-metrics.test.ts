@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { countResident } from '../../runtime/metrics/resident-metrics.js';
+import { countResident } from '../../runtime/serve/metrics/resident-metrics.js';
 
 describe('metrics of what is kept in process', () => {
   it('are those of the tables when they are asked for', async () => {

@@ -1,15 +1,15 @@
 /** A route with a parameter, made as CONTRIBUTING.md says: a record, and a line in the list. */
 import { pino } from 'pino';
 import { expect } from 'chai';
-import { createHttpApp } from '../../runtime/http/app.js';
-import { listen } from '../../runtime/http/listen.js';
-import { describeApi } from '../../runtime/http/openapi/document.js';
-import { jsonAnswer } from '../../runtime/http/openapi/types.js';
-import { sendJson } from '../../runtime/http/respond.js';
-import type { GetRoute } from '../../runtime/http/route.js';
-import { parametersIn, reservedBy, RouteTable } from '../../runtime/http/route-path.js';
-import { routesOf } from '../../runtime/http/routes.js';
-import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
+import { createHttpApp } from '../../runtime/serve/http/app.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { describeApi } from '../../runtime/serve/http/openapi/document.js';
+import { jsonAnswer } from '../../runtime/serve/http/openapi/types.js';
+import { sendJson } from '../../runtime/serve/http/respond.js';
+import type { GetRoute } from '../../runtime/serve/http/route.js';
+import { parametersIn, reservedBy, RouteTable } from '../../runtime/serve/http/route-path.js';
+import { routesOf } from '../../runtime/serve/http/routes.js';
+import { HttpMetrics } from '../../runtime/serve/metrics/http-metrics.js';
 import { fakeServices, type Calls } from './harness.js';
 
 const stats = (path: string): GetRoute => ({

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
+import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
 import { repositoryPath } from '../support/repository.js';
 import { ANSWER, call, post, REPORT, start, type Running } from './harness.js';
 
@@ -20,9 +20,9 @@ const POSTS = [
 const GETS = ['/healthz', '/healthcheck', '/readyz', '/metrics', '/openapi.json', '/redoc'];
 
 describe('the list of routes', () => {
-  it('names each file of runtime/http/routes', () => {
-    const list = readFileSync(repositoryPath('runtime/http/routes.ts'), 'utf8');
-    for (const file of readdirSync(repositoryPath('runtime/http/routes')))
+  it('names each file of runtime/serve/http/routes', () => {
+    const list = readFileSync(repositoryPath('runtime/serve/http/routes.ts'), 'utf8');
+    for (const file of readdirSync(repositoryPath('runtime/serve/http/routes')))
       expect(list).to.contain(`from './routes/${file.replace(/\.ts$/, '.js')}'`);
   });
 

@@ -1,9 +1,9 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createApp } from '../../runtime/app/app.js';
-import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readBytes } from '../../runtime/ledger/record-reader.js';
+import { readBytes } from '../../runtime/state/ledger/record-reader.js';
 import { startCollector, type Collector } from '../support/collector.js';
 import { requestIdsIn } from '../support/sink-ledger.js';
 import { serveFiles, type ServedProject } from '../support/served-project.js';

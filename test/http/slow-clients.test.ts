@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { listen, type HttpServer, type ListenOptions } from '../../runtime/http/listen.js';
+import { listen, type HttpServer, type ListenOptions } from '../../runtime/serve/http/listen.js';
 import { rawClient } from '../support/raw-client.js';
 import { call, post, start, type Running } from './harness.js';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { ErrorCode } from '../../runtime/api/error-codes.js';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { createApp } from '../../runtime/app/app.js';
-import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import type { ErrorCode } from '../../runtime/ground/api/error-codes.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { withFiles } from '../support/temporary-files.js';
 import { post } from './harness.js';

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { TlsFiles, type TlsSettings } from '../../runtime/http/tls-files.js';
+import { TlsFiles, type TlsSettings } from '../../runtime/serve/http/tls-files.js';
 import { makeCertificates } from '../support/certificates.js';
 import { withFiles } from '../support/temporary-files.js';
 import { ANSWER, REPORT, start, type Running } from './harness.js';
 import { describeWith } from '../support/needs.js';
-import type { ListenOptions } from '../../runtime/http/listen.js';
+import type { ListenOptions } from '../../runtime/serve/http/listen.js';
 
 const RANKING = '/api/v1/ranking';
 const HEAD = `POST ${RANKING} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SPANS } from '../../runtime/tracing/spans.js';
+import { SPANS } from '../../runtime/project/tracing/spans.js';
 import { feastValue, materialise } from '../support/feast-writer.js';
 import { startCollector, type Collector } from '../support/otlp-collector.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { STAGES } from '../../runtime/pipeline/stages.js';
-import { SPANS, type SpanType } from '../../runtime/tracing/spans.js';
+import { STAGES } from '../../runtime/request/pipeline/stages.js';
+import { SPANS, type SpanType } from '../../runtime/project/tracing/spans.js';
 import { FAULTS, startInferenceServer, type InferenceServer } from '../support/inference-server.js';
 import { startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.js';
 import { serveFiles, type ServedProject } from '../support/served-project.js';

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
-import { exampleOf } from '../../runtime/http/openapi/example.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
+import { exampleOf } from '../../runtime/serve/http/openapi/example.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** Attributes that a request carries for its entities, at every depth. */

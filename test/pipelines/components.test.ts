@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { createApp } from '../../runtime/app/app.js';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
-import type { App } from '../../runtime/app/running-app.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { idsOf, pluginFiles, rankedIn, scoresOf, writeProject } from '../support/project.js';
 
 const FILES = {

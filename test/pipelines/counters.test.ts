@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import type { FeedbackAnswer } from '../../runtime/feedback/feedback.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import type { FeedbackAnswer } from '../../runtime/serve/feedback/feedback.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 const MINUTE = 60_000;

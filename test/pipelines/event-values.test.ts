@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ExplainedValue } from '../../runtime/pipeline/explain/explanation.js';
-import { isWellFormed } from '../../runtime/core/ids.js';
+import type { ExplainedValue } from '../../runtime/request/pipeline/explain/explanation.js';
+import { isWellFormed } from '../../runtime/ground/core/ids.js';
 import { startProject, type TestProject } from '../support/project.js';
 
 /** Every value that a ranking used has an event: attributes, features, definitions and expressions of steps. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EVENT_TYPES } from '../../runtime/core/event-types.js';
+import { EVENT_TYPES } from '../../runtime/ground/core/event-types.js';
 import { startProject, type TestProject } from '../support/project.js';
 
 interface Event {

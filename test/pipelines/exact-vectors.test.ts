@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
+import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 import { feastValue, materialise } from '../support/feast-writer.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 import { describeWith } from '../support/needs.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { explanationText } from '../../runtime/cli/explanation-text.js';
-import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
+import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 
 /** Explanations of rankings: `<route>/explain` and `millrace rank --explain`. */

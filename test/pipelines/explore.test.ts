@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Replay } from '../../runtime/pipeline/log/replay.js';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
-import { offPolicyEstimate } from '../../runtime/off-policy/estimate.js';
+import { Replay } from '../../runtime/request/pipeline/log/replay.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
+import { offPolicyEstimate } from '../../runtime/learn/off-policy/estimate.js';
 import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { idsOf, rankedIn, startProject, type TestProject } from '../support/project.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
 import { idsOf, scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** Bugs of earlier services of this kind; each test would fail there. */

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { createApp } from '../../runtime/app/app.js';
-import type { App } from '../../runtime/app/running-app.js';
-import type { OnlineAnswer } from '../../runtime/index/online-answer.js';
-import type { OnlineFeatures } from '../../runtime/index/online-features.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
+import type { OnlineAnswer } from '../../runtime/state/index/online-answer.js';
+import type { OnlineFeatures } from '../../runtime/state/index/online-features.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { feastValue, materialise, type FeastRow } from '../support/feast-writer.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { rankedIn, scoresOf, writeProject } from '../support/project.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pino from 'pino';
-import { HeldLog } from '../../runtime/app/project/held-log.js';
+import { HeldLog } from '../../runtime/serve/app/project/held-log.js';
 import { pluginFiles, startProject } from '../support/project.js';
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { createApp } from '../../runtime/app/app.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { scoresOf, startProject, writeProject, type TestProject } from '../support/project.js';
 

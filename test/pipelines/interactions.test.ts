@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
-import type { FeedbackAnswer } from '../../runtime/feedback/feedback.js';
-import { historyKey } from '../../runtime/store/keys.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
+import type { FeedbackAnswer } from '../../runtime/serve/feedback/feedback.js';
+import { historyKey } from '../../runtime/state/store/keys.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 const SECOND = 1000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
-import { takenText } from '../../runtime/http/experiment-header.js';
-import type { RunReport } from '../../runtime/pipeline/types.js';
+import type { RecordBatch } from '../../runtime/state/store/codec/record-batch.js';
+import { takenText } from '../../runtime/serve/http/experiment-header.js';
+import type { RunReport } from '../../runtime/request/pipeline/types.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { idsOf, pluginFiles, rankedIn, startProject, type TestProject } from '../support/project.js';
 

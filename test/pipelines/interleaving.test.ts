@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
-import { takenText } from '../../runtime/http/experiment-header.js';
-import type { RequestContext, RunReport } from '../../runtime/pipeline/types.js';
+import { takenText } from '../../runtime/serve/http/experiment-header.js';
+import type { RequestContext, RunReport } from '../../runtime/request/pipeline/types.js';
 import { idsOf, pluginFiles, rankedIn, startProject, type TestProject } from '../support/project.js';
 import { cellsOf, memoryLedger, type MemoryLedger } from '../support/memory-ledger.js';
 import { referenceCoins, referenceDraft } from '../support/reference-draft.js';

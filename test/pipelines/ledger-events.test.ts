@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { EVENT_TYPES, type EventType } from '../../runtime/core/event-types.js';
-import { eventsOfRecord } from '../../runtime/ledger/events.js';
-import { recordSchema } from '../../runtime/ledger/record-schema.js';
-import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
+import { EVENT_TYPES, type EventType } from '../../runtime/ground/core/event-types.js';
+import { eventsOfRecord } from '../../runtime/state/ledger/events.js';
+import { recordSchema } from '../../runtime/state/ledger/record-schema.js';
+import type { DecodedRecord } from '../../runtime/state/ledger/record-decoder.js';
 import { memoryLedger, type MemoryLedger } from '../support/memory-ledger.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 

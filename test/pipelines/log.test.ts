@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Ledger } from '../../runtime/ledger/ledger.js';
-import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
+import type { Ledger } from '../../runtime/state/ledger/ledger.js';
+import type { DecodedRecord } from '../../runtime/state/ledger/record-decoder.js';
 import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { idsOf, pluginFiles, startProject, type TestProject } from '../support/project.js';
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { MillraceError } from '../../runtime/api/errors.js';
+import type { MillraceError } from '../../runtime/ground/api/errors.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** Requests with so much text that expressions are computed in slices. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
-import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
+import { renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** A LightGBM model with a stump for each column: above 0.5 it adds a power of ten, below or if unknown it adds 0. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import { renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
 import { denseModel } from '../support/onnx-writer.js';
 import { findOnnxRuntime, onnxRuntimeFolder } from '../support/onnx-runtime.js';
 import { describeWith } from '../support/needs.js';

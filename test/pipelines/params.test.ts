@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
 import { planText } from '../../runtime/cli/commands/plan.js';
-import { paramProblem, withParams } from '../../runtime/config/project/param-values.js';
+import { paramProblem, withParams } from '../../runtime/project/config/project/param-values.js';
 import { scoresOf, startProject, writeProject } from '../support/project.js';
 
 const PRODUCT = `entity: product

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
 import { idsOf, pluginFiles, startProject } from '../support/project.js';
 
 const CANDIDATES = { candidates: ['a', 'b', 'c'].map((product_id) => ({ product_id })) };

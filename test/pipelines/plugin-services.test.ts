@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startProject, writeProject, type TestProject } from '../support/project.js';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import { renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
 
 const packageOf = (code: string): Record<string, string> => ({
   'node_modules/millrace-near/package.json':

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { trimStore } from '../../runtime/privacy/trim.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { trimStore } from '../../runtime/state/privacy/trim.js';
 import { startProject, type TestProject } from '../support/project.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 const FILES = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
-import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
+import { renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
 import { FAULTS, startInferenceServer, sum, type InferenceServer } from '../support/inference-server.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RunningLedger } from '../../runtime/ledger/ledger.js';
+import type { RunningLedger } from '../../runtime/state/ledger/ledger.js';
 import { millrace } from '../support/command-line.js';
 import { fileLedger } from '../support/ledger-records.js';
 import { startProject, writeProject, type TestProject } from '../support/project.js';

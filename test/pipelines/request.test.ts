@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MillraceError, type Violation } from '../../runtime/api/errors.js';
+import { MillraceError, type Violation } from '../../runtime/ground/api/errors.js';
 import { explanationText } from '../../runtime/cli/explanation-text.js';
-import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
+import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 import { idsOf, startProject, type TestProject } from '../support/project.js';
 
 const FILES = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FeastStatus, StatusName } from '../../runtime/api/status.js';
+import type { FeastStatus, StatusName } from '../../runtime/ground/api/status.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 import { describeWith } from '../support/needs.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';

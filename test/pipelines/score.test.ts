@@ -1,12 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { MillraceError } from '../../runtime/api/errors.js';
-import type { JsonObject } from '../../runtime/api/types.js';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
-import type { RunReport } from '../../runtime/pipeline/types.js';
-import type { PipelineAnswer } from '../../runtime/pipeline/answer-types.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import type { JsonObject } from '../../runtime/ground/api/types.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
+import type { RunReport } from '../../runtime/request/pipeline/types.js';
+import type { PipelineAnswer } from '../../runtime/request/pipeline/answer-types.js';
 import { pluginFiles, startProject, writeProject, type TestProject } from '../support/project.js';
 
 /** Pipelines that compute one score of one entity. */

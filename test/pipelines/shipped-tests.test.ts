@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
 import { failuresOf, runAt } from '../support/ranking-tests.js';
 import { repositoryPath } from '../support/repository.js';
 

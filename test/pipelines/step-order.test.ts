@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import { renderDiagnostics } from '../../runtime/project/config/diagnostics/render.js';
 import { pluginFiles, scoresOf, startProject, writeProject, type TestProject } from '../support/project.js';
 
 /** Adjacent feature steps run in the order of their needs, in any written order. */

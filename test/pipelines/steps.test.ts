@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { Deadline } from '../../runtime/core/deadline.js';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import { Deadline } from '../../runtime/ground/core/deadline.js';
 import { idsOf, pluginFiles, scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** Interactions of steps: scopes, pins and buries, conditions, definitions, failures. */

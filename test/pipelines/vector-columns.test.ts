@@ -1,7 +1,7 @@
 /** Vectors as columns of tree models. */
 import { expect } from 'chai';
 import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
-import { ProjectInvalidError } from '../../runtime/app/project/compile-project.js';
+import { ProjectInvalidError } from '../../runtime/serve/app/project/compile-project.js';
 import { scoresOf, startProject } from '../support/project.js';
 
 /** A model with a stump for each column: above 0.5 it adds a power of ten, below or if unknown it adds 0. */

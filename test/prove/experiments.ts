@@ -1,7 +1,7 @@
-import { Random } from '../../runtime/core/random.js';
-import { alwaysFactor, effectOf } from '../../runtime/evaluation/effect.js';
-import { REWARDS } from '../../runtime/off-policy/estimate.js';
-import { UnitMoments } from '../../runtime/evaluation/unit-moments.js';
+import { Random } from '../../runtime/ground/core/random.js';
+import { alwaysFactor, effectOf } from '../../runtime/learn/evaluation/effect.js';
+import { REWARDS } from '../../runtime/learn/off-policy/estimate.js';
+import { UnitMoments } from '../../runtime/learn/evaluation/unit-moments.js';
 import { drawContexts, examinationError, offPolicyCoverage } from './experiments/drawn-logs.js';
 import { costOf, type Cost } from './experiments/interleaving.js';
 import { clicksPerRequest, revenue, type Population } from './experiments/populations.js';

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DrawMethod } from '../../runtime/api/ranking-edit.js';
-import { chiSquaredShareAbove } from '../../runtime/evaluation/distributions.js';
-import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
-import { offPolicyEstimate, type DrawnPage } from '../../runtime/off-policy/estimate.js';
+import type { DrawMethod } from '../../runtime/ground/api/ranking-edit.js';
+import { chiSquaredShareAbove } from '../../runtime/ground/core/distributions.js';
+import type { DecodedRecord } from '../../runtime/state/ledger/record-decoder.js';
+import { offPolicyEstimate, type DrawnPage } from '../../runtime/learn/off-policy/estimate.js';
 import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { startProject } from '../support/project.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { writeProject } from '../support/project.js';
 import { startRedisServer } from '../support/redis-server.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
-import type { ForgetAnswer } from '../../runtime/privacy/forget.js';
+import type { ForgetAnswer } from '../../runtime/state/privacy/forget.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
 
 const USERS = 1000;

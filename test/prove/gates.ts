@@ -1,6 +1,10 @@
 import { checkGate, FEWEST_QUERIES, parseGates } from '../../runtime/cli/judge/gates.js';
-import { parseMetric, type Metric } from '../../runtime/evaluation/metric-names.js';
-import { evaluate, type EvaluationReport, type QueryRankings } from '../../runtime/evaluation/report.js';
+import { parseMetric, type Metric } from '../../runtime/learn/evaluation/metric-names.js';
+import {
+  evaluate,
+  type EvaluationReport,
+  type QueryRankings,
+} from '../../runtime/learn/evaluation/report.js';
 import {
   chorus,
   drawRankings,

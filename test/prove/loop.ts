@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TUNING, type Learning } from '../../runtime/cli/demo/loop/learning.js';
 import { runLoop, type LoopResult } from '../../runtime/cli/demo/loop/run-loop.js';
-import { quantile } from '../../runtime/evaluation/statistics.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { quantile } from '../../runtime/ground/core/statistics.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
 import { trainingWithLightGbm } from './support/lightgbm-learning.js';
 

@@ -1,6 +1,6 @@
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import { Random } from '../../runtime/core/random.js';
-import { Replay } from '../../runtime/pipeline/log/replay.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import { Random } from '../../runtime/ground/core/random.js';
+import { Replay } from '../../runtime/request/pipeline/log/replay.js';
 import { memoryLedger } from '../support/memory-ledger.js';
 import { startProject, type TestProject } from '../support/project.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { median } from '../../bench/support/measure.js';
 import { isInShare } from '../../runtime/cli/shadow/run-arms.js';
 import type { ArmReport } from '../../runtime/cli/shadow/tally.js';
-import { FLUSH_MS } from '../../runtime/ledger/sink-queue.js';
+import { FLUSH_MS } from '../../runtime/state/ledger/sink-queue.js';
 import { writeProject } from '../support/project.js';
 import { startRedisServer } from '../support/redis-server.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';

@@ -1,11 +1,11 @@
-import type { OutboundHttp } from '../../runtime/api/http-client.js';
-import type { BuildContext } from '../../runtime/api/build-context.js';
-import type { Component, WarmNotices } from '../../runtime/api/component.js';
-import type { Plugin } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { DEFAULT_EVENTS, eventNumbers } from '../../runtime/config/project/load-events.js';
-import { FakeServices } from '../../runtime/testing/fake-services.js';
-import { treeEngine } from '../../runtime/trees/tree-engine.js';
+import type { OutboundHttp } from '../../runtime/ground/api/http-client.js';
+import type { BuildContext } from '../../runtime/ground/api/build-context.js';
+import type { Component, WarmNotices } from '../../runtime/ground/api/component.js';
+import type { Plugin } from '../../runtime/ground/api/plugin.js';
+import type { Input } from '../../runtime/ground/api/input.js';
+import { DEFAULT_EVENTS, eventNumbers } from '../../runtime/project/config/project/load-events.js';
+import { FakeServices } from '../../runtime/cli/testing/fake-services.js';
+import { treeEngine } from '../../runtime/language/trees/tree-engine.js';
 import { addingServers } from './inference.js';
 import { findTestPackage } from './onnx-runtime.js';
 

@@ -1,12 +1,12 @@
-import type { Source, SourceContext, SourcePlugin } from '../../runtime/api/source.js';
-import { bindOptions } from '../../runtime/compile/bind-options.js';
-import { packageFinder } from '../../runtime/compile/find-package.js';
-import { OptionFiles } from '../../runtime/compile/option-files.js';
-import { checkOptions } from '../../runtime/config/project/check-options.js';
-import { Diagnostics } from '../../runtime/config/diagnostics/diagnostics.js';
-import { SourceFile } from '../../runtime/config/yaml/source.js';
-import { parseYaml } from '../../runtime/config/yaml/yaml-document.js';
-import { FakeServices } from '../../runtime/testing/fake-services.js';
+import type { Source, SourceContext, SourcePlugin } from '../../runtime/ground/api/source.js';
+import { bindOptions } from '../../runtime/request/compile/bind-options.js';
+import { packageFinder } from '../../runtime/request/compile/find-package.js';
+import { OptionFiles } from '../../runtime/request/compile/option-files.js';
+import { checkOptions } from '../../runtime/project/config/project/check-options.js';
+import { Diagnostics } from '../../runtime/project/config/diagnostics/diagnostics.js';
+import { SourceFile } from '../../runtime/project/config/yaml/source.js';
+import { parseYaml } from '../../runtime/project/config/yaml/yaml-document.js';
+import { FakeServices } from '../../runtime/cli/testing/fake-services.js';
 import { repositoryPath } from './repository.js';
 
 /** Makes a source as the runtime does, from options as a file has them. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isMap, parseDocument, type Node } from 'yaml';
-import { SourceFile, type Span } from '../../runtime/config/yaml/source.js';
+import { SourceFile, type Span } from '../../runtime/project/config/yaml/source.js';
 
 /** A step, a sink or a source in a plugin's README. */
 export interface DocumentedExample {

@@ -1,4 +1,4 @@
-import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { openEmbeddedStore } from '../../runtime/state/store/embedded/embedded-store.js';
 
 /** A process that writes to an embedded store without end, and reports each acknowledged write to its parent. */
 const store = await openEmbeddedStore({ dataDir: process.argv[2] ?? '' });

@@ -1,7 +1,7 @@
-import type { JsonValue, ValueType } from '../../runtime/api/types.js';
-import type { EntityType } from '../../runtime/config/model/entities.js';
-import type { FeatureView } from '../../runtime/config/model/views.js';
-import { SourceFile, type Span } from '../../runtime/config/yaml/source.js';
+import type { JsonValue, ValueType } from '../../runtime/ground/api/types.js';
+import type { EntityType } from '../../runtime/project/config/model/entities.js';
+import type { FeatureView } from '../../runtime/project/config/model/views.js';
+import { SourceFile, type Span } from '../../runtime/project/config/yaml/source.js';
 
 const at: Span = { file: new SourceFile('test.yaml', ''), start: 0, end: 0 };
 

@@ -1,4 +1,4 @@
-import { Random } from '../../runtime/core/random.js';
+import { Random } from '../../runtime/ground/core/random.js';
 import { DAY, HOUR, MINUTE, START } from './made-ledger.js';
 import { MadeExperiment } from './made-experiment.js';
 

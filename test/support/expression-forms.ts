@@ -4,13 +4,13 @@ import {
   type Form,
   VALUE_KINDS,
   type ValueKind,
-} from '../../runtime/expression/domain.js';
-import { compileExpression } from '../../runtime/expression/compile.js';
-import type { ExpressionType } from '../../runtime/expression/environment.js';
-import { FUNCTIONS } from '../../runtime/expression/functions/registry.js';
-import { OPERATORS } from '../../runtime/expression/operator-domains.js';
-import { isTextual } from '../../runtime/expression/types.js';
-import { OptionTable } from '../unit/expression/table.js';
+} from '../../runtime/language/expression/domain.js';
+import { compileExpression } from '../../runtime/language/expression/compile.js';
+import type { ExpressionType } from '../../runtime/language/expression/environment.js';
+import { FUNCTIONS } from '../../runtime/language/expression/functions/registry.js';
+import { OPERATORS } from '../../runtime/language/expression/operator-domains.js';
+import { isTextual } from '../../runtime/language/expression/types.js';
+import { OptionTable } from '../unit/language/expression/table.js';
 
 /** One way of calling a function or of using an operator, from the tables of the language. */
 export interface LanguageForm {

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import protobuf from 'protobufjs/minimal.js';
-import { FIELDS, type FeastType } from '../../runtime/feast/feast-value.js';
-import { EntityKeyFormat } from '../../runtime/feast/entity-key.js';
-import { featureField, timeField } from '../../runtime/config/project/feast-fields.js';
-import type { JoinKeyType } from '../../runtime/config/model/feast.js';
+import { FIELDS, type FeastType } from '../../runtime/state/feast/feast-value.js';
+import { EntityKeyFormat } from '../../runtime/state/feast/entity-key.js';
+import { featureField, timeField } from '../../runtime/project/config/project/feast-fields.js';
+import type { JoinKeyType } from '../../runtime/project/config/model/feast.js';
 
 /** Encodes a map of names to encoded values, as the message of field 20 without its tag. */
 function mapBytes(map: Readonly<Record<string, Buffer>>): Uint8Array {

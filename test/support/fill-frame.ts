@@ -1,18 +1,18 @@
-import { atOnce } from '../../runtime/core/pieces.js';
-import { compileProject } from '../../runtime/app/project/compile-project.js';
-import type { Plan } from '../../runtime/compile/plan.js';
-import type { Frame } from '../../runtime/frame/frame.js';
-import { BatchRead } from '../../runtime/pipeline/hydrate/batch-read.js';
-import { Deadline } from '../../runtime/core/deadline.js';
-import { fetchFeatures } from '../../runtime/pipeline/features/fetch-features.js';
-import { fillRequest } from '../../runtime/pipeline/request/fill-request.js';
-import { hydrate } from '../../runtime/pipeline/hydrate/hydrate.js';
-import { readRequest } from '../../runtime/pipeline/request/read-request.js';
-import { ResidentSession } from '../../runtime/pipeline/hydrate/resident-session.js';
-import type { StageClock } from '../../runtime/pipeline/stages.js';
-import type { ResidentTables } from '../../runtime/resident/resident-tables.js';
-import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
-import type { Store } from '../../runtime/store/store.js';
+import { atOnce } from '../../runtime/ground/core/pieces.js';
+import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
+import type { Plan } from '../../runtime/request/compile/plan.js';
+import type { Frame } from '../../runtime/language/frame/frame.js';
+import { BatchRead } from '../../runtime/request/pipeline/hydrate/batch-read.js';
+import { Deadline } from '../../runtime/ground/core/deadline.js';
+import { fetchFeatures } from '../../runtime/request/pipeline/features/fetch-features.js';
+import { fillRequest } from '../../runtime/request/pipeline/request/fill-request.js';
+import { hydrate } from '../../runtime/request/pipeline/hydrate/hydrate.js';
+import { readRequest } from '../../runtime/request/pipeline/request/read-request.js';
+import { ResidentSession } from '../../runtime/request/pipeline/hydrate/resident-session.js';
+import type { StageClock } from '../../runtime/request/pipeline/stages.js';
+import type { ResidentTables } from '../../runtime/request/resident/resident-tables.js';
+import { LayoutRegistry } from '../../runtime/state/store/layout-registry.js';
+import type { Store } from '../../runtime/state/store/store.js';
 
 /** Returns the only pipeline of a project's folder. */
 export async function planOf(root: string): Promise<Plan> {

@@ -1,4 +1,4 @@
-import { Random } from '../../runtime/core/random.js';
+import { Random } from '../../runtime/ground/core/random.js';
 
 const ITEMS = 60;
 const LISTS = 600;

@@ -1,4 +1,4 @@
-import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { openEmbeddedStore } from '../../runtime/state/store/embedded/embedded-store.js';
 
 /** The outcome of writing `number` to a key. */
 export interface Attempt {

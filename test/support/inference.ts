@@ -1,4 +1,4 @@
-import type { OutboundHttp } from '../../runtime/api/http-client.js';
+import type { OutboundHttp } from '../../runtime/ground/api/http-client.js';
 
 interface InferenceBody {
   readonly inputs: readonly {

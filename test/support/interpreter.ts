@@ -1,8 +1,8 @@
-import { Status } from '../../runtime/api/status.js';
-import { preferredLanguage } from '../../runtime/core/accept-language.js';
-import { referrerMedium } from '../../runtime/core/referrer.js';
-import { userAgent } from '../../runtime/core/user-agent.js';
-import { isZone, zoneOffsets } from '../../runtime/core/zone-offsets.js';
+import { Status } from '../../runtime/ground/api/status.js';
+import { preferredLanguage } from '../../runtime/ground/core/accept-language.js';
+import { referrerMedium } from '../../runtime/ground/core/referrer.js';
+import { userAgent } from '../../runtime/ground/core/user-agent.js';
+import { isZone, zoneOffsets } from '../../runtime/ground/core/zone-offsets.js';
 import {
   Analyzer,
   distinctTokens,
@@ -11,9 +11,9 @@ import {
   languageOf,
   wordCount,
   wordsOf,
-} from '../../runtime/text/index.js';
+} from '../../runtime/ground/text/index.js';
 import { referenceMurmur3 } from './reference-murmur3.js';
-import type { ExpressionNode } from '../../runtime/expression/ast.js';
+import type { ExpressionNode } from '../../runtime/language/expression/ast.js';
 
 /** An unknown value, with its status. */
 export class Missing {

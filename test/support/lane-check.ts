@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { viewLayout } from '../../runtime/index/stored-views.js';
-import { decodeSegment, segmentsOf, viewId } from '../../runtime/store/codec/feature-record.js';
-import { featureKey } from '../../runtime/store/keys.js';
-import type { Store } from '../../runtime/store/store.js';
+import { viewLayout } from '../../runtime/state/index/stored-views.js';
+import { decodeSegment, segmentsOf, viewId } from '../../runtime/state/store/codec/feature-record.js';
+import { featureKey } from '../../runtime/state/store/keys.js';
+import type { Store } from '../../runtime/state/store/store.js';
 import {
   entityOf,
   IDS_OF_LANE,

@@ -1,9 +1,9 @@
-import type { FeatureView } from '../../runtime/config/model/views.js';
-import { EntityIndex } from '../../runtime/index/entity-index.js';
-import { FeatureStore } from '../../runtime/index/feature-store.js';
-import { KnownLayouts } from '../../runtime/store/codec/known-layouts.js';
-import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
-import type { Store } from '../../runtime/store/store.js';
+import type { FeatureView } from '../../runtime/project/config/model/views.js';
+import { EntityIndex } from '../../runtime/state/index/entity-index.js';
+import { FeatureStore } from '../../runtime/state/index/feature-store.js';
+import { KnownLayouts } from '../../runtime/state/store/codec/known-layouts.js';
+import { LayoutRegistry } from '../../runtime/state/store/layout-registry.js';
+import type { Store } from '../../runtime/state/store/store.js';
 import { random } from '../../bench/support/catalogue.js';
 import { ANY_EVENT_TIME } from './any-event-time.js';
 import { entityType, featureView } from './entity-types.js';

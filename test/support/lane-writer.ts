@@ -1,4 +1,4 @@
-import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { openEmbeddedStore } from '../../runtime/state/store/embedded/embedded-store.js';
 import { doWrite, laneServices, LANES } from './lane-work.js';
 
 /** The number of the next write, by lane. */

@@ -1,6 +1,6 @@
 import { sink as file } from '../../plugins/file/index.js';
-import { PluginSink } from '../../runtime/ledger/plugin-sink.js';
-import { RunningLedger } from '../../runtime/ledger/ledger.js';
+import { PluginSink } from '../../runtime/state/ledger/plugin-sink.js';
+import { RunningLedger } from '../../runtime/state/ledger/ledger.js';
 import {
   RECORD_KINDS,
   recordSchema,
@@ -9,8 +9,8 @@ import {
   type RecordColumn,
   type RecordKind,
   type RowGroup,
-} from '../../runtime/ledger/record-schema.js';
-import type { RecordWriter } from '../../runtime/ledger/record-writer.js';
+} from '../../runtime/state/ledger/record-schema.js';
+import type { RecordWriter } from '../../runtime/state/ledger/record-writer.js';
 import { bindingOf, createSink } from './sink-ledger.js';
 
 /** A ledger that writes all kinds of records to segments in a folder. */

@@ -1,9 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXPERIMENT_FIELDS, EXPLORE_FIELDS, TEAM_FIELD } from '../../runtime/ledger/experiment-columns.js';
-import { recordSchema, type RecordColumn, type RecordSchema } from '../../runtime/ledger/record-schema.js';
-import { RecordWriter } from '../../runtime/ledger/record-writer.js';
-import { schemaFrame } from '../../runtime/ledger/schema-frame.js';
+import {
+  EXPERIMENT_FIELDS,
+  EXPLORE_FIELDS,
+  TEAM_FIELD,
+} from '../../runtime/state/ledger/experiment-columns.js';
+import {
+  recordSchema,
+  type RecordColumn,
+  type RecordSchema,
+} from '../../runtime/state/ledger/record-schema.js';
+import { RecordWriter } from '../../runtime/state/ledger/record-writer.js';
+import { schemaFrame } from '../../runtime/state/ledger/schema-frame.js';
 
 /** A candidate of a made request, in the order of the page. */
 export interface MadeShown {

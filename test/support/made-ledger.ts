@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Status } from '../../runtime/api/status.js';
+import { Status } from '../../runtime/ground/api/status.js';
 import {
   recordSchema,
   type ColumnType,
   type RecordColumn,
   type RecordSchema,
   type RowGroup,
-} from '../../runtime/ledger/record-schema.js';
-import { RecordWriter } from '../../runtime/ledger/record-writer.js';
-import { schemaFrame } from '../../runtime/ledger/schema-frame.js';
+} from '../../runtime/state/ledger/record-schema.js';
+import { RecordWriter } from '../../runtime/state/ledger/record-writer.js';
+import { schemaFrame } from '../../runtime/state/ledger/schema-frame.js';
 
 type Value = number | string | readonly number[] | undefined;
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RunningLedger, type Ledger } from '../../runtime/ledger/ledger.js';
-import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
-import { readBytes } from '../../runtime/ledger/record-reader.js';
-import type { RecordSink } from '../../runtime/ledger/record-sink.js';
+import { RunningLedger, type Ledger } from '../../runtime/state/ledger/ledger.js';
+import type { DecodedRecord } from '../../runtime/state/ledger/record-decoder.js';
+import { readBytes } from '../../runtime/state/ledger/record-reader.js';
+import type { RecordSink } from '../../runtime/state/ledger/record-sink.js';
 
 /** A ledger whose records stay in memory, in the bytes of a segment. */
 export interface MemoryLedger {

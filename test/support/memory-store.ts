@@ -1,7 +1,7 @@
-import { mergeSegment } from '../../runtime/store/codec/feature-record.js';
-import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
-import { isStored } from '../../runtime/store/compare-records.js';
-import { recordKeysOf, recordsOfMarks, swapUnmarked } from '../../runtime/store/marks.js';
+import { mergeSegment } from '../../runtime/state/store/codec/feature-record.js';
+import type { RecordBatch } from '../../runtime/state/store/codec/record-batch.js';
+import { isStored } from '../../runtime/state/store/compare-records.js';
+import { recordKeysOf, recordsOfMarks, swapUnmarked } from '../../runtime/state/store/marks.js';
 import {
   StoreWriteError,
   type Erasure,
@@ -14,7 +14,7 @@ import {
   type Store,
   type StoreRecord,
   type SwapOutcome,
-} from '../../runtime/store/store.js';
+} from '../../runtime/state/store/store.js';
 
 /** A store in memory whose writes can be made to fail. It never expires anything. */
 export class MemoryStore implements Store {

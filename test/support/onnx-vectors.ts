@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { ModelComponent } from '../../runtime/api/component.js';
+import type { ModelComponent } from '../../runtime/ground/api/component.js';
 import { plugin } from '../../plugins/onnx/index.js';
 import { createComponent, NO_NOTICES } from './create-component.js';
 import { readTensor } from './onnx-writer.js';

@@ -1,6 +1,6 @@
 /** Writes ONNX files with the messages of onnx.proto that small dense and tree models need. */
 import protobuf from 'protobufjs';
-import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/ground/api/tree-ensemble.js';
 
 const PROTO = `syntax = "proto3";
 message OperatorSetId { string domain = 1; int64 version = 2; }

@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { createApp } from '../../runtime/app/app.js';
-import type { App } from '../../runtime/app/running-app.js';
-import type { Ledger } from '../../runtime/ledger/ledger.js';
-import type { RunReport } from '../../runtime/pipeline/types.js';
-import type { PipelineAnswer, RankedCandidate } from '../../runtime/pipeline/answer-types.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
-import type { Store } from '../../runtime/store/store.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
+import type { Ledger } from '../../runtime/state/ledger/ledger.js';
+import type { RunReport } from '../../runtime/request/pipeline/types.js';
+import type { PipelineAnswer, RankedCandidate } from '../../runtime/request/pipeline/answer-types.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
+import type { Store } from '../../runtime/state/store/store.js';
 
 /** A project in a separate folder, on an embedded store, without HTTP. */
 export interface TestProject {

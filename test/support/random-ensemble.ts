@@ -1,4 +1,4 @@
-import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/ground/api/tree-ensemble.js';
 
 /** The properties of random trees. */
 export interface EnsembleShape {

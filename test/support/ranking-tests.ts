@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { runTests, type RunOptions, type TestRun } from '../../runtime/ranking-tests/run-tests.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { runTests, type RunOptions, type TestRun } from '../../runtime/cli/ranking-tests/run-tests.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { writeProject } from './project.js';
 
 /** A shop with a pipeline that ranks products and one that scores a product. The file of the model does not exist. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { MasterAddress } from '../../runtime/settings/redis-address.js';
+import type { MasterAddress } from '../../runtime/project/settings/redis-address.js';
 import { startRedisServer, type PrivateRedis } from './redis-server.js';
 import { until } from './until.js';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { MasterAddress } from '../../runtime/settings/redis-address.js';
+import type { MasterAddress } from '../../runtime/project/settings/redis-address.js';
 import { secureArguments, type SecureServers } from './redis-cluster.js';
 import { freePort, launchRedis, startRedisServer, type PrivateRedis } from './redis-server.js';
 import { until } from './until.js';

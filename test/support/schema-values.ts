@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { WELL_FORMED } from '../../runtime/core/ids.js';
+import { WELL_FORMED } from '../../runtime/ground/core/ids.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 

@@ -2,10 +2,10 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
-import { createApp } from '../../runtime/app/app.js';
-import type { App } from '../../runtime/app/running-app.js';
-import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings/settings.js';
+import { createApp } from '../../runtime/serve/app/app.js';
+import type { App } from '../../runtime/serve/app/running-app.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { MemoryStore } from './memory-store.js';
 import { writeProject } from './project.js';
 

@@ -1,20 +1,20 @@
-import { RunningLedger, type LedgerObserver } from '../../runtime/ledger/ledger.js';
-import { eventsOfRecord } from '../../runtime/ledger/events.js';
-import { PluginSink, type Patience, type SinkBinding } from '../../runtime/ledger/plugin-sink.js';
-import { readBytes } from '../../runtime/ledger/record-reader.js';
-import { recordSchema } from '../../runtime/ledger/record-schema.js';
-import type { DropReason } from '../../runtime/ledger/record-sink.js';
-import type { Sink, SinkContext, SinkFormat, SinkPlugin } from '../../runtime/api/ledger.js';
-import { OptionFiles } from '../../runtime/compile/option-files.js';
-import { httpConnector } from '../../runtime/outbound/http-connector.js';
-import { FakeServices } from '../../runtime/testing/fake-services.js';
-import { AllowedHosts } from '../../runtime/settings/allowed-hosts.js';
-import { packageFinder } from '../../runtime/compile/find-package.js';
-import { bindOptions } from '../../runtime/compile/bind-options.js';
-import { checkOptions } from '../../runtime/config/project/check-options.js';
-import { Diagnostics } from '../../runtime/config/diagnostics/diagnostics.js';
-import { SourceFile } from '../../runtime/config/yaml/source.js';
-import { parseYaml } from '../../runtime/config/yaml/yaml-document.js';
+import { RunningLedger, type LedgerObserver } from '../../runtime/state/ledger/ledger.js';
+import { eventsOfRecord } from '../../runtime/state/ledger/events.js';
+import { PluginSink, type Patience, type SinkBinding } from '../../runtime/state/ledger/plugin-sink.js';
+import { readBytes } from '../../runtime/state/ledger/record-reader.js';
+import { recordSchema } from '../../runtime/state/ledger/record-schema.js';
+import type { DropReason } from '../../runtime/state/ledger/record-sink.js';
+import type { Sink, SinkContext, SinkFormat, SinkPlugin } from '../../runtime/ground/api/ledger.js';
+import { OptionFiles } from '../../runtime/request/compile/option-files.js';
+import { httpConnector } from '../../runtime/language/outbound/http-connector.js';
+import { FakeServices } from '../../runtime/cli/testing/fake-services.js';
+import { AllowedHosts } from '../../runtime/project/settings/allowed-hosts.js';
+import { packageFinder } from '../../runtime/request/compile/find-package.js';
+import { bindOptions } from '../../runtime/request/compile/bind-options.js';
+import { checkOptions } from '../../runtime/project/config/project/check-options.js';
+import { Diagnostics } from '../../runtime/project/config/diagnostics/diagnostics.js';
+import { SourceFile } from '../../runtime/project/config/yaml/source.js';
+import { parseYaml } from '../../runtime/project/config/yaml/yaml-document.js';
 import { repositoryPath } from './repository.js';
 
 /** A small ranking: its request, its unit, and one candidate with a value. */

@@ -1,4 +1,8 @@
-import { defineStoreEngine, type EngineStore, type StoredValue } from '../../runtime/api/store-engine.js';
+import {
+  defineStoreEngine,
+  type EngineStore,
+  type StoredValue,
+} from '../../runtime/ground/api/store-engine.js';
 
 /** A store engine in memory, written against the contract for packages. */
 export class ToyEngine implements EngineStore {

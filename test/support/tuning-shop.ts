@@ -1,4 +1,4 @@
-import { Random } from '../../runtime/core/random.js';
+import { Random } from '../../runtime/ground/core/random.js';
 
 const COLOURS = ['red', 'blue', 'green', 'black'] as const;
 const THINGS = ['shoe', 'boot', 'sock', 'hat', 'scarf', 'coat'] as const;

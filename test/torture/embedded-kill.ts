@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { openEmbeddedStore } from '../../runtime/state/store/embedded/embedded-store.js';
 import { differenceFrom } from '../support/lane-check.js';
 import { LANES, stateAfter, type LaneState } from '../support/lane-work.js';
 import type { LaneAck, LaneStart } from '../support/lane-writer.js';

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { buildDataSet, type BuiltDataSet } from '../../dataset/build-data-set.js';
-import { workFolder } from '../../dataset/data-set-files.js';
-import { duckDbSql } from '../../dataset/duckdb-sql.js';
+import { buildDataSet, type BuiltDataSet } from '../../learn/dataset/build-data-set.js';
+import { workFolder } from '../../learn/dataset/data-set-files.js';
+import { duckDbSql } from '../../learn/dataset/duckdb-sql.js';
 import {
   DEFAULT_WINDOW,
   MILLION,
@@ -18,10 +18,10 @@ import {
   type DataSetOptions,
   type Examined,
   type Split,
-} from '../../dataset/options.js';
-import { DataSetProblem } from '../../dataset/problem.js';
-import { DATA_FORMATS, type DataFormat } from '../../dataset/table-files.js';
-import type { SettingFlags } from '../../settings/settings.js';
+} from '../../learn/dataset/options.js';
+import { DataSetProblem } from '../../learn/dataset/problem.js';
+import { DATA_FORMATS, type DataFormat } from '../../learn/dataset/table-files.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { checkLedger } from '../ledger-folder.js';
 import { dataSetText } from '../dataset/data-set-text.js';

@@ -1,14 +1,14 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { MillraceError } from '../../api/errors.js';
-import { endWithProcess, startService, type RunningService } from '../../app/serve.js';
-import type { SettingFlags, Settings } from '../../settings/settings.js';
+import { MillraceError } from '../../ground/api/errors.js';
+import { endWithProcess, startService, type RunningService } from '../../serve/app/serve.js';
+import type { SettingFlags, Settings } from '../../project/settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { DEMO_SEED, makeCatalogue, type Catalogue } from '../demo/catalogue.js';
 import { freePort } from '../demo/free-port.js';
 import { loadCatalogue, rowsOf } from '../demo/load-catalogue.js';
-import { PACKAGE } from '../../core/locations.js';
+import { PACKAGE } from '../../ground/core/locations.js';
 import { TUNING } from '../demo/loop/learning.js';
 import { runLoop } from '../demo/loop/run-loop.js';
 import { pageText } from '../demo/page-text.js';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { serveAlone } from '../../app/serve.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { serveAlone } from '../../serve/app/serve.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { devVoice } from '../dev/dev-voice.js';
 import { addSettingFlags } from '../setting-flags.js';

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { MillraceError } from '../../api/errors.js';
-import type { JsonObject } from '../../api/types.js';
-import { degradationText } from '../../pipeline/page/degraded.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { MillraceError } from '../../ground/api/errors.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { degradationText } from '../../request/pipeline/page/degraded.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { openInput } from '../input/open-input.js';

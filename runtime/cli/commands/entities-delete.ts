@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { MAX_BATCH } from '../../index/entity-index.js';
+import { MAX_BATCH } from '../../state/index/entity-index.js';
 import { printJson, type CliContext } from '../context.js';
 import { addIdFlags, idsOf, type IdFlags } from '../load/ids.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { printable } from '../../core/display-width.js';
-import type { JsonObject } from '../../api/types.js';
-import { MAX_BATCH } from '../../index/entity-index.js';
+import { printable } from '../../ground/core/display-width.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { MAX_BATCH } from '../../state/index/entity-index.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { addIdFlags, idsOf, type IdFlags } from '../load/ids.js';

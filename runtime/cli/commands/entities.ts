@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import type { ValueType } from '../../api/types.js';
-import { printable } from '../../core/display-width.js';
-import { idText } from '../../core/ids.js';
+import type { ValueType } from '../../ground/api/types.js';
+import { printable } from '../../ground/core/display-width.js';
+import { idText } from '../../ground/core/ids.js';
 import type { InputRow } from '../input/rows.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readSchemas } from '../project-types.js';

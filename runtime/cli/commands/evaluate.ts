@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
-import { OptionProblem, parseLabel } from '../../dataset/options.js';
-import { METRIC_NAMES, parseMetric, type Metric } from '../../evaluation/metric-names.js';
-import { ESTIMATORS, REWARDS } from '../../off-policy/estimate.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { OptionProblem, parseLabel } from '../../learn/dataset/options.js';
+import { METRIC_NAMES, parseMetric, type Metric } from '../../learn/evaluation/metric-names.js';
+import { ESTIMATORS, REWARDS } from '../../learn/off-policy/estimate.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { namedBy, openContestants, type Named } from '../judge/contestants.js';

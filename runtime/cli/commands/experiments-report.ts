@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { DataSetProblem } from '../../dataset/problem.js';
-import { experimentReport, type ExperimentReport } from '../../outcomes/experiment-report.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { DataSetProblem } from '../../learn/dataset/problem.js';
+import { experimentReport, type ExperimentReport } from '../../learn/outcomes/experiment-report.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { findPlan } from '../experiments/find-plan.js';
 import { reportJson } from '../experiments/report-json.js';

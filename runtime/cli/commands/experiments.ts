@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { findExperiment, type ExperimentState } from '../../experiments/experiment-states.js';
+import { findExperiment, type ExperimentState } from '../../request/experiments/experiment-states.js';
 import { printJson, type CliContext } from '../context.js';
 import { readSchemas } from '../project-types.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
-import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
-import { TIME_FORMS, timestampOf } from '../../core/timestamp.js';
-import { cellValue } from '../../core/cell-value.js';
+import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
+import { EVENT_TIME, rowKeys } from '../../state/index/row-keys.js';
+import { TIME_FORMS, timestampOf } from '../../ground/core/timestamp.js';
+import { cellValue } from '../../ground/core/cell-value.js';
 import type { Input } from '../input/open-input.js';
 import type { InputRow, RowChunk } from '../input/rows.js';
 import type { CliContext } from '../context.js';

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import type { JsonValue } from '../../api/types.js';
-import type { FeatureView } from '../../config/model/views.js';
-import { nearest } from '../../core/nearest.js';
-import { printable } from '../../core/display-width.js';
-import type { OnlineAnswer } from '../../index/online-answer.js';
-import { MAX_ONLINE_FEATURES } from '../../index/online-request.js';
-import { rowKeys } from '../../index/row-keys.js';
+import type { JsonValue } from '../../ground/api/types.js';
+import type { FeatureView } from '../../project/config/model/views.js';
+import { nearest } from '../../ground/core/nearest.js';
+import { printable } from '../../ground/core/display-width.js';
+import type { OnlineAnswer } from '../../state/index/online-answer.js';
+import { MAX_ONLINE_FEATURES } from '../../state/index/online-request.js';
+import { rowKeys } from '../../state/index/row-keys.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';

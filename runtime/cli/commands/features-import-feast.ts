@@ -1,12 +1,12 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { importRegistry, type RegistryImport } from '../../feast/import-registry.js';
-import { readRegistry, type FeastRegistry } from '../../feast/registry.js';
+import { importRegistry, type RegistryImport } from '../../state/feast/import-registry.js';
+import { readRegistry, type FeastRegistry } from '../../state/feast/registry.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 
 type Flags = SettingFlags & {
   readonly feastProject?: string;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { ValueType } from '../../api/types.js';
-import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
+import type { ValueType } from '../../ground/api/types.js';
+import { EVENT_TIME, rowKeys } from '../../state/index/row-keys.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
-import { NAME_PATTERN } from '../../api/types.js';
-import { plainName } from '../../dataset/import/name-fit.js';
+import { NAME_PATTERN } from '../../ground/api/types.js';
+import { plainName } from '../../project/foreign/name-fit.js';
 import { styleOf, printJson, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { writeOwnSchemas } from '../init/editor-schemas.js';
@@ -20,7 +20,7 @@ import { readSplit, writeSplit, type SplitJudgments } from '../init/split-judgme
 import { openTargetFolder, type TargetFolder } from '../init/target-folder.js';
 import { count, judgmentsText, nextText, productsText } from '../init/told.js';
 import type { ProductGuess } from '../init/product-guess.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 
 /** Which column is what, in the file of products and in that of judgments. */
 const COLUMN_ROLES = [

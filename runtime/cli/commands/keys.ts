@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { stateOf, type ApiKey } from '../../access/api-key.js';
-import { createKey, hashOfKey, idOfKey } from '../../access/key-text.js';
+import { stateOf, type ApiKey } from '../../serve/access/api-key.js';
+import { createKey, hashOfKey, idOfKey } from '../../serve/access/key-text.js';
 import {
   changeKeys,
   entryOf,
@@ -9,15 +9,15 @@ import {
   KeysLockedError,
   readKeys,
   timeText,
-} from '../../access/keys-file.js';
-import { parseRate, RATE_FORM, rateText, type Rate } from '../../core/rate.js';
-import { isScope, SCOPE_NAMES, type Scope } from '../../access/scopes.js';
-import { parseDuration } from '../../api/duration.js';
-import { NAME_PATTERN } from '../../api/types.js';
-import { loadProject } from '../../config/project/load-project.js';
-import { wrapAfter } from '../../core/wrap.js';
-import { nearest } from '../../core/nearest.js';
-import { SETTINGS, type SettingFlags } from '../../settings/settings.js';
+} from '../../serve/access/keys-file.js';
+import { parseRate, RATE_FORM, rateText, type Rate } from '../../ground/core/rate.js';
+import { isScope, SCOPE_NAMES, type Scope } from '../../serve/access/scopes.js';
+import { parseDuration } from '../../ground/api/duration.js';
+import { NAME_PATTERN } from '../../ground/api/types.js';
+import { loadProject } from '../../project/config/project/load-project.js';
+import { wrapAfter } from '../../ground/core/wrap.js';
+import { nearest } from '../../ground/core/nearest.js';
+import { SETTINGS, type SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { compactLedger } from '../../dataset/compact/compact.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { compactLedger } from '../../learn/dataset/compact/compact.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { checkLedger } from '../ledger-folder.js';
 import { startProgress } from '../load/progress.js';

@@ -1,12 +1,12 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../../api/duration.js';
-import { printable } from '../../core/display-width.js';
-import { Collector } from '../../dataset/import/collect.js';
-import { segmentsOfImport } from '../../dataset/import/import-ledger.js';
-import { READY_MAPS } from '../../config/project/ready-maps.js';
-import type { SettingFlags, Settings } from '../../settings/settings.js';
+import { parseDuration } from '../../ground/api/duration.js';
+import { printable } from '../../ground/core/display-width.js';
+import { Collector } from '../../learn/dataset/import/collect.js';
+import { segmentsOfImport } from '../../learn/dataset/import/import-ledger.js';
+import { READY_MAPS } from '../../project/config/project/ready-maps.js';
+import type { SettingFlags, Settings } from '../../project/settings/settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { chooseMapping, MAP_FILE } from '../ledger-import/choose-mapping.js';

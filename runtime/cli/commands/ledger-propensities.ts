@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { styleOf, printJson, settingsOf, type CliContext } from '../context.js';
-import type { SettingFlags } from '../../settings/settings.js';
-import { wrap } from '../../core/wrap.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
+import { wrap } from '../../ground/core/wrap.js';
 import { writeOutput } from '../judge/output.js';
 import { checkLedger } from '../ledger-folder.js';
 import { estimateExamination, METHODS, type Estimated, type Method } from '../off-policy/examined-places.js';

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { compileProject, ProjectInvalidError } from '../../app/project/compile-project.js';
-import { nearest } from '../../core/nearest.js';
-import { readRecords } from '../../ledger/record-reader.js';
-import { pipelineOf, pipelinesOf } from '../../pipeline/log/replay-needs.js';
-import { servedArms } from '../../pipeline/log/replayed-arms.js';
-import { Replay, type ReplayDifference } from '../../pipeline/log/replay.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { compileProject, ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { nearest } from '../../ground/core/nearest.js';
+import { readRecords } from '../../state/ledger/record-reader.js';
+import { pipelineOf, pipelinesOf } from '../../request/pipeline/log/replay-needs.js';
+import { servedArms } from '../../request/pipeline/log/replayed-arms.js';
+import { Replay, type ReplayDifference } from '../../request/pipeline/log/replay.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { checkLedger } from '../ledger-folder.js';

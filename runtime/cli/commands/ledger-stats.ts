@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { MANIFEST_FORMAT, type Manifest } from '../../dataset/manifest.js';
-import { ledgerStats, type LedgerStats } from '../../dataset/stats/ledger-stats.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { MANIFEST_FORMAT, type Manifest } from '../../learn/dataset/manifest.js';
+import { ledgerStats, type LedgerStats } from '../../learn/dataset/stats/ledger-stats.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { fileProblem } from '../file-problem.js';
-import { jsonProblem } from '../../core/json-problem.js';
+import { jsonProblem } from '../../ground/core/json-problem.js';
 import { checkLedger } from '../ledger-folder.js';
 import { startProgress } from '../load/progress.js';
 import { statsText } from '../ledger-import/stats-text.js';

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Command } from 'commander';
-import { NAME_PATTERN } from '../../api/types.js';
-import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
-import { loadProject } from '../../config/project/load-project.js';
-import { RESERVED_ROUTES } from '../../http/routes.js';
-import { plainName } from '../../dataset/import/name-fit.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { NAME_PATTERN } from '../../ground/api/types.js';
+import type { Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
+import { loadProject } from '../../project/config/project/load-project.js';
+import { RESERVED_ROUTES } from '../../serve/http/routes.js';
+import { plainName } from '../../project/foreign/name-fit.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { writeOwnSchemas } from '../init/editor-schemas.js';
@@ -16,7 +16,7 @@ import type { NewKind } from '../new/new-kind.js';
 import { newPluginCommand } from '../new/plugin/new-plugin.js';
 import { readSchemas } from '../project-types.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 
 export function newCommand(context: CliContext): Command {
   const command = new Command('new').description('write a first file of a kind, or a package with a plugin');

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
-import { compileProject, ProjectInvalidError } from '../../app/project/compile-project.js';
-import { renderDiagnostics } from '../../config/diagnostics/render.js';
-import type { BindingDescription, PlanDescription } from '../../pipeline/types.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
+import { compileProject, ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { renderDiagnostics } from '../../project/config/diagnostics/render.js';
+import type { BindingDescription, PlanDescription } from '../../request/pipeline/types.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
-import { wrap } from '../../core/wrap.js';
+import { wrap } from '../../ground/core/wrap.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
 

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { ProjectInvalidError } from '../../app/project/compile-project.js';
-import { listPlugins, type ListedPlugin } from '../../app/plugins/list-plugins.js';
-import type { SettingFlags } from '../../settings/settings.js';
-import { API_VERSION } from '../../api/version.js';
+import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { listPlugins, type ListedPlugin } from '../../serve/app/plugins/list-plugins.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
+import { API_VERSION } from '../../ground/api/version.js';
 import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';

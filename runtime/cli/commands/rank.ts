@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { printable } from '../../core/display-width.js';
-import { MillraceError } from '../../api/errors.js';
-import { TIME_FORMS, timestampOf } from '../../core/timestamp.js';
+import { printable } from '../../ground/core/display-width.js';
+import { MillraceError } from '../../ground/api/errors.js';
+import { TIME_FORMS, timestampOf } from '../../ground/core/timestamp.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import type { PipelineAnswer, RankingAnswer, ScoreAnswer } from '../../pipeline/answer-types.js';
+import type { PipelineAnswer, RankingAnswer, ScoreAnswer } from '../../request/pipeline/answer-types.js';
 import { explanationText } from '../explanation-text.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { loggedBody } from '../judge/logged-body.js';

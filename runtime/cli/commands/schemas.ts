@@ -1,11 +1,11 @@
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
-import { compileProject, ProjectInvalidError } from '../../app/project/compile-project.js';
-import { writeEditorSchemas } from '../../app/project/editor-schemas.js';
-import { renderDiagnostics } from '../../config/diagnostics/render.js';
-import { SURFACES } from '../../editor/surfaces.js';
-import { fileOf, modeline, SCHEMA_FOLDER } from '../../editor/write-schemas.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { compileProject, ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { writeEditorSchemas } from '../../serve/app/project/editor-schemas.js';
+import { renderDiagnostics } from '../../project/config/diagnostics/render.js';
+import { SURFACES } from '../../project/editor/surfaces.js';
+import { fileOf, modeline, SCHEMA_FOLDER } from '../../project/editor/write-schemas.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { UsageError } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';

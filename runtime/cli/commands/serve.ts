@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { serve as serveUntilSignal } from '../../app/workers/serve.js';
-import { readSettings } from '../../config/project/read-settings.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import { serve as serveUntilSignal } from '../../serve/app/workers/serve.js';
+import { readSettings } from '../../project/config/project/read-settings.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import type { CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
 

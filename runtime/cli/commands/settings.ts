@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { printable } from '../../core/display-width.js';
-import { placeInFile, PROJECT_FILE, type Origin } from '../../settings/setting-origin.js';
-import { keyOf, withoutSecret, type SettingRow } from '../../settings/setting-row.js';
+import { printable } from '../../ground/core/display-width.js';
+import { placeInFile, PROJECT_FILE, type Origin } from '../../project/settings/setting-origin.js';
+import { keyOf, withoutSecret, type SettingRow } from '../../project/settings/setting-row.js';
 import {
   nameOf,
   SETTINGS,
   type SettingFlags,
   type SettingName,
   type Settings,
-} from '../../settings/settings.js';
+} from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { printable } from '../../core/display-width.js';
-import { MOST_FORGOTTEN, REMOVED_COUNTS, type ForgetAnswer } from '../../privacy/forget.js';
+import { printable } from '../../ground/core/display-width.js';
+import { MOST_FORGOTTEN, REMOVED_COUNTS, type ForgetAnswer } from '../../state/privacy/forget.js';
 import { printJson, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { addIdFlags, idsOf, type IdFlags } from '../load/ids.js';

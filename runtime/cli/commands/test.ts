@@ -1,21 +1,21 @@
 import { Command } from 'commander';
-import { hasFolder } from '../../config/project/project-files.js';
-import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js';
-import { diagnosticsJson } from '../../config/diagnostics/render.js';
-import { TESTS_FOLDER } from '../../ranking-tests/files/load-tests.js';
-import { runTests, type TestRun } from '../../ranking-tests/run-tests.js';
-import type { SettingFlags, Settings } from '../../settings/settings.js';
+import { hasFolder } from '../../project/config/project/project-files.js';
+import { DiagnosticsError } from '../../project/config/diagnostics/diagnostics-error.js';
+import { diagnosticsJson } from '../../project/config/diagnostics/render.js';
+import { TESTS_FOLDER } from '../ranking-tests/files/load-tests.js';
+import { runTests, type TestRun } from '../ranking-tests/run-tests.js';
+import type { SettingFlags, Settings } from '../../project/settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { wholeOption } from '../judge/options.js';
 import { writeOutput } from '../judge/output.js';
-import { coverageText } from '../ranking-tests/coverage-text.js';
-import { junitOf } from '../ranking-tests/junit.js';
-import { resultsJson } from '../ranking-tests/results-json.js';
-import { counted, resultsText } from '../ranking-tests/results-text.js';
-import { watchTests } from '../ranking-tests/watch-tests.js';
+import { coverageText } from '../test-results/coverage-text.js';
+import { junitOf } from '../test-results/junit.js';
+import { resultsJson } from '../test-results/results-json.js';
+import { counted, resultsText } from '../test-results/results-text.js';
+import { watchTests } from '../test-results/watch-tests.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 
 interface Flags extends SettingFlags {
   readonly grep?: string;

@@ -10,7 +10,7 @@ import {
   type TextStatistics,
 } from '../../../plugins/text_match/index.js';
 import type { ColumnTypes } from '../input/csv.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
@@ -22,7 +22,7 @@ import { startProgress } from '../load/progress.js';
 import { readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 import {
   LANGUAGES,
   STEMMING,
@@ -30,7 +30,7 @@ import {
   type AnalyzerSettings,
   type Language,
   type Stemming,
-} from '../../text/index.js';
+} from '../../ground/text/index.js';
 
 type Flags = TargetFlags & {
   readonly from?: string;

@@ -2,11 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
-import type { JsonObject } from '../../api/types.js';
-import { openLearned, type OpenLearned } from '../../app/project/open-learned.js';
-import { ProjectInvalidError } from '../../app/project/compile-project.js';
-import { PYTHON, type SettingFlags } from '../../settings/settings.js';
+import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { openLearned, type OpenLearned } from '../train/open-learned.js';
+import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { PYTHON, type SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { fileProblem } from '../file-problem.js';
@@ -27,7 +27,7 @@ import {
   type ModelCard,
   type Training,
 } from '../train/training-text.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 
 interface Flags extends SettingFlags {
   readonly data: string;

@@ -1,15 +1,15 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { compileTunable, type CompiledTunable } from '../../app/project/compile-tunable.js';
-import { openTunable } from '../../app/project/open-tunable.js';
-import { changedLines, editNumbers } from '../../config/yaml/edit-numbers.js';
-import { parseMetric, type Metric } from '../../evaluation/metric-names.js';
-import type { PipelineServices } from '../../pipeline/run-pipeline.js';
-import type { SettingFlags } from '../../settings/settings.js';
-import type { TunedParam } from '../../tuning/coordinate-ascent.js';
-import { TunablePipeline } from '../../tuning/tunable-pipeline.js';
-import { DEFAULT_RESTARTS, tune, type TuneResult } from '../../tuning/tune.js';
+import { compileTunable, type CompiledTunable } from '../../serve/app/project/compile-tunable.js';
+import { openTunable } from '../../serve/app/project/open-tunable.js';
+import { changedLines, editNumbers } from '../../project/config/yaml/edit-numbers.js';
+import { parseMetric, type Metric } from '../../learn/evaluation/metric-names.js';
+import type { PipelineServices } from '../../request/pipeline/run-pipeline.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
+import type { TunedParam } from '../../learn/tuning/coordinate-ascent.js';
+import { TunablePipeline } from '../../learn/tuning/tunable-pipeline.js';
+import { DEFAULT_RESTARTS, tune, type TuneResult } from '../../learn/tuning/tune.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { numberOption, wholeOption } from '../judge/options.js';
@@ -20,7 +20,7 @@ import { keepLogged, keepQueries, type RequestFlags } from '../tune/keep-request
 import type { TunedMeasure } from '../tune/logged-measure.js';
 import { rangedParams, type RangedParam } from '../tune/ranged-params.js';
 import { tuningJson, tuningText, type Tuning } from '../tune/tuning-text.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 
 interface Flags extends SettingFlags, RequestFlags {
   readonly restarts: number;

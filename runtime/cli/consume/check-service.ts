@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../api/error-codes.js';
-import { MillraceError } from '../../api/errors.js';
-import type { SourceDefinition } from '../../config/model/sources.js';
-import type { SourceTarget } from '../../sources/intake.js';
+import type { ErrorCode } from '../../ground/api/error-codes.js';
+import { MillraceError } from '../../ground/api/errors.js';
+import type { SourceDefinition } from '../../project/config/model/sources.js';
+import type { SourceTarget } from '../../serve/sources/intake.js';
 
 /** Errors with which a service refuses every message, until somebody changes the key, the address or the service. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunningSource } from '../../sources/running-source.js';
+import type { RunningSource } from '../../serve/sources/running-source.js';
 
 const REPORT_MS = 10_000;
 

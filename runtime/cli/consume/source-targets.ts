@@ -1,4 +1,4 @@
-import type { SourceTarget } from '../../sources/intake.js';
+import type { SourceTarget } from '../../serve/sources/intake.js';
 import type { HttpTarget } from '../load/http-target.js';
 
 /** Sends rows and events to a running service. */

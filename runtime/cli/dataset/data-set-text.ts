@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Manifest } from '../../dataset/manifest.js';
-import { spanText } from '../../dataset/span-text.js';
+import type { Manifest } from '../../learn/dataset/manifest.js';
+import { spanText } from '../../learn/dataset/span-text.js';
 
 /** What `dataset build` prints: the parts, what was left out, and what became of the feedback. */
 export function dataSetText(manifest: Manifest, out: string): string {

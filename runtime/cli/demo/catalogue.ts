@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/types.js';
-import { Random } from '../../core/random.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { Random } from '../../ground/core/random.js';
 import { BRANDS, COLOURS, DEPARTMENTS, KINDS, type Kind } from './words.js';
 
 /** The seed of the shop that `millrace demo` shows. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/types.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import type { InputRow } from '../input/rows.js';
 import { MAX_ROWS } from '../load/batches.js';
 import type { Progress } from '../load/progress.js';

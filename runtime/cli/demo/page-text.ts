@@ -1,4 +1,4 @@
-import type { RankingAnswer } from '../../pipeline/answer-types.js';
+import type { RankingAnswer } from '../../request/pipeline/answer-types.js';
 import { renderTable } from '../table.js';
 import type { Catalogue } from './catalogue.js';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/types.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import type { Catalogue, DemoProduct } from './catalogue.js';
 
 export const CANDIDATES = 24;

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { Voice } from '../../app/serve.js';
-import { renderDiagnostics } from '../../config/diagnostics/render.js';
-import { printable } from '../../core/display-width.js';
-import { wrap } from '../../core/wrap.js';
+import type { Voice } from '../../serve/app/serve.js';
+import { renderDiagnostics } from '../../project/config/diagnostics/render.js';
+import { printable } from '../../ground/core/display-width.js';
+import { wrap } from '../../ground/core/wrap.js';
 import { styleOf, type CliContext } from '../context.js';
 
 /** How `dev` tells what happens: text for a person at a terminal instead of log lines. The address goes to stdout. */

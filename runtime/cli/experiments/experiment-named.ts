@@ -1,8 +1,8 @@
-import { ProjectInvalidError } from '../../app/project/compile-project.js';
-import type { ExperimentDefinition } from '../../config/model/experiments.js';
-import type { loadProject } from '../../config/project/load-project.js';
-import type { ProjectConfig } from '../../config/model/project.js';
-import { nearest } from '../../core/nearest.js';
+import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import type { ExperimentDefinition } from '../../project/config/model/experiments.js';
+import type { loadProject } from '../../project/config/project/load-project.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import { nearest } from '../../ground/core/nearest.js';
 import { CommandFailure } from '../failure.js';
 
 /**

@@ -1,5 +1,5 @@
-import { loadProject } from '../../config/project/load-project.js';
-import type { ReportPlan } from '../../outcomes/report-plan.js';
+import { loadProject } from '../../project/config/project/load-project.js';
+import type { ReportPlan } from '../../learn/outcomes/report-plan.js';
 import { CommandFailure } from '../failure.js';
 import { experimentNamed } from './experiment-named.js';
 

@@ -1,4 +1,4 @@
-import type { ExperimentReport } from '../../outcomes/experiment-report.js';
+import type { ExperimentReport } from '../../learn/outcomes/experiment-report.js';
 import { decision } from './report-words.js';
 
 /** What `--json` prints. Numbers that are not known are null. */

@@ -1,4 +1,4 @@
-import type { ArmReport, DayEffect, ExperimentReport } from '../../outcomes/experiment-report.js';
+import type { ArmReport, DayEffect, ExperimentReport } from '../../learn/outcomes/experiment-report.js';
 import { card, figure, htmlPage, section, table } from '../judge/page-parts.js';
 import { escaped } from '../judge/escaped.js';
 import { frame, INNER_HEIGHT, INNER_WIDTH, LEFT, niceAbove, round, TOP } from '../judge/svg-frame.js';

@@ -1,5 +1,5 @@
-import { wrap, wrapAfter } from '../../core/wrap.js';
-import type { ArmReport, ExperimentReport } from '../../outcomes/experiment-report.js';
+import { wrap, wrapAfter } from '../../ground/core/wrap.js';
+import type { ArmReport, ExperimentReport } from '../../learn/outcomes/experiment-report.js';
 import { renderTable } from '../table.js';
 import {
   daysText,

@@ -1,9 +1,9 @@
-import { spanText } from '../../dataset/span-text.js';
-import { SAMPLE_RATIO_LIMIT } from '../../evaluation/experiment-tests.js';
-import type { Interval } from '../../evaluation/statistics.js';
-import type { ArmReport, ExperimentReport } from '../../outcomes/experiment-report.js';
-import type { GuardReport } from '../../outcomes/guards.js';
-import type { ReportPlan } from '../../outcomes/report-plan.js';
+import { spanText } from '../../learn/dataset/span-text.js';
+import { SAMPLE_RATIO_LIMIT } from '../../learn/evaluation/experiment-tests.js';
+import type { Interval } from '../../ground/core/statistics.js';
+import type { ArmReport, ExperimentReport } from '../../learn/outcomes/experiment-report.js';
+import type { GuardReport } from '../../learn/outcomes/guards.js';
+import type { ReportPlan } from '../../learn/outcomes/report-plan.js';
 
 /** What the metric is, e.g. `sum(revenue) of order within 7 d, for each user`. */
 export function metricText({ metric: { event, value, over, within }, unit, mode }: ReportPlan): string {

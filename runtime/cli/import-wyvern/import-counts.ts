@@ -1,4 +1,4 @@
-import { printable } from '../../core/display-width.js';
+import { printable } from '../../ground/core/display-width.js';
 import { SKIPPED, type SkipReason } from './old-record.js';
 
 /** Keys that are shown for each reason. */

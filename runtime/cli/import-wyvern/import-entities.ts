@@ -1,6 +1,6 @@
 import type { InputRow } from '../input/rows.js';
 import type { Progress } from '../load/progress.js';
-import { sendBatch } from '../../index/send-batch.js';
+import { sendBatch } from '../../state/index/send-batch.js';
 import type { DataTarget } from '../load/target.js';
 import { note, type ImportCounts } from './import-counts.js';
 import { readOld, type OldEntity, type OldTypes } from './old-record.js';

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../api/types.js';
-import type { EntityType } from '../../config/model/entities.js';
-import { idProblem, idText } from '../../core/ids.js';
-import { isJsonObject, own } from '../../core/value-fit.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import type { EntityType } from '../../project/config/model/entities.js';
+import { idProblem, idText } from '../../ground/core/ids.js';
+import { isJsonObject, own } from '../../ground/core/value-fit.js';
 import { isLz4Frame, Lz4Error, readLz4 } from './lz4-frame.js';
 
 /** An entity of the old index, as it is uploaded. */

@@ -1,6 +1,6 @@
-import { KEYWORDS } from '../../config/project/reserved-names.js';
-import { foldedName } from '../../dataset/import/header-words.js';
-import { plainName } from '../../dataset/import/name-fit.js';
+import { KEYWORDS } from '../../project/config/project/reserved-names.js';
+import { foldedName } from '../../learn/dataset/import/header-words.js';
+import { plainName } from '../../project/foreign/name-fit.js';
 
 /**
  * The name of an attribute for each column: lower case, words joined by `_`. `Größe` becomes `grosse`, and a name without

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../api/types.js';
-import { addToProfiles, MOST_DISTINCT, type ColumnProfile } from '../../dataset/import/profile.js';
-import { isMissing } from '../../dataset/import/read-values.js';
+import type { JsonObject, JsonValue } from '../../ground/api/types.js';
+import { addToProfiles, MOST_DISTINCT, type ColumnProfile } from '../../project/foreign/profile.js';
+import { isMissing } from '../../project/foreign/read-values.js';
 import { hasLeadingZero, readNumber, stylesOf } from './number-text.js';
 
 /** What the values of a column look like, over all rows of a file. */

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../api/types.js';
-import { foreignTime, isMissing, listOf, NO, YES } from '../../dataset/import/read-values.js';
+import type { JsonObject, JsonValue } from '../../ground/api/types.js';
+import { foreignTime, isMissing, listOf, NO, YES } from '../../project/foreign/read-values.js';
 import { attributeNames } from './attribute-names.js';
 import type { Census, Column } from './census.js';
 import { readNumber, type NumberStyle } from './number-text.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DEMO_SEED, makeCatalogue } from '../demo/catalogue.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 
 const FILE = 'data/example.jsonl';
 

@@ -1,4 +1,4 @@
-import { LANGUAGES, stopWordsOf, type Language } from '../../text/index.js';
+import { LANGUAGES, stopWordsOf, type Language } from '../../ground/text/index.js';
 
 /** Languages whose script says which they are, the most certain first. Han alone is Chinese. */
 const SCRIPTS: readonly (readonly [Language, RegExp])[] = [

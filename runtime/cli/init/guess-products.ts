@@ -1,7 +1,7 @@
-import { englishName, foldedName } from '../../dataset/import/header-words.js';
-import { TYPE_KINDS } from '../../config/project/parse-type.js';
-import { ROW_FIELDS } from '../../config/project/reserved-names.js';
-import { nearest } from '../../core/nearest.js';
+import { englishName, foldedName } from '../../learn/dataset/import/header-words.js';
+import { TYPE_KINDS } from '../../project/config/project/parse-type.js';
+import { ROW_FIELDS } from '../../project/config/project/reserved-names.js';
+import { nearest } from '../../ground/core/nearest.js';
 import { CommandFailure } from '../failure.js';
 import { attributeNames } from './attribute-names.js';
 import type { Census, Column } from './census.js';

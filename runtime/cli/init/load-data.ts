@@ -1,24 +1,24 @@
 import { join } from 'node:path';
-import type { JsonObject } from '../../api/types.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import {
   buildTextStatistics,
   DEFAULT_ANALYZER,
   writeTextStatistics,
   type FieldTexts,
 } from '../../../plugins/text_match/index.js';
-import { valueAt } from '../../dataset/import/read-values.js';
-import { idText } from '../../core/ids.js';
+import { valueAt } from '../../project/foreign/read-values.js';
+import { idText } from '../../ground/core/ids.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { openInput, type Input } from '../input/open-input.js';
-import type { AnalyzerSettings } from '../../text/index.js';
+import type { AnalyzerSettings } from '../../ground/text/index.js';
 import { loadRows } from '../load/load-rows.js';
 import { openTarget } from '../load/open-target.js';
 import { startProgress } from '../load/progress.js';
-import type { Send } from '../../index/send-batch.js';
+import type { Send } from '../../state/index/send-batch.js';
 import type { InputRow } from '../input/rows.js';
 import type { DataTarget } from '../load/target.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
 import { textSteps } from './pipeline-text.js';
 import type { ProductGuess } from './product-guess.js';

@@ -1,4 +1,4 @@
-import { SCHEMA_FOLDER } from '../../editor/write-schemas.js';
+import { SCHEMA_FOLDER } from '../../project/editor/write-schemas.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
 import type { ProductGuess } from './product-guess.js';
 

@@ -1,4 +1,4 @@
-import { version } from '../../settings/version.js';
+import { version } from '../../project/settings/version.js';
 import { typeText } from './column-type.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
 import { PIPELINE, pipelineText } from './pipeline-text.js';

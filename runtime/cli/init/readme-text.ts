@@ -1,4 +1,4 @@
-import { SETTINGS } from '../../settings/settings.js';
+import { SETTINGS } from '../../project/settings/settings.js';
 import { PIPELINE, textSteps } from './pipeline-text.js';
 import { DATA, type NewProject } from './new-project.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { shuffled } from '../../core/shuffle.js';
-import type { JudgedQuery } from '../../evaluation/judgments.js';
+import { shuffled } from '../../ground/core/shuffle.js';
+import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
 import type { CliContext } from '../context.js';
 import type { Columns } from '../judge/judgment-columns.js';
 import { readJudgments } from '../judge/read-judgments.js';
 import type { SeenIds } from '../load/seen-ids.js';
-import { writeWhole } from '../../core/write-whole.js';
+import { writeWhole } from '../../ground/core/write-whole.js';
 import type { ProductGuess } from './product-guess.js';
 
 export const TRAIN = 'judgments/train.csv';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { printable } from '../../core/display-width.js';
-import { SETTINGS } from '../../settings/settings.js';
-import { wrapAfter } from '../../core/wrap.js';
-import { shown } from '../../dataset/import/read-values.js';
+import { printable } from '../../ground/core/display-width.js';
+import { SETTINGS } from '../../project/settings/settings.js';
+import { wrapAfter } from '../../ground/core/wrap.js';
+import { shown } from '../../project/foreign/read-values.js';
 import { typeText } from './column-type.js';
 import type { GuessedAttribute, ProductGuess } from './product-guess.js';
 import type { ReadProducts } from './read-products.js';

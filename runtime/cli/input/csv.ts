@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse';
-import type { JsonValue, ValueType } from '../../api/types.js';
-import { cellValue } from '../../core/cell-value.js';
+import type { JsonValue, ValueType } from '../../ground/api/types.js';
+import { cellValue } from '../../ground/core/cell-value.js';
 import { InputError, NOT_UTF8, type BadRow, type InputRow, type RowChunk } from './rows.js';
 import { Utf8Watch } from './utf8-watch.js';
 

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { pipeline, type Readable } from 'node:stream';
-import { nearest } from '../../core/nearest.js';
+import { nearest } from '../../ground/core/nearest.js';
 import { UsageError } from '../failure.js';
 import { readCsv, type ColumnTypes } from './csv.js';
 import { readJsonLines } from './json-lines.js';

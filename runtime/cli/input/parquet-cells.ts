@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { SchemaTree } from 'hyparquet';
-import type { JsonValue, ValueType } from '../../api/types.js';
+import type { JsonValue, ValueType } from '../../ground/api/types.js';
 import type { ColumnTypes } from './csv.js';
 import type { InputRow } from './rows.js';
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../api/types.js';
-import type { ProjectConfig } from '../../config/model/project.js';
-import { idText } from '../../core/ids.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import { idText } from '../../ground/core/ids.js';
 import type { DataTarget } from '../load/target.js';
 import type { FindEntity, TextPath } from './text-path.js';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { JsonObject } from '../../api/types.js';
-import { jsonProblem } from '../../core/json-problem.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { jsonProblem } from '../../ground/core/json-problem.js';
 import { CommandFailure } from '../failure.js';
 
 /** One record of an input file. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/types.js';
-import { Random } from '../../core/random.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { Random } from '../../ground/core/random.js';
 import type { DataTarget } from '../load/target.js';
 
 /** Entities of the index, chosen at random with equal chances. */

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import type { ProjectConfig } from '../../config/model/project.js';
-import { storedId } from '../../core/entity-id.js';
+import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import { storedId } from '../../ground/core/entity-id.js';
 import { UsageError } from '../failure.js';
 import { lookUp } from '../project-types.js';
 

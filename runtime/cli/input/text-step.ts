@@ -7,15 +7,15 @@ import {
   type FieldGroup,
   type TextMatchOptions,
 } from '../../../plugins/text_match/index.js';
-import type { Input } from '../../api/input.js';
-import { ProjectInvalidError } from '../../app/project/compile-project.js';
-import { bindOptions } from '../../compile/bind-options.js';
-import { nameOf } from '../../compile/step-order.js';
-import { checkOptions } from '../../config/project/check-options.js';
-import { Diagnostics } from '../../config/diagnostics/diagnostics.js';
-import { nearest } from '../../core/nearest.js';
-import type { SettingFlags } from '../../settings/settings.js';
-import type { AnalyzerSettings } from '../../text/index.js';
+import type { Input } from '../../ground/api/input.js';
+import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { bindOptions } from '../../request/compile/bind-options.js';
+import { nameOf } from '../../request/compile/step-order.js';
+import { checkOptions } from '../../project/config/project/check-options.js';
+import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
+import { nearest } from '../../ground/core/nearest.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
+import type { AnalyzerSettings } from '../../ground/text/index.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { readPipeline } from '../project-types.js';

@@ -1,6 +1,6 @@
-import { kendallTau, overlapAt, rankBiasedOverlap } from '../../evaluation/compare-rankings.js';
-import { quantile } from '../../evaluation/statistics.js';
-import type { ExplainedCandidate } from '../../pipeline/explain/explanation.js';
+import { kendallTau, overlapAt, rankBiasedOverlap } from '../../ground/core/compare-rankings.js';
+import { quantile } from '../../ground/core/statistics.js';
+import type { ExplainedCandidate } from '../../request/pipeline/explain/explanation.js';
 import type { ExplainedRanking } from './explain-whole.js';
 
 /** A candidate that has another place in B than in A. */

@@ -1,4 +1,4 @@
-import { mean, quantile } from '../../evaluation/statistics.js';
+import { mean, quantile } from '../../ground/core/statistics.js';
 import { weightOf, type Lost, type Move, type RankingDiff } from './compare-explained.js';
 
 /** What is kept of a request. */

@@ -1,4 +1,4 @@
-import { wrap } from '../../core/wrap.js';
+import { wrap } from '../../ground/core/wrap.js';
 import { renderTable } from '../table.js';
 import type { DiffReport, Latency, LostReport, Summary } from './diff-report.js';
 import { numberText } from './evaluation-text.js';

@@ -1,8 +1,12 @@
-import { entityOf } from '../../dataset/scan-ledger.js';
-import { readReport } from '../../ledger/frame-splitter.js';
-import { newestRecords } from '../../ledger/newest-records.js';
-import type { DecodedRecord } from '../../ledger/record-decoder.js';
-import { loggedPipeline, loggedRequest, type LoggedRequest } from '../../pipeline/log/logged-request.js';
+import { entityOf } from '../../learn/dataset/scan-ledger.js';
+import { readReport } from '../../state/ledger/frame-splitter.js';
+import { newestRecords } from '../../state/ledger/newest-records.js';
+import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
+import {
+  loggedPipeline,
+  loggedRequest,
+  type LoggedRequest,
+} from '../../request/pipeline/log/logged-request.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { checkLedger } from '../ledger-folder.js';

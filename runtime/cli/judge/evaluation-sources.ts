@@ -1,4 +1,4 @@
-import type { JudgedQuery } from '../../evaluation/judgments.js';
+import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
 import type { CliContext } from '../context.js';
 import type { Contestant } from './contestants.js';
 import { clickedQueries, loggedRanker, readGrades, readLoggedRequests } from './logged-requests.js';

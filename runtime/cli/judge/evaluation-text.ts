@@ -1,6 +1,6 @@
-import { wrap, wrapAfter } from '../../core/wrap.js';
-import type { MetricReport, QueryReport } from '../../evaluation/report.js';
-import type { Interval } from '../../evaluation/statistics.js';
+import { wrap, wrapAfter } from '../../ground/core/wrap.js';
+import type { MetricReport, QueryReport } from '../../learn/evaluation/report.js';
+import type { Interval } from '../../ground/core/statistics.js';
 import { renderTable } from '../table.js';
 import type { Evaluation } from './evaluation.js';
 import type { CheckedGate } from './gates.js';

@@ -1,4 +1,4 @@
-import type { EvaluationReport } from '../../evaluation/report.js';
+import type { EvaluationReport } from '../../learn/evaluation/report.js';
 import type { CheckedGate } from './gates.js';
 import type { RankingCounts } from './rank-judged.js';
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../api/types.js';
-import { degradationText } from '../../pipeline/page/degraded.js';
-import type { ExplainedCandidate, Explanation } from '../../pipeline/explain/explanation.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { degradationText } from '../../request/pipeline/page/degraded.js';
+import type { ExplainedCandidate, Explanation } from '../../request/pipeline/explain/explanation.js';
 import type { Contestant } from './contestants.js';
 import { pagesOf, retried } from './run-whole.js';
 

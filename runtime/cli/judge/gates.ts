@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
-import { parseGate, passes, type Count, type Gate, type GateValue } from '../../evaluation/gate.js';
-import type { EvaluationReport, MetricReport } from '../../evaluation/report.js';
+import type { Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
+import { parseGate, passes, type Count, type Gate, type GateValue } from '../../learn/evaluation/gate.js';
+import type { EvaluationReport, MetricReport } from '../../learn/evaluation/report.js';
 import { DiagnosedUsageError, UsageError } from '../failure.js';
 
 /** A gate with the value that it was checked on. */

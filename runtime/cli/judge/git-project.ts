@@ -4,7 +4,7 @@ import { cp, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { PACKAGE, SHIPPED_PLUGINS } from '../../core/locations.js';
+import { PACKAGE, SHIPPED_PLUGINS } from '../../ground/core/locations.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { scratchFolder } from '../scratch-folder.js';

@@ -1,6 +1,6 @@
-import type { ProjectConfig } from '../../config/model/project.js';
-import type { PipelineDefinition } from '../../config/model/pipelines.js';
-import type { JudgedQuery } from '../../evaluation/judgments.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
+import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { readJudgments, type FileFlags } from './read-judgments.js';

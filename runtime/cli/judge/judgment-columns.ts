@@ -1,5 +1,5 @@
-import { nearest } from '../../core/nearest.js';
-import { englishName, foldedName } from '../../dataset/import/header-words.js';
+import { nearest } from '../../ground/core/nearest.js';
+import { englishName, foldedName } from '../../learn/dataset/import/header-words.js';
 import { UsageError } from '../failure.js';
 import { InputError } from '../input/rows.js';
 

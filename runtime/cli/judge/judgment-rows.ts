@@ -1,4 +1,4 @@
-import { JudgmentsBuilder, type JudgedQuery, type Judgment } from '../../evaluation/judgments.js';
+import { JudgmentsBuilder, type JudgedQuery, type Judgment } from '../../learn/evaluation/judgments.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 

@@ -1,9 +1,13 @@
-import type { JsonObject } from '../../api/types.js';
-import type { PipelineDefinition } from '../../config/model/pipelines.js';
-import type { ProjectConfig } from '../../config/model/project.js';
-import { readReport } from '../../ledger/frame-splitter.js';
-import { newestRecords } from '../../ledger/newest-records.js';
-import { loggedPipeline, loggedRequest, type LoggedRequest } from '../../pipeline/log/logged-request.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import { readReport } from '../../state/ledger/frame-splitter.js';
+import { newestRecords } from '../../state/ledger/newest-records.js';
+import {
+  loggedPipeline,
+  loggedRequest,
+  type LoggedRequest,
+} from '../../request/pipeline/log/logged-request.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { checkLedger } from '../ledger-folder.js';

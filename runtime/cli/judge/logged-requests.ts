@@ -1,9 +1,13 @@
-import { absentKinds } from '../../dataset/absent-kinds.js';
-import { readReport, type ReadReport } from '../../ledger/frame-splitter.js';
-import { newestRecords } from '../../ledger/newest-records.js';
-import { readRecords } from '../../ledger/record-reader.js';
-import type { JudgedQuery } from '../../evaluation/judgments.js';
-import { loggedPipeline, loggedRequest, type LoggedRequest } from '../../pipeline/log/logged-request.js';
+import { absentKinds } from '../../learn/dataset/absent-kinds.js';
+import { readReport, type ReadReport } from '../../state/ledger/frame-splitter.js';
+import { newestRecords } from '../../state/ledger/newest-records.js';
+import { readRecords } from '../../state/ledger/record-reader.js';
+import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
+import {
+  loggedPipeline,
+  loggedRequest,
+  type LoggedRequest,
+} from '../../request/pipeline/log/logged-request.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { checkLedger } from '../ledger-folder.js';

@@ -5,7 +5,7 @@ import {
   type Estimator,
   type OffPolicyEstimate,
   type Reward,
-} from '../../off-policy/estimate.js';
+} from '../../learn/off-policy/estimate.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { startProgress } from '../load/progress.js';

@@ -1,6 +1,6 @@
-import type { JudgedCandidate, JudgedQuery } from '../../evaluation/judgments.js';
-import type { JudgedRanking } from '../../evaluation/metrics.js';
-import { shuffled } from '../../core/shuffle.js';
+import type { JudgedCandidate, JudgedQuery } from '../../learn/evaluation/judgments.js';
+import type { JudgedRanking } from '../../learn/evaluation/metrics.js';
+import { shuffled } from '../../ground/core/shuffle.js';
 import type { Contestant } from './contestants.js';
 import type { RequestShape } from './request-shape.js';
 import { runWhole } from './run-whole.js';

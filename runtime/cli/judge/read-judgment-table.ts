@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import { idText } from '../../core/ids.js';
-import { gradeProblem, type Judgment } from '../../evaluation/judgments.js';
-import { numberOf } from '../../evaluation/text-rows.js';
+import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
+import { idText } from '../../ground/core/ids.js';
+import { gradeProblem, type Judgment } from '../../learn/evaluation/judgments.js';
+import { numberOf } from '../../learn/evaluation/text-rows.js';
 import type { CliContext } from '../context.js';
 import { openInput, type InputFormat } from '../input/open-input.js';
 import { rolesOf, type Columns, type Roles } from './judgment-columns.js';

@@ -1,5 +1,5 @@
-import type { JudgedQuery } from '../../evaluation/judgments.js';
-import { readQrel } from '../../evaluation/text-rows.js';
+import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
+import { readQrel } from '../../learn/evaluation/text-rows.js';
 import type { CliContext } from '../context.js';
 import { INPUT_FORMATS } from '../input/open-input.js';
 import { readTextLines } from '../input/text-lines.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readLibSvmRow } from '../../evaluation/text-rows.js';
+import { readLibSvmRow } from '../../learn/evaluation/text-rows.js';
 import type { CliContext } from '../context.js';
 import { InputError } from '../input/rows.js';
 import { readTextLines } from '../input/text-lines.js';

@@ -1,8 +1,8 @@
-import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import { nearest } from '../../core/nearest.js';
-import type { JudgedCandidate, JudgedQuery } from '../../evaluation/judgments.js';
-import type { EntityType } from '../../config/model/entities.js';
-import { cellValue } from '../../core/cell-value.js';
+import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
+import { nearest } from '../../ground/core/nearest.js';
+import type { JudgedCandidate, JudgedQuery } from '../../learn/evaluation/judgments.js';
+import type { EntityType } from '../../project/config/model/entities.js';
+import { cellValue } from '../../ground/core/cell-value.js';
 import { CommandFailure } from '../failure.js';
 import type { Contestant } from './contestants.js';
 

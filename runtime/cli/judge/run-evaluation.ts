@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { Gate } from '../../evaluation/gate.js';
-import type { JudgedQuery } from '../../evaluation/judgments.js';
-import type { Metric } from '../../evaluation/metric-names.js';
-import { judged } from '../../evaluation/metrics.js';
-import { evaluate, type QueryRankings } from '../../evaluation/report.js';
-import { mean, quantile } from '../../evaluation/statistics.js';
+import type { Gate } from '../../learn/evaluation/gate.js';
+import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
+import type { Metric } from '../../learn/evaluation/metric-names.js';
+import { judged } from '../../learn/evaluation/metrics.js';
+import { evaluate, type QueryRankings } from '../../learn/evaluation/report.js';
+import { mean, quantile } from '../../ground/core/statistics.js';
 import type { CliContext } from '../context.js';
 import { fileProblem } from '../file-problem.js';
 import { CommandFailure } from '../failure.js';

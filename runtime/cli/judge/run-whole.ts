@@ -1,8 +1,8 @@
-import { MillraceError } from '../../api/errors.js';
-import type { JsonObject } from '../../api/types.js';
-import type { RankedCandidate } from '../../pipeline/answer-types.js';
-import { degradationText } from '../../pipeline/page/degraded.js';
-import type { RequestContext } from '../../pipeline/types.js';
+import { MillraceError } from '../../ground/api/errors.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import type { RankedCandidate } from '../../request/pipeline/answer-types.js';
+import { degradationText } from '../../request/pipeline/page/degraded.js';
+import type { RequestContext } from '../../request/pipeline/types.js';
 import { CommandFailure } from '../failure.js';
 import type { Contestant } from './contestants.js';
 

@@ -1,5 +1,5 @@
-import { nearest } from '../../core/nearest.js';
-import type { JudgedQuery } from '../../evaluation/judgments.js';
+import { nearest } from '../../ground/core/nearest.js';
+import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
 import { CommandFailure } from '../failure.js';
 import type { Contestant } from './contestants.js';
 import type { RequestShape } from './request-shape.js';

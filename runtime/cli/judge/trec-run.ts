@@ -1,4 +1,4 @@
-import { readRunRow } from '../../evaluation/text-rows.js';
+import { readRunRow } from '../../learn/evaluation/text-rows.js';
 import type { CliContext } from '../context.js';
 import { InputError } from '../input/rows.js';
 import { readTextLines } from '../input/text-lines.js';

@@ -1,9 +1,9 @@
 import { stat, writeFile } from 'node:fs/promises';
-import { NAME_PATTERN } from '../../api/types.js';
-import type { FileGuess, GuessTarget } from '../../dataset/import/file-guess.js';
-import { guessSource } from '../../dataset/import/guess.js';
-import { isReadyMap, READY_MAPS } from '../../config/project/ready-maps.js';
-import { isReady, type ImportMapping } from '../../dataset/import/mapping.js';
+import { NAME_PATTERN } from '../../ground/api/types.js';
+import type { FileGuess, GuessTarget } from '../../learn/dataset/import/file-guess.js';
+import { guessSource } from '../../learn/dataset/import/guess.js';
+import { isReadyMap, READY_MAPS } from '../../project/config/project/ready-maps.js';
+import { isReady, type ImportMapping } from '../../project/foreign/mapping.js';
 import { styleOf, type CliContext } from '../context.js';
 import { fileProblem } from '../file-problem.js';
 import { CommandFailure, UsageError } from '../failure.js';

@@ -1,8 +1,8 @@
-import { ProjectInvalidError } from '../../app/project/compile-project.js';
-import { loadProject } from '../../config/project/load-project.js';
-import type { GuessTarget } from '../../dataset/import/file-guess.js';
+import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { loadProject } from '../../project/config/project/load-project.js';
+import type { GuessTarget } from '../../learn/dataset/import/file-guess.js';
 import { UsageError } from '../failure.js';
-import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
+import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
 
 /** The pipeline whose rankings the foreign lists become. */
 export interface ImportTarget extends GuessTarget {

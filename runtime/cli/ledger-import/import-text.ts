@@ -1,6 +1,6 @@
-import type { CollectCounts } from '../../dataset/import/collect.js';
-import { printable } from '../../core/display-width.js';
-import { wrapAfter } from '../../core/wrap.js';
+import type { CollectCounts } from '../../learn/dataset/import/collect.js';
+import { printable } from '../../ground/core/display-width.js';
+import { wrapAfter } from '../../ground/core/wrap.js';
 import type { Rejects } from './rejects.js';
 
 /** What was written into the ledger and the store. */

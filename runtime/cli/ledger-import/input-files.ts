@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { nearest } from '../../core/nearest.js';
-import type { ImportSource } from '../../dataset/import/mapping.js';
+import { nearest } from '../../ground/core/nearest.js';
+import type { ImportSource } from '../../project/foreign/mapping.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { formatByName, openFile } from '../input/open-input.js';
 

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../api/types.js';
-import type { EntityType } from '../../config/model/entities.js';
-import type { ForeignEntity } from '../../dataset/import/foreign-event.js';
-import { fittedEntity } from '../../dataset/import/fitted-entity.js';
-import type { EntityIndex } from '../../index/entity-index.js';
-import { sendBatch } from '../../index/send-batch.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import type { EntityType } from '../../project/config/model/entities.js';
+import type { ForeignEntity } from '../../project/foreign/foreign-event.js';
+import { fittedEntity } from '../../project/foreign/fitted-entity.js';
+import type { EntityIndex } from '../../state/index/entity-index.js';
+import { sendBatch } from '../../state/index/send-batch.js';
 import type { Rejects } from './rejects.js';
 
 const BATCH = 250;

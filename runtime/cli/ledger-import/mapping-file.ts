@@ -1,14 +1,14 @@
 import { basename, dirname } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { isMap, stringify, type Node } from 'yaml';
-import { checkShape } from '../../config/project/check-shape.js';
-import { yamlSchema } from '../../config/project/schemas.js';
-import { foundWords } from '../../config/project/shape-words.js';
-import { Diagnostics } from '../../config/diagnostics/diagnostics.js';
-import { SourceFile } from '../../config/yaml/source.js';
-import { entriesOf, itemsOf, memberOf, spanOf } from '../../config/yaml/tree.js';
-import { parseYaml } from '../../config/yaml/yaml-document.js';
-import { isReady, type ImportMapping, type ImportSource } from '../../dataset/import/mapping.js';
+import { checkShape } from '../../project/config/project/check-shape.js';
+import { yamlSchema } from '../../project/config/project/schemas.js';
+import { foundWords } from '../../project/config/project/shape-words.js';
+import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
+import { SourceFile } from '../../project/config/yaml/source.js';
+import { entriesOf, itemsOf, memberOf, spanOf } from '../../project/config/yaml/tree.js';
+import { parseYaml } from '../../project/config/yaml/yaml-document.js';
+import { isReady, type ImportMapping, type ImportSource } from '../../project/foreign/mapping.js';
 import { CommandFailure, DiagnosedUsageError } from '../failure.js';
 import { fileProblem } from '../file-problem.js';
 

@@ -1,8 +1,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { NAME_PATTERN } from '../../api/types.js';
-import type { ForeignEvent } from '../../dataset/import/foreign-event.js';
-import { addToProfiles, isNumeric, type ColumnProfile } from '../../dataset/import/profile.js';
+import { NAME_PATTERN } from '../../ground/api/types.js';
+import type { ForeignEvent } from '../../project/foreign/foreign-event.js';
+import { addToProfiles, isNumeric, type ColumnProfile } from '../../project/foreign/profile.js';
 import { UsageError } from '../failure.js';
 import { emptyModel, type ModelColumn } from './empty-model.js';
 

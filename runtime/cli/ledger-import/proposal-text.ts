@@ -1,7 +1,7 @@
-import { isReady, type ImportSource, type Path } from '../../dataset/import/mapping.js';
-import type { FileGuess } from '../../dataset/import/file-guess.js';
-import { printable } from '../../core/display-width.js';
-import { wrapAfter } from '../../core/wrap.js';
+import { isReady, type ImportSource, type Path } from '../../project/foreign/mapping.js';
+import type { FileGuess } from '../../learn/dataset/import/file-guess.js';
+import { printable } from '../../ground/core/display-width.js';
+import { wrapAfter } from '../../ground/core/wrap.js';
 
 const INDENT = 4;
 

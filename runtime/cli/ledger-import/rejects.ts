@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import type { JsonValue } from '../../api/types.js';
-import type { RejectReason } from '../../dataset/import/foreign-event.js';
+import type { JsonValue } from '../../ground/api/types.js';
+import type { RejectReason } from '../../project/foreign/foreign-event.js';
 
 /** Samples of each reason that are kept. */
 const SAMPLES = 100;

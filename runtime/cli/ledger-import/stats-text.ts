@@ -1,6 +1,6 @@
-import type { LedgerStats } from '../../dataset/stats/ledger-stats.js';
-import { printable } from '../../core/display-width.js';
-import { wrapAfter } from '../../core/wrap.js';
+import type { LedgerStats } from '../../learn/dataset/stats/ledger-stats.js';
+import { printable } from '../../ground/core/display-width.js';
+import { wrapAfter } from '../../ground/core/wrap.js';
 import { renderTable } from '../table.js';
 
 const MOST_DAYS = 31;

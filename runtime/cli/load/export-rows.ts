@@ -13,9 +13,9 @@ import {
   writeSync,
 } from 'node:fs';
 import type { Command } from 'commander';
-import { MillraceError } from '../../api/errors.js';
-import { printable } from '../../core/display-width.js';
-import type { Settings } from '../../settings/settings.js';
+import { MillraceError } from '../../ground/api/errors.js';
+import { printable } from '../../ground/core/display-width.js';
+import type { Settings } from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { openTarget, type TargetFlags } from './open-target.js';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { idProblem } from '../../core/ids.js';
+import { idProblem } from '../../ground/core/ids.js';
 import type { CliContext } from '../context.js';
 import { UsageError } from '../failure.js';
 

@@ -1,4 +1,4 @@
-import { nearest } from '../../core/nearest.js';
+import { nearest } from '../../ground/core/nearest.js';
 import { InputError } from '../input/rows.js';
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { printable } from '../../core/display-width.js';
+import { printable } from '../../ground/core/display-width.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import type { ColumnTypes } from '../input/csv.js';
@@ -11,7 +11,7 @@ import { openCheckpoint, type Checkpoint } from './checkpoint.js';
 import { loadRows, type LoadReport } from './load-rows.js';
 import { openTarget, type TargetFlags } from './open-target.js';
 import { startProgress } from './progress.js';
-import type { Send } from '../../index/send-batch.js';
+import type { Send } from '../../state/index/send-batch.js';
 import type { DataTarget } from './target.js';
 
 export type LoadFlags = TargetFlags & {

@@ -3,7 +3,7 @@ import { InputError, type BadRow, type InputRow } from '../input/rows.js';
 import type { Checkpoint } from './checkpoint.js';
 import { conflict, LARGEST_BATCHES, toBatches, type Batch, type RowOrder } from './batches.js';
 import type { Progress } from './progress.js';
-import { sendBatch, type Send } from '../../index/send-batch.js';
+import { sendBatch, type Send } from '../../state/index/send-batch.js';
 
 const BATCHES_IN_FLIGHT = 2;
 /** The maximum number of bad rows that are listed. */

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { createApp } from '../../app/app.js';
-import type { App } from '../../app/running-app.js';
-import { createDataApp, type DataApp } from '../../app/data-app.js';
-import type { OnlineAnswer } from '../../index/online-answer.js';
-import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
-import type { ForgetAnswer } from '../../privacy/forget.js';
-import type { ExperimentState } from '../../experiments/experiment-states.js';
-import type { Explanation } from '../../pipeline/explain/explanation.js';
-import type { Pipeline } from '../../pipeline/types.js';
-import { misspeltText } from '../../http/misspelt-text.js';
-import type { Settings } from '../../settings/settings.js';
-import type { JsonObject } from '../../api/types.js';
+import { createApp } from '../../serve/app/app.js';
+import type { App } from '../../serve/app/running-app.js';
+import { createDataApp, type DataApp } from '../../serve/app/data-app.js';
+import type { OnlineAnswer } from '../../state/index/online-answer.js';
+import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
+import type { ForgetAnswer } from '../../state/privacy/forget.js';
+import type { ExperimentState } from '../../request/experiments/experiment-states.js';
+import type { Explanation } from '../../request/pipeline/explain/explanation.js';
+import type { Pipeline } from '../../request/pipeline/types.js';
+import { misspeltText } from '../../serve/http/misspelt-text.js';
+import type { Settings } from '../../project/settings/settings.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
-import type { Sent } from '../../index/send-batch.js';
+import type { Sent } from '../../state/index/send-batch.js';
 import { pageOf, type RunAnswer, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
 
 /**

@@ -1,6 +1,6 @@
-import { keyTextProblem } from '../../access/key-text.js';
-import { MillraceError } from '../../api/errors.js';
-import { CLIENT_KEY, type SettingFlags } from '../../settings/settings.js';
+import { keyTextProblem } from '../../serve/access/key-text.js';
+import { MillraceError } from '../../ground/api/errors.js';
+import { CLIENT_KEY, type SettingFlags } from '../../project/settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { HttpTarget } from './http-target.js';
 import { LocalTarget } from './local-target.js';

@@ -1,13 +1,13 @@
-import type { JsonObject } from '../../api/types.js';
-import type { EntitiesAnswer, UpdateAnswer, UploadAnswer } from '../../index/entity-index.js';
-import type { OnlineAnswer } from '../../index/online-answer.js';
-import type { Explanation } from '../../pipeline/explain/explanation.js';
-import type { PipelineAnswer } from '../../pipeline/answer-types.js';
-import type { ExperimentState } from '../../experiments/experiment-states.js';
-import type { ForgetAnswer } from '../../privacy/forget.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import type { EntitiesAnswer, UpdateAnswer, UploadAnswer } from '../../state/index/entity-index.js';
+import type { OnlineAnswer } from '../../state/index/online-answer.js';
+import type { Explanation } from '../../request/pipeline/explain/explanation.js';
+import type { PipelineAnswer } from '../../request/pipeline/answer-types.js';
+import type { ExperimentState } from '../../request/experiments/experiment-states.js';
+import type { ForgetAnswer } from '../../state/privacy/forget.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
-import type { Sent } from '../../index/send-batch.js';
+import type { Sent } from '../../state/index/send-batch.js';
 
 /** What a command needs from a target: only storing data, or also running pipelines. */
 export type TargetWork = 'data' | 'pipelines';

@@ -1,4 +1,4 @@
-import type { ProjectConfig } from '../../config/model/project.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
 
 /** What a new file can be made from. */
 export interface NewContext {

@@ -1,19 +1,19 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { textOf } from '../../dataset/fields.js';
-import { PartitionFiles } from '../../dataset/partition-files.js';
-import { partitionsOf } from '../../dataset/scan-ledger.js';
-import { readReport } from '../../ledger/frame-splitter.js';
-import type { DecodedRecord } from '../../ledger/record-decoder.js';
-import { readRecords } from '../../ledger/record-reader.js';
+import { textOf } from '../../learn/dataset/fields.js';
+import { PartitionFiles } from '../../learn/dataset/partition-files.js';
+import { partitionsOf } from '../../learn/dataset/scan-ledger.js';
+import { readReport } from '../../state/ledger/frame-splitter.js';
+import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
+import { readRecords } from '../../state/ledger/record-reader.js';
 import {
   nonIncreasing,
   RandomExamination,
   SwapExamination,
   type Examination,
   type ShownCandidate,
-} from '../../off-policy/examination.js';
-import { loggedPipeline } from '../../pipeline/log/logged-request.js';
+} from '../../learn/off-policy/examination.js';
+import { loggedPipeline } from '../../request/pipeline/log/logged-request.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { tellDamage } from '../judge/logged-requests.js';

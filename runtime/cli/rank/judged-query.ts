@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { nearest } from '../../core/nearest.js';
-import type { PipelineDefinition } from '../../config/model/pipelines.js';
-import type { ProjectConfig } from '../../config/model/project.js';
-import type { JudgedQuery } from '../../evaluation/judgments.js';
-import type { ExplainedCandidate } from '../../pipeline/explain/explanation.js';
+import { nearest } from '../../ground/core/nearest.js';
+import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
+import type { ExplainedCandidate } from '../../request/pipeline/explain/explanation.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { readJudgedQueries } from '../judge/judged-queries.js';
@@ -12,7 +12,7 @@ import type { RequestShape } from '../judge/request-shape.js';
 import { pagesOf } from '../judge/run-whole.js';
 import type { TargetFlags } from '../load/open-target.js';
 import type { DataTarget } from '../load/target.js';
-import { plainName } from '../../dataset/import/name-fit.js';
+import { plainName } from '../../project/foreign/name-fit.js';
 import { TITLES } from '../init/column-words.js';
 
 /** The folder of judgments in a project. */

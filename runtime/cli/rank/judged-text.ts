@@ -1,4 +1,4 @@
-import { printable } from '../../core/display-width.js';
+import { printable } from '../../ground/core/display-width.js';
 import { renderTable, type TableColumn } from '../table.js';
 import type { JudgedPlace } from './judged-query.js';
 

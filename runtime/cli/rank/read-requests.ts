@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { CliContext } from '../context.js';
 import { fileProblem } from '../file-problem.js';
-import { jsonProblem } from '../../core/json-problem.js';
+import { jsonProblem } from '../../ground/core/json-problem.js';
 import { InputError } from '../input/rows.js';
 
 /** The body of a request. */

@@ -1,7 +1,7 @@
 /** The process of an arm: opens a pipeline, and ranks the requests that its parent sends. Argument: its heap in MB. */
 import { Writable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
-import { MillraceError } from '../../api/errors.js';
+import { MillraceError } from '../../ground/api/errors.js';
 import { namedBy, openContestants, type Contestants } from '../judge/contestants.js';
 import { runWhole } from '../judge/run-whole.js';
 import type { CliContext } from '../context.js';

@@ -1,6 +1,6 @@
-import type { ExperimentDefinition } from '../../config/model/experiments.js';
-import type { PipelineDefinition } from '../../config/model/pipelines.js';
-import { paramProblem } from '../../config/project/param-values.js';
+import type { ExperimentDefinition } from '../../project/config/model/experiments.js';
+import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
+import { paramProblem } from '../../project/config/project/param-values.js';
 import { UsageError } from '../failure.js';
 import { namedBy } from '../judge/contestants.js';
 

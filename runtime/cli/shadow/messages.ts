@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/types.js';
-import type { SettingFlags } from '../../settings/settings.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import type { SettingFlags } from '../../project/settings/settings.js';
 
 /** The first message to the process of an arm. */
 export interface OpenArm {

@@ -1,5 +1,5 @@
-import type { ExperimentDefinition } from '../../config/model/experiments.js';
-import type { loadProject } from '../../config/project/load-project.js';
+import type { ExperimentDefinition } from '../../project/config/model/experiments.js';
+import type { loadProject } from '../../project/config/project/load-project.js';
 import { experimentNamed } from '../experiments/experiment-named.js';
 import { CommandFailure, UsageError } from '../failure.js';
 

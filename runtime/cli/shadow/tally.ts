@@ -1,6 +1,6 @@
-import { kendallTau, overlapAt } from '../../evaluation/compare-rankings.js';
-import { Reservoir } from '../../evaluation/reservoir.js';
-import { mean } from '../../evaluation/statistics.js';
+import { kendallTau, overlapAt } from '../../ground/core/compare-rankings.js';
+import { Reservoir } from '../../learn/evaluation/reservoir.js';
+import { mean } from '../../ground/core/statistics.js';
 import type { ArmOutcome } from './arm.js';
 import type { RankedBy } from './messages.js';
 

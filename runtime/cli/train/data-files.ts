@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import type { DataFeature, DataRow } from '../../training/data-frame.js';
+import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
+import type { DataFeature, DataRow } from '../../learn/training/data-frame.js';
 import { CommandFailure } from '../failure.js';
 import { openInput } from '../input/open-input.js';
 

@@ -1,9 +1,9 @@
 import { open, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DataFrame, NotInData, type DataInput } from '../../training/data-frame.js';
-import type { LearnedStep } from '../../training/learned-step.js';
-import { modelColumns, spreadVectors, type ModelColumn } from '../../training/model-columns.js';
-import { isKnown } from '../../api/status.js';
+import { DataFrame, NotInData, type DataInput } from '../../learn/training/data-frame.js';
+import type { LearnedStep } from '../../learn/training/learned-step.js';
+import { modelColumns, spreadVectors, type ModelColumn } from '../../learn/training/model-columns.js';
+import { isKnown } from '../../ground/api/status.js';
 import { CommandFailure } from '../failure.js';
 import { readRequests, type DataFolder, type Split } from './data-files.js';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CommandFailure } from '../failure.js';
 import { fileProblem } from '../file-problem.js';
-import { jsonProblem } from '../../core/json-problem.js';
+import { jsonProblem } from '../../ground/core/json-problem.js';
 
 /**
  * Reads a file with the probability that a user looks at place 1, 2, … A later place is like the last one.

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { OptionError } from '../../api/option-error.js';
-import type { StepTools } from '../../compile/step-tools.js';
-import { openDataScorer } from '../../training/data-scorer.js';
-import type { LearnedStep } from '../../training/learned-step.js';
+import { OptionError } from '../../ground/api/option-error.js';
+import type { StepTools } from '../../request/compile/step-tools.js';
+import { openDataScorer } from '../../learn/training/data-scorer.js';
+import type { LearnedStep } from '../../learn/training/learned-step.js';
 import { CommandFailure } from '../failure.js';
 import { readRequests, type DataFolder, type Split } from './data-files.js';
 import type { PreparedColumns } from './prepare-columns.js';

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { delimiter, join, resolve } from 'node:path';
-import { COMPILED } from '../../core/locations.js';
-import type { JsonObject } from '../../api/types.js';
+import { COMPILED } from '../../ground/core/locations.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import { CommandFailure } from '../failure.js';
 
 /** The Python code of training: the package `clients/python`. */

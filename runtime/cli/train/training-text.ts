@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/types.js';
-import { wrap } from '../../core/wrap.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { wrap } from '../../ground/core/wrap.js';
 import { numberText } from '../judge/evaluation-text.js';
 import type { Proof } from './prove.js';
 

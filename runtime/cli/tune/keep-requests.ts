@@ -1,10 +1,10 @@
-import type { Plan } from '../../compile/plan.js';
-import type { PipelineDefinition } from '../../config/model/pipelines.js';
-import type { ProjectConfig } from '../../config/model/project.js';
-import { shuffled } from '../../core/shuffle.js';
-import type { Metric } from '../../evaluation/metric-names.js';
-import { LoggedValues, type NotLogged } from '../../tuning/logged-values.js';
-import type { TunablePipeline } from '../../tuning/tunable-pipeline.js';
+import type { Plan } from '../../request/compile/plan.js';
+import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import { shuffled } from '../../ground/core/shuffle.js';
+import type { Metric } from '../../learn/evaluation/metric-names.js';
+import { LoggedValues, type NotLogged } from '../../learn/tuning/logged-values.js';
+import type { TunablePipeline } from '../../learn/tuning/tunable-pipeline.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { readJudgedQueries } from '../judge/judged-queries.js';

@@ -1,7 +1,7 @@
-import { shuffled } from '../../core/shuffle.js';
-import type { Metric } from '../../evaluation/metric-names.js';
-import type { JudgedRanking } from '../../evaluation/metrics.js';
-import type { LoggedRequest } from '../../tuning/logged-values.js';
+import { shuffled } from '../../ground/core/shuffle.js';
+import type { Metric } from '../../learn/evaluation/metric-names.js';
+import type { JudgedRanking } from '../../learn/evaluation/metrics.js';
+import type { LoggedRequest } from '../../learn/tuning/logged-values.js';
 import { textOf, type RequestRows } from '../train/data-files.js';
 
 /** What tuning raises. */

@@ -1,4 +1,4 @@
-import type { ParamDefinition, PipelineDefinition } from '../../config/model/pipelines.js';
+import type { ParamDefinition, PipelineDefinition } from '../../project/config/model/pipelines.js';
 import { CommandFailure } from '../failure.js';
 
 /** A param that tuning may change. */

@@ -1,5 +1,5 @@
-import { wrap } from '../../core/wrap.js';
-import type { TuneResult } from '../../tuning/tune.js';
+import { wrap } from '../../ground/core/wrap.js';
+import type { TuneResult } from '../../learn/tuning/tune.js';
 import { numberText } from '../judge/evaluation-text.js';
 
 /** The result of `millrace tune`, as its outputs need it. */

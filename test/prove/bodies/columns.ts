@@ -1,5 +1,5 @@
 /** The entities, columns and pipelines of generated cases. */
-import { type Argument, VALUE_KINDS, type ValueKind } from '../../../runtime/expression/domain.js';
+import { type Argument, VALUE_KINDS, type ValueKind } from '../../../runtime/language/expression/domain.js';
 import { kindOf } from '../../support/expression-forms.js';
 import type { Load } from './load.js';
 import { grows, valueOf, type Variant } from './values.js';

@@ -1,7 +1,7 @@
 /** Cases of the expression language: each form of each function and operator, on each place of its values. */
 import { kindOf, languageForms, type LanguageForm } from '../../support/expression-forms.js';
-import { FUNCTIONS } from '../../../runtime/expression/functions/registry.js';
-import { OPERATORS } from '../../../runtime/expression/operator-domains.js';
+import { FUNCTIONS } from '../../../runtime/language/expression/functions/registry.js';
+import { OPERATORS } from '../../../runtime/language/expression/operator-domains.js';
 import {
   type Bound,
   bodyOf,

@@ -2,20 +2,20 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
-import type { Plugin } from '../../../runtime/api/plugin.js';
-import type { JsonObject, JsonValue } from '../../../runtime/api/types.js';
-import { packageFinder } from '../../../runtime/compile/find-package.js';
-import { compileProject } from '../../../runtime/app/project/compile-project.js';
-import { Diagnostics } from '../../../runtime/config/diagnostics/diagnostics.js';
+import type { Plugin } from '../../../runtime/ground/api/plugin.js';
+import type { JsonObject, JsonValue } from '../../../runtime/ground/api/types.js';
+import { packageFinder } from '../../../runtime/request/compile/find-package.js';
+import { compileProject } from '../../../runtime/serve/app/project/compile-project.js';
+import { Diagnostics } from '../../../runtime/project/config/diagnostics/diagnostics.js';
 import {
   checkOptions,
   type MarkedText,
   type OptionPath,
-} from '../../../runtime/config/project/check-options.js';
-import { isObject, markOf, type Mark } from '../../../runtime/config/project/marks.js';
-import { SourceFile } from '../../../runtime/config/yaml/source.js';
-import { AllowedHosts } from '../../../runtime/settings/allowed-hosts.js';
-import { type ValueKind, VALUE_KINDS } from '../../../runtime/expression/domain.js';
+} from '../../../runtime/project/config/project/check-options.js';
+import { isObject, markOf, type Mark } from '../../../runtime/project/config/project/marks.js';
+import { SourceFile } from '../../../runtime/project/config/yaml/source.js';
+import { AllowedHosts } from '../../../runtime/project/settings/allowed-hosts.js';
+import { type ValueKind, VALUE_KINDS } from '../../../runtime/language/expression/domain.js';
 import { documentedExamples, type DocumentedExample } from '../../support/documented-example.js';
 import { writeProject } from '../../support/project.js';
 import { repositoryPath } from '../../support/repository.js';

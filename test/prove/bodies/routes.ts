@@ -1,7 +1,7 @@
 /** Cases of the bodies of routes, from their schemas and examples in the OpenAPI document. */
-import type { Route } from '../../../runtime/http/route.js';
-import { SERVICE_ROUTES } from '../../../runtime/http/routes.js';
-import { type BodyLimits, DEFAULT_LIMITS } from '../../../runtime/http/services.js';
+import type { Route } from '../../../runtime/serve/http/route.js';
+import { SERVICE_ROUTES } from '../../../runtime/serve/http/routes.js';
+import { type BodyLimits, DEFAULT_LIMITS } from '../../../runtime/serve/http/services.js';
 import type { GrowingCase } from './load.js';
 import { SHAPES, textOf } from './values.js';
 

@@ -1,6 +1,6 @@
 import { openSync, readSync } from 'node:fs';
-import { startService } from '../../../runtime/app/serve.js';
-import { loadSettings } from '../../../runtime/settings/settings.js';
+import { startService } from '../../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
 
 /**
  * Runs the service in a separate process, with settings from the environment. Between the messages `begin` and `end`, it

@@ -1,4 +1,4 @@
-import type { Argument, ValueKind } from '../../../runtime/expression/domain.js';
+import type { Argument, ValueKind } from '../../../runtime/language/expression/domain.js';
 import { kindOf } from '../../support/expression-forms.js';
 
 /** Which value is made: no two cells of a body, and no two bodies of a case, have the same seed. */

@@ -1,12 +1,12 @@
-import { loadSchemas } from '../../../runtime/config/project/load-project.js';
-import type { CounterDefinition } from '../../../runtime/config/model/counters.js';
-import { addEvents, type KeyedTouch, type Touch } from '../../../runtime/counters/apply-touches.js';
-import { additionsOf, kindsOf } from '../../../runtime/counters/counted-kinds.js';
-import { CounterDecoder } from '../../../runtime/counters/counter-decoder.js';
-import { CounterWriter } from '../../../runtime/counters/counter-writer.js';
-import { looseColumn } from '../../../runtime/frame/frame.js';
-import { encodeCounters, NO_COUNTERS } from '../../../runtime/store/codec/counter-record.js';
-import { counterKey } from '../../../runtime/store/keys.js';
+import { loadSchemas } from '../../../runtime/project/config/project/load-project.js';
+import type { CounterDefinition } from '../../../runtime/project/config/model/counters.js';
+import { addEvents, type KeyedTouch, type Touch } from '../../../runtime/state/counters/apply-touches.js';
+import { additionsOf, kindsOf } from '../../../runtime/state/counters/counted-kinds.js';
+import { CounterDecoder } from '../../../runtime/state/counters/counter-decoder.js';
+import { CounterWriter } from '../../../runtime/state/counters/counter-writer.js';
+import { looseColumn } from '../../../runtime/language/frame/frame.js';
+import { encodeCounters, NO_COUNTERS } from '../../../runtime/state/store/codec/counter-record.js';
+import { counterKey } from '../../../runtime/state/store/keys.js';
 import { MemoryStore } from '../../support/memory-store.js';
 import { withFiles } from '../../support/temporary-files.js';
 

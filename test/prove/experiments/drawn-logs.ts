@@ -1,11 +1,11 @@
-import type { Random } from '../../../runtime/core/random.js';
-import { SwapExamination, type ShownCandidate } from '../../../runtime/off-policy/examination.js';
+import type { Random } from '../../../runtime/ground/core/random.js';
+import { SwapExamination, type ShownCandidate } from '../../../runtime/learn/off-policy/examination.js';
 import {
   offPolicyEstimate,
   type DrawnPage,
   type Estimator,
   type Reward,
-} from '../../../runtime/off-policy/estimate.js';
+} from '../../../runtime/learn/off-policy/estimate.js';
 
 const CANDIDATES = 4;
 const CONTEXTS = 20;

@@ -1,8 +1,8 @@
-import { Random } from '../../../runtime/core/random.js';
-import { logGamma } from '../../../runtime/evaluation/distributions.js';
-import { effectOf } from '../../../runtime/evaluation/effect.js';
-import { POWER_FACTOR, signTest } from '../../../runtime/evaluation/experiment-tests.js';
-import { UnitMoments } from '../../../runtime/evaluation/unit-moments.js';
+import { Random } from '../../../runtime/ground/core/random.js';
+import { logGamma } from '../../../runtime/ground/core/distributions.js';
+import { effectOf } from '../../../runtime/learn/evaluation/effect.js';
+import { POWER_FACTOR, signTest } from '../../../runtime/learn/evaluation/experiment-tests.js';
+import { UnitMoments } from '../../../runtime/learn/evaluation/unit-moments.js';
 import { normal } from './populations.js';
 import { teamDraft } from './team-draft.js';
 

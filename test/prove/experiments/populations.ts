@@ -1,5 +1,5 @@
-import type { Random } from '../../../runtime/core/random.js';
-import type { UnitMoments } from '../../../runtime/evaluation/unit-moments.js';
+import type { Random } from '../../../runtime/ground/core/random.js';
+import type { UnitMoments } from '../../../runtime/learn/evaluation/unit-moments.js';
 
 /** Simulated users with an outcome whose distribution is known. */
 export interface Population {

@@ -1,4 +1,4 @@
-import type { Random } from '../../../runtime/core/random.js';
+import type { Random } from '../../../runtime/ground/core/random.js';
 
 /** A candidate of an interleaved page: a click on it counts for B (1), for A (-1), or for neither (0). */
 export interface Drafted {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { Random } from '../../../runtime/core/random.js';
-import type { QueryRankings } from '../../../runtime/evaluation/report.js';
-import type { MetricOptions } from '../../../runtime/evaluation/metrics.js';
+import { Random } from '../../../runtime/ground/core/random.js';
+import type { QueryRankings } from '../../../runtime/learn/evaluation/report.js';
+import type { MetricOptions } from '../../../runtime/learn/evaluation/metrics.js';
 import { repositoryPath } from '../../support/repository.js';
 import { readJudgedQueries } from '../../acceptance/judged-queries.js';
 

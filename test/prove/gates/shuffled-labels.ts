@@ -1,8 +1,8 @@
-import { Random } from '../../../runtime/core/random.js';
-import { shuffled } from '../../../runtime/core/shuffle.js';
-import { ndcg } from '../../../runtime/evaluation/metrics.js';
-import type { QueryRankings } from '../../../runtime/evaluation/report.js';
-import { climb, rounded, type TunedParam } from '../../../runtime/tuning/coordinate-ascent.js';
+import { Random } from '../../../runtime/ground/core/random.js';
+import { shuffled } from '../../../runtime/ground/core/shuffle.js';
+import { ndcg } from '../../../runtime/learn/evaluation/metrics.js';
+import type { QueryRankings } from '../../../runtime/learn/evaluation/report.js';
+import { climb, rounded, type TunedParam } from '../../../runtime/learn/tuning/coordinate-ascent.js';
 import { METRIC_OPTIONS, normal, rankBy, type Population } from './population.js';
 
 /** A query with the features of its candidates. */

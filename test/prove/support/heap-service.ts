@@ -1,6 +1,6 @@
 import { getHeapCodeStatistics } from 'node:v8';
-import { startService } from '../../../runtime/app/serve.js';
-import { loadSettings } from '../../../runtime/settings/settings.js';
+import { startService } from '../../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
 
 /** Serves a project, reloads it on the message `reload`, and answers other messages with its memory after collections. */
 const { gc } = globalThis;

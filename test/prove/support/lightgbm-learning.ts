@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Learning } from '../../../runtime/cli/demo/loop/learning.js';
 import { pipelineWith } from '../../../runtime/cli/demo/loop/project.js';
-import { PYTHON } from '../../../runtime/settings/settings.js';
+import { PYTHON } from '../../../runtime/project/settings/settings.js';
 import { repositoryPath } from '../../support/repository.js';
 
 const INPUTS = ['title:overlap', 'product.popularity', 'product.rating', 'product.discount', 'favourite'];

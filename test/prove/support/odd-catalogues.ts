@@ -1,5 +1,5 @@
 import { parquetWriteBuffer, type SchemaElement } from 'hyparquet-writer';
-import { Random } from '../../../runtime/core/random.js';
+import { Random } from '../../../runtime/ground/core/random.js';
 
 /** A catalogue in a file of an odd shape, with judgments of its products. */
 export interface OddCatalogue {

@@ -1,5 +1,5 @@
-import { startService } from '../../../runtime/app/serve.js';
-import { loadSettings } from '../../../runtime/settings/settings.js';
+import { startService } from '../../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
 import type { ServiceUsage } from './service.js';
 
 /** Runs the service in a separate process, with settings from the environment. It answers each message with its usage. */

@@ -1,7 +1,7 @@
 import { lightGbmText } from '../../../bench/support/lightgbm-text.js';
-import type { DecisionTree, TreeEnsemble } from '../../../runtime/api/tree-ensemble.js';
-import { interpret } from '../../../runtime/trees/interpreter.js';
-import { NodeRule } from '../../../runtime/api/tree-ensemble.js';
+import type { DecisionTree, TreeEnsemble } from '../../../runtime/ground/api/tree-ensemble.js';
+import { interpret } from '../../../runtime/language/trees/interpreter.js';
+import { NodeRule } from '../../../runtime/ground/api/tree-ensemble.js';
 import { randomEnsemble, randomNumbers } from '../../support/random-ensemble.js';
 
 export const FEATURES = 40;

@@ -1,8 +1,8 @@
 /** A service in a process of its own that tells of its memory. Start it with `--expose-gc` and an IPC channel. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { startService } from '../../../runtime/app/serve.js';
-import { loadSettings } from '../../../runtime/settings/settings.js';
+import { startService } from '../../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
 
 /** What the process holds after a collection of garbage, and the longest that its event loop was held up since asked. */
 export interface ServiceState {

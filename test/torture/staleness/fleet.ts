@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import { createApp } from '../../../runtime/app/app.js';
-import { loadSettings } from '../../../runtime/settings/settings.js';
+import { createApp } from '../../../runtime/serve/app/app.js';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
 import { writeProject } from '../../support/project.js';
 import { idOf, type Command, type InstanceData, type PhaseFigures } from './instance-data.js';
 import { SharedHistory } from './shared-history.js';

@@ -1,8 +1,8 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createApp } from '../../../runtime/app/app.js';
-import type { App } from '../../../runtime/app/running-app.js';
-import { loadSettings } from '../../../runtime/settings/settings.js';
+import { createApp } from '../../../runtime/serve/app/app.js';
+import type { App } from '../../../runtime/serve/app/running-app.js';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
 import { until } from '../../support/until.js';
 import { idOf, type Command, type InstanceData, type PhaseFigures } from './instance-data.js';
 import { monotonic, SharedHistory } from './shared-history.js';

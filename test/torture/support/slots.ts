@@ -1,5 +1,5 @@
-import { entityKey, featureKey } from '../../../runtime/store/keys.js';
-import { keySlot } from '../../../runtime/store/redis/cluster/key-slot.js';
+import { entityKey, featureKey } from '../../../runtime/state/store/keys.js';
+import { keySlot } from '../../../runtime/state/store/redis/cluster/key-slot.js';
 
 /** The slots that hold most keys of the torture project's items. */
 export function fullestSlots(items: number, count: number): number[] {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readRecords } from '../../../runtime/ledger/record-reader.js';
+import { readRecords } from '../../../runtime/state/ledger/record-reader.js';
 import { millrace } from '../../support/command-line.js';
 import { pluginFiles, writeProject } from '../../support/project.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Manifest } from '../../../runtime/dataset/manifest.js';
+import type { Manifest } from '../../../runtime/learn/dataset/manifest.js';
 import { millrace } from '../../support/command-line.js';
 import { withFiles } from '../../support/temporary-files.js';
 

@@ -1,10 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createApp } from '../../../runtime/app/app.js';
-import { listen } from '../../../runtime/http/listen.js';
+import { createApp } from '../../../runtime/serve/app/app.js';
+import { listen } from '../../../runtime/serve/http/listen.js';
 import { sourceOfExport } from '../../../runtime/cli/load/export-rows.js';
-import { loadSettings } from '../../../runtime/settings/settings.js';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
 import { answersOf, send, SHOP_FILES, SHOP_WRITES } from '../../formats/shop.js';
 import { millrace } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';

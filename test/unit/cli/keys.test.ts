@@ -1,8 +1,8 @@
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { keyTextProblem } from '../../../runtime/access/key-text.js';
-import { readKeys } from '../../../runtime/access/keys-file.js';
+import { keyTextProblem } from '../../../runtime/serve/access/key-text.js';
+import { readKeys } from '../../../runtime/serve/access/keys-file.js';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { withFiles } from '../../support/temporary-files.js';
 

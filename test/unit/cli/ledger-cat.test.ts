@@ -3,8 +3,8 @@ import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunningLedger } from '../../../runtime/ledger/ledger.js';
-import { segmentPaths } from '../../../runtime/sdk/segments.js';
+import type { RunningLedger } from '../../../runtime/state/ledger/ledger.js';
+import { segmentPaths } from '../../../runtime/ground/sdk/segments.js';
 import { millrace } from '../../support/command-line.js';
 import { addRecord, fileLedger } from '../../support/ledger-records.js';
 

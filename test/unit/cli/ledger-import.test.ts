@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { readReport } from '../../../runtime/ledger/frame-splitter.js';
-import type { DecodedRecord } from '../../../runtime/ledger/record-decoder.js';
-import { readRecords } from '../../../runtime/ledger/record-reader.js';
+import { readReport } from '../../../runtime/state/ledger/frame-splitter.js';
+import type { DecodedRecord } from '../../../runtime/state/ledger/record-decoder.js';
+import { readRecords } from '../../../runtime/state/ledger/record-reader.js';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { withFiles } from '../../support/temporary-files.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { API_VERSION } from '../../../runtime/api/version.js';
+import { API_VERSION } from '../../../runtime/ground/api/version.js';
 import { pluginPackage } from '../../../runtime/cli/new/plugin/plugin-package.js';
 import { millrace } from '../../support/command-line.js';
 import { repositoryPath } from '../../support/repository.js';

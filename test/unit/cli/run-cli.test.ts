@@ -2,8 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { startService, type RunningService } from '../../../runtime/app/serve.js';
-import { loadSettings } from '../../../runtime/settings/settings.js';
+import { startService, type RunningService } from '../../../runtime/serve/app/serve.js';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
 

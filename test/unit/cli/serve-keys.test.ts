@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createKey } from '../../../runtime/access/key-text.js';
+import { createKey } from '../../../runtime/serve/access/key-text.js';
 import { millrace } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
 import { startRedisServer } from '../../support/redis-server.js';

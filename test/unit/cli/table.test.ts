@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { renderTable, shorten } from '../../../runtime/cli/table.js';
-import { wrap } from '../../../runtime/core/wrap.js';
+import { wrap } from '../../../runtime/ground/core/wrap.js';
 
 describe('tables', () => {
   it('are aligned, also with wide or combining characters', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Random } from '../../../runtime/core/random.js';
+import { Random } from '../../../runtime/ground/core/random.js';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
 

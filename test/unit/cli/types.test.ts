@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { keepTypes, TYPES_FILE } from '../../../runtime/app/project/keep-types.js';
+import { keepTypes, TYPES_FILE } from '../../../runtime/serve/app/project/keep-types.js';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { startProject, writeProject } from '../../support/project.js';
 

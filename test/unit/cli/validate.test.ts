@@ -2,7 +2,7 @@ import type { Log } from 'sarif';
 import { expect } from 'chai';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DIAGNOSTIC_CODES } from '../../../runtime/config/diagnostics/diagnostic-codes.js';
+import { DIAGNOSTIC_CODES } from '../../../runtime/project/config/diagnostics/diagnostic-codes.js';
 import { startInferenceServer, type InferenceServer } from '../../support/inference-server.js';
 import { millrace } from '../../support/command-line.js';
 import { startProject, writeProject } from '../../support/project.js';
@@ -121,12 +121,12 @@ components:
 
     it('names files relative to the working directory, for code hosts', async () => {
       project = await writeProject({});
-      const inside = repositoryPath('test/unit/config/golden/misnamed-folders');
+      const inside = repositoryPath('test/unit/project/config/golden/misnamed-folders');
       const { stdout } = await millrace(['validate', '--project', inside, '--sarif', '-']);
       const uris = (JSON.parse(stdout) as Log).runs[0]?.results?.map(
         ({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uri,
       );
-      expect(uris).to.include('test/unit/config/golden/misnamed-folders/sink');
+      expect(uris).to.include('test/unit/project/config/golden/misnamed-folders/sink');
     });
 
     it('refuses two documents on standard output', async () => {

@@ -3,7 +3,7 @@ import { lightGbmFile } from '../../../bench/support/lightgbm-text.js';
 import { readBooster as readLightGbm } from '../../../plugins/lightgbm/booster.js';
 import { readBooster as readXgBoost } from '../../../plugins/xgboost/booster.js';
 import { readUbjson } from '../../../plugins/xgboost/read-ubjson.js';
-import { checkEnsemble } from '../../../runtime/trees/check-ensemble.js';
+import { checkEnsemble } from '../../../runtime/language/trees/check-ensemble.js';
 
 /** Numbers in model files that would crash the process, or become other numbers, without a check. */
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { OptionError } from '../../../runtime/api/option-error.js';
-import type { ModelComponent } from '../../../runtime/api/component.js';
-import type { ProjectFile } from '../../../runtime/api/build-context.js';
-import { Status } from '../../../runtime/api/status.js';
-import { FlatScorer } from '../../../runtime/trees/flat-scorer.js';
-import { NodeRule } from '../../../runtime/api/tree-ensemble.js';
+import { OptionError } from '../../../runtime/ground/api/option-error.js';
+import type { ModelComponent } from '../../../runtime/ground/api/component.js';
+import type { ProjectFile } from '../../../runtime/ground/api/build-context.js';
+import { Status } from '../../../runtime/ground/api/status.js';
+import { FlatScorer } from '../../../runtime/language/trees/flat-scorer.js';
+import { NodeRule } from '../../../runtime/ground/api/tree-ensemble.js';
 import { plugin } from '../../../plugins/onnx/index.js';
 import { withoutZipMap } from '../../../plugins/onnx/zip-map.js';
 import { createComponent, NO_NOTICES } from '../../support/create-component.js';

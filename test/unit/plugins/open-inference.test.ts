@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { ModelComponent } from '../../../runtime/api/component.js';
-import type { Input } from '../../../runtime/api/input.js';
-import { Status } from '../../../runtime/api/status.js';
-import { AllowedHosts } from '../../../runtime/settings/allowed-hosts.js';
-import { httpConnector } from '../../../runtime/outbound/http-connector.js';
+import type { ModelComponent } from '../../../runtime/ground/api/component.js';
+import type { Input } from '../../../runtime/ground/api/input.js';
+import { Status } from '../../../runtime/ground/api/status.js';
+import { AllowedHosts } from '../../../runtime/project/settings/allowed-hosts.js';
+import { httpConnector } from '../../../runtime/language/outbound/http-connector.js';
 import { plugin } from '../../../plugins/open_inference/index.js';
 import { createComponent, NO_NOTICES } from '../../support/create-component.js';
 import {

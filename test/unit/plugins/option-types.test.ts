@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../../runtime/api/types.js';
+import type { JsonObject } from '../../../runtime/ground/api/types.js';
 import { optionTypes } from '../../../scripts/option-types.js';
 
 const TITLE = '// `npm run generate` writes this file from options.schema.json.\n';

@@ -6,10 +6,10 @@ import { plugin as group } from '../../../plugins/group/index.js';
 import { plugin as limit } from '../../../plugins/limit/index.js';
 import { plugin as pin } from '../../../plugins/pin/index.js';
 import { plugin as slot } from '../../../plugins/slot/index.js';
-import type { Plugin } from '../../../runtime/api/plugin.js';
-import type { RuleComponent, RuleReport } from '../../../runtime/api/component.js';
-import { createStep, type StepSetup } from '../../../runtime/testing/create-step.js';
-import { stepTests, type StepExample } from '../../../runtime/testing/step-tests.js';
+import type { Plugin } from '../../../runtime/ground/api/plugin.js';
+import type { RuleComponent, RuleReport } from '../../../runtime/ground/api/component.js';
+import { createStep, type StepSetup } from '../../../runtime/cli/testing/create-step.js';
+import { stepTests, type StepExample } from '../../../runtime/cli/testing/step-tests.js';
 import { absent, FakeRanking, FakeStep } from '../../support/step-input.js';
 
 const TEXT = { kinds: { 'product.brand': 'text', 'product.tags': 'texts' } } as const;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ndcg } from '../../support/ndcg.js';
-import { shuffled } from '../../../runtime/core/shuffle.js';
+import { shuffled } from '../../../runtime/ground/core/shuffle.js';
 
 describe('NDCG, as the relevance acceptance computes it', () => {
   it('agrees with a sum made by hand', () => {

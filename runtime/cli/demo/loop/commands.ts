@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { COMPILED } from '../../../core/locations.js';
-import { wrap } from '../../../core/wrap.js';
-import { SETTINGS } from '../../../settings/settings.js';
+import { COMPILED } from '../../../ground/core/locations.js';
+import { wrap } from '../../../ground/core/wrap.js';
+import { SETTINGS } from '../../../project/settings/settings.js';
 
 const WIDTH = 80;
 

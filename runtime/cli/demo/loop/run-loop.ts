@@ -1,10 +1,10 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startService } from '../../../app/serve.js';
-import { shuffled } from '../../../core/shuffle.js';
-import { ndcg } from '../../../evaluation/metrics.js';
-import type { Settings } from '../../../settings/settings.js';
+import { startService } from '../../../serve/app/serve.js';
+import { shuffled } from '../../../ground/core/shuffle.js';
+import { ndcg } from '../../../learn/evaluation/metrics.js';
+import type { Settings } from '../../../project/settings/settings.js';
 import { CommandFailure } from '../../failure.js';
 import { HttpTarget } from '../../load/http-target.js';
 import { renderTable } from '../../table.js';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import type { JsonObject } from '../../../api/types.js';
-import type { RankingAnswer } from '../../../pipeline/answer-types.js';
+import type { JsonObject } from '../../../ground/api/types.js';
+import type { RankingAnswer } from '../../../request/pipeline/answer-types.js';
 import type { Search, ShopProduct, Shoppers, Visit } from './shoppers.js';
 
 const MOST_ATTEMPTS = 50;

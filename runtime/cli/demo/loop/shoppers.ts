@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../api/types.js';
-import { Random } from '../../../core/random.js';
-import { shuffled } from '../../../core/shuffle.js';
+import type { JsonObject } from '../../../ground/api/types.js';
+import { Random } from '../../../ground/core/random.js';
+import { shuffled } from '../../../ground/core/shuffle.js';
 import { BRANDS, COLOURS, KINDS } from '../words.js';
 
 const PRODUCTS = 480;

@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml';
-import type { JsonObject, JsonValue } from '../../../api/types.js';
-import { isJsonObject, own } from '../../../core/value-fit.js';
+import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
+import { isJsonObject, own } from '../../../ground/core/value-fit.js';
 import { CommandFailure } from '../../failure.js';
 
 /**

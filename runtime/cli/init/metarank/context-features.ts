@@ -1,5 +1,5 @@
 /** Features of Metarank that are functions or statistics here. */
-import { own } from '../../../core/value-fit.js';
+import { own } from '../../../ground/core/value-fit.js';
 import { textIn, textsIn } from './config.js';
 import { carried, sourceOf, type Column, type Mapper } from './mapper.js';
 

@@ -1,5 +1,5 @@
 /** Features of Metarank that count events: they become live counters. */
-import { isJsonObject, own } from '../../../core/value-fit.js';
+import { isJsonObject, own } from '../../../ground/core/value-fit.js';
 import { textIn, textsIn, type MetarankFeature } from './config.js';
 import type { Draft } from './draft.js';
 import { carried, kindOf, type MappedFeature, type Mapper } from './mapper.js';

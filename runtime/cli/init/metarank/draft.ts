@@ -1,4 +1,4 @@
-import { NAME_PATTERN } from '../../../api/types.js';
+import { NAME_PATTERN } from '../../../ground/api/types.js';
 import type { MetarankEvents } from './events.js';
 
 /** What became of one thing of the configuration. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { EventOutput } from '../../../dataset/import/foreign-event.js';
-import { addToProfiles, type ColumnProfile } from '../../../dataset/import/profile.js';
-import { metarankReader } from '../../../dataset/import/metarank.js';
+import type { EventOutput } from '../../../project/foreign/foreign-event.js';
+import { addToProfiles, type ColumnProfile } from '../../../project/foreign/profile.js';
+import { metarankReader } from '../../../project/foreign/metarank.js';
 import { openInput } from '../../input/open-input.js';
 import { attributesOf, type Attribute } from '../../ledger-import/new-project.js';
 

@@ -1,5 +1,5 @@
-import { isJsonObject, own } from '../../../core/value-fit.js';
-import { languageOf, stopWordsOf } from '../../../text/index.js';
+import { isJsonObject, own } from '../../../ground/core/value-fit.js';
+import { languageOf, stopWordsOf } from '../../../ground/text/index.js';
 import { textIn, textsIn, type MetarankFeature } from './config.js';
 import { CONTEXT_MAPPERS } from './context-features.js';
 import { COUNTER_MAPPERS } from './counter-features.js';

@@ -1,5 +1,5 @@
-import { printable } from '../../../core/display-width.js';
-import { wrap } from '../../../core/wrap.js';
+import { printable } from '../../../ground/core/display-width.js';
+import { wrap } from '../../../ground/core/wrap.js';
 import type { Note } from './draft.js';
 
 const HEADS: Readonly<Record<Note['state'], string>> = {

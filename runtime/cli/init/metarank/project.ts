@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { isJsonObject } from '../../../core/value-fit.js';
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import { emptyModel } from '../../ledger-import/empty-model.js';
 import { textIn, type MetarankConfig, type MetarankModel } from './config.js';
 import { Draft, nameOf, type Note } from './draft.js';

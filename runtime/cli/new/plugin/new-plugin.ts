@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { NAME_PATTERN } from '../../../api/types.js';
-import { nameHelp } from '../../../config/project/marks.js';
+import { NAME_PATTERN } from '../../../ground/api/types.js';
+import { nameHelp } from '../../../project/config/project/marks.js';
 import type { CliContext } from '../../context.js';
 import { CommandFailure, UsageError } from '../../failure.js';
 import { fileProblem } from '../../file-problem.js';
-import { SHIPPED_PLUGINS } from '../../../core/locations.js';
-import { writeWhole } from '../../../core/write-whole.js';
+import { SHIPPED_PLUGINS } from '../../../ground/core/locations.js';
+import { writeWhole } from '../../../ground/core/write-whole.js';
 import { pluginPackage } from './plugin-package.js';
 
 interface Flags {

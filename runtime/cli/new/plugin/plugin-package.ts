@@ -1,6 +1,6 @@
 import { basename, relative, sep } from 'node:path';
-import { API_VERSION } from '../../../api/version.js';
-import { PACKAGE } from '../../../core/locations.js';
+import { API_VERSION } from '../../../ground/api/version.js';
+import { PACKAGE } from '../../../ground/core/locations.js';
 
 /** The files of a package with one plugin, by path. @param folder its path */
 export function pluginPackage(name: string, folder: string): Readonly<Record<string, string>> {

@@ -16,7 +16,11 @@ export const DEFECTS: readonly Defect[] = [
     only: '^option curation.query: .*combining marks|curation/put: combining marks at rules...\\.query,',
     tells: MEASURED,
     edits: [
-      { file: 'runtime/core/unicode-form.js', find: 'safe.normalize(form)', put: 'text.normalize(form)' },
+      {
+        file: 'runtime/ground/core/unicode-form.js',
+        find: 'safe.normalize(form)',
+        put: 'text.normalize(form)',
+      },
     ],
   },
   {
@@ -25,17 +29,17 @@ export const DEFECTS: readonly Defect[] = [
     tells: MEASURED,
     edits: [
       {
-        file: 'runtime/config/curation/claimed-times.js',
+        file: 'runtime/project/config/curation/claimed-times.js',
         find: 'if (!this.#hasSpan(rule, isOther) && !this.#disputed.some(isOther))',
         put: 'if (false)',
       },
       {
-        file: 'runtime/config/curation/check-conflicts.js',
+        file: 'runtime/project/config/curation/check-conflicts.js',
         find: 'const MOST_ERRORS = 1000',
         put: 'const MOST_ERRORS = Infinity',
       },
       {
-        file: 'runtime/curation/stored-rules.js',
+        file: 'runtime/state/curation/stored-rules.js',
         find: 'await soon(checkConflicts({ rules }, diagnostics));',
         put: 'for (const check = checkConflicts({ rules }, diagnostics); check.next().done !== true;);',
       },
@@ -47,11 +51,11 @@ export const DEFECTS: readonly Defect[] = [
     tells: MEASURED,
     edits: [
       {
-        file: 'runtime/text/containing.js',
+        file: 'runtime/ground/text/containing.js',
         find: 'return part.length <= SAFE_PART ? text.includes(part) : atOnce(containing(text, part));',
         put: 'return text.includes(part);',
       },
-      { file: 'runtime/expression/functions/text.js', find: 'inPieces: containing,', put: '' },
+      { file: 'runtime/language/expression/functions/text.js', find: 'inPieces: containing,', put: '' },
     ],
   },
   {
@@ -60,7 +64,7 @@ export const DEFECTS: readonly Defect[] = [
     tells: MEASURED,
     edits: [
       {
-        file: 'runtime/expression/kernels/membership.js',
+        file: 'runtime/language/expression/kernels/membership.js',
         find: 'list.stride === 0 && rows * length > 64 * (rows + length)',
         put: 'false',
       },
@@ -71,9 +75,13 @@ export const DEFECTS: readonly Defect[] = [
     only: '^function cross: ',
     tells: MEASURED,
     edits: [
-      { file: 'runtime/expression/kernels/categories.js', find: 'text.length <= SHORT', put: 'true' },
       {
-        file: 'runtime/expression/kernels/texts.js',
+        file: 'runtime/language/expression/kernels/categories.js',
+        find: 'text.length <= SHORT',
+        put: 'true',
+      },
+      {
+        file: 'runtime/language/expression/kernels/texts.js',
         find: 'if (rows > JOINED || columns.some((one) => hasLong(one, rows, reading)))',
         put: 'if (false)',
       },
@@ -83,6 +91,8 @@ export const DEFECTS: readonly Defect[] = [
     name: 'the kernels of a large condition run in one turn',
     only: '^operator or: a long chain',
     tells: MEASURED,
-    edits: [{ file: 'runtime/expression/run-kernels.js', find: 'if (now < until)', put: 'if (true)' }],
+    edits: [
+      { file: 'runtime/language/expression/run-kernels.js', find: 'if (now < until)', put: 'if (true)' },
+    ],
   },
 ];

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { startService } from '../../../../runtime/app/serve.js';
-import { readSettings } from '../../../../runtime/config/project/read-settings.js';
+import { startService } from '../../../../runtime/serve/app/serve.js';
+import { readSettings } from '../../../../runtime/project/config/project/read-settings.js';
 import { millrace } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
 

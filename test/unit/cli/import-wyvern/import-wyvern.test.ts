@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { loadSchemas } from '../../../../runtime/config/project/load-project.js';
+import { loadSchemas } from '../../../../runtime/project/config/project/load-project.js';
 import { noCounts } from '../../../../runtime/cli/import-wyvern/import-counts.js';
 import { importEntities } from '../../../../runtime/cli/import-wyvern/import-entities.js';
 import { ImportStateFile } from '../../../../runtime/cli/import-wyvern/import-state.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ValueType } from '../../../../runtime/api/types.js';
+import type { ValueType } from '../../../../runtime/ground/api/types.js';
 import { readCsv } from '../../../../runtime/cli/input/csv.js';
 import { InputError } from '../../../../runtime/cli/input/rows.js';
 import { inChunks, readAll } from '../../../support/chunks.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { parquetWriteBuffer, type ColumnSource } from 'hyparquet-writer';
-import type { ValueType } from '../../../../runtime/api/types.js';
+import type { ValueType } from '../../../../runtime/ground/api/types.js';
 import { UsageError } from '../../../../runtime/cli/failure.js';
 import { openInput } from '../../../../runtime/cli/input/open-input.js';
 import { InputError, type BadRow } from '../../../../runtime/cli/input/rows.js';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { MillraceError } from '../../../../runtime/api/errors.js';
+import { MillraceError } from '../../../../runtime/ground/api/errors.js';
 import { CommandFailure } from '../../../../runtime/cli/failure.js';
 import type { InputRow } from '../../../../runtime/cli/input/rows.js';
 import { HttpTarget } from '../../../../runtime/cli/load/http-target.js';

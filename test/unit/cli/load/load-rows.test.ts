@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MillraceError, type Violation } from '../../../../runtime/api/errors.js';
+import { MillraceError, type Violation } from '../../../../runtime/ground/api/errors.js';
 import type { Input } from '../../../../runtime/cli/input/open-input.js';
 import { InputError, type InputRow, type RowChunk } from '../../../../runtime/cli/input/rows.js';
 import type { RowOrder } from '../../../../runtime/cli/load/batches.js';
 import { loadRows, type LoadReport } from '../../../../runtime/cli/load/load-rows.js';
-import type { Send } from '../../../../runtime/index/send-batch.js';
+import type { Send } from '../../../../runtime/state/index/send-batch.js';
 
 const FREE: RowOrder = { idOf: () => undefined, isOrdered: () => false };
 const BY_ID: RowOrder = { idOf, isOrdered: () => false };

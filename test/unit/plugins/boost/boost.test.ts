@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { amountFrom, amountOf, readTable } from '../../../../plugins/boost/amount.js';
 import { Boost } from '../../../../plugins/boost/boost.js';
 import { plugin } from '../../../../plugins/boost/index.js';
-import { OptionError } from '../../../../runtime/api/option-error.js';
+import { OptionError } from '../../../../runtime/ground/api/option-error.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, FakeRanking, FakeStep, projectFile } from '../../../support/step-input.js';
 

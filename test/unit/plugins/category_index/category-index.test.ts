@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { plugin } from '../../../../plugins/category_index/index.js';
-import { OptionError } from '../../../../runtime/api/option-error.js';
-import type { FeatureComponent } from '../../../../runtime/api/component.js';
-import { Status } from '../../../../runtime/api/status.js';
+import { OptionError } from '../../../../runtime/ground/api/option-error.js';
+import type { FeatureComponent } from '../../../../runtime/ground/api/component.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep, projectFile, type Cell } from '../../../support/step-input.js';
 

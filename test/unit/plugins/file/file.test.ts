@@ -2,11 +2,16 @@ import { expect } from 'chai';
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Sink } from '../../../../runtime/api/ledger.js';
-import { readReport } from '../../../../runtime/ledger/frame-splitter.js';
-import { readRecords } from '../../../../runtime/ledger/record-reader.js';
-import { schemaFrame } from '../../../../runtime/ledger/schema-frame.js';
-import { closeMark, segmentFiles, segmentPath, segmentPaths } from '../../../../runtime/sdk/segments.js';
+import type { Sink } from '../../../../runtime/ground/api/ledger.js';
+import { readReport } from '../../../../runtime/state/ledger/frame-splitter.js';
+import { readRecords } from '../../../../runtime/state/ledger/record-reader.js';
+import { schemaFrame } from '../../../../runtime/state/ledger/schema-frame.js';
+import {
+  closeMark,
+  segmentFiles,
+  segmentPath,
+  segmentPaths,
+} from '../../../../runtime/ground/sdk/segments.js';
 import { sink as plugin } from '../../../../plugins/file/index.js';
 import { createSink, sinkLedger, SMALL_RANKING, type SinkLedger } from '../../../support/sink-ledger.js';
 import { until } from '../../../support/until.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Filter } from '../../../../plugins/filter/filter.js';
-import { Status } from '../../../../runtime/api/status.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
 import { absent, FakeStep } from '../../../support/step-input.js';
 
 describe('filter', () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { INTERACTION_TYPES, type InteractionEvents } from '../../../../runtime/api/interactions.js';
-import { OptionError } from '../../../../runtime/api/option-error.js';
-import type { FeatureComponent } from '../../../../runtime/api/component.js';
-import type { Input } from '../../../../runtime/api/input.js';
-import { Status } from '../../../../runtime/api/status.js';
-import { noEvents } from '../../../../runtime/store/codec/history-record.js';
+import { INTERACTION_TYPES, type InteractionEvents } from '../../../../runtime/ground/api/interactions.js';
+import { OptionError } from '../../../../runtime/ground/api/option-error.js';
+import type { FeatureComponent } from '../../../../runtime/ground/api/component.js';
+import type { Input } from '../../../../runtime/ground/api/input.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
+import { noEvents } from '../../../../runtime/state/store/codec/history-record.js';
 import { plugin } from '../../../../plugins/interaction/index.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep } from '../../../support/step-input.js';

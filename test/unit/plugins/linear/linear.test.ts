@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { plugin } from '../../../../plugins/linear/index.js';
 import { LinearModel } from '../../../../plugins/linear/linear-model.js';
 import { readModelFile } from '../../../../plugins/linear/model-file.js';
-import { OptionError } from '../../../../runtime/api/option-error.js';
-import type { ModelComponent } from '../../../../runtime/api/component.js';
-import type { Input } from '../../../../runtime/api/input.js';
-import { Status } from '../../../../runtime/api/status.js';
+import { OptionError } from '../../../../runtime/ground/api/option-error.js';
+import type { ModelComponent } from '../../../../runtime/ground/api/component.js';
+import type { Input } from '../../../../runtime/ground/api/input.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep, projectFile } from '../../../support/step-input.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { plugin } from '../../../../plugins/pin/index.js';
 import { Pin } from '../../../../plugins/pin/pin.js';
 import { readPins } from '../../../../plugins/pin/pin-table.js';
-import { OptionError } from '../../../../runtime/api/option-error.js';
+import { OptionError } from '../../../../runtime/ground/api/option-error.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, FakeRanking, FakeStep, projectFile } from '../../../support/step-input.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Among, Order } from '../../../../plugins/rank_within/options.generated.js';
 import { RankWithin } from '../../../../plugins/rank_within/rank-within.js';
-import { Status } from '../../../../runtime/api/status.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
 import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
 
 type Cells = readonly Cell<number | string>[];

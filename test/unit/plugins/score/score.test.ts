@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Score } from '../../../../plugins/score/score.js';
-import { DEFAULTED, Status } from '../../../../runtime/api/status.js';
+import { DEFAULTED, Status } from '../../../../runtime/ground/api/status.js';
 import { absent, FakeRanking, FakeStep } from '../../../support/step-input.js';
 
 describe('score', () => {

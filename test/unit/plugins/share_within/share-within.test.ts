@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { Among } from '../../../../plugins/share_within/options.generated.js';
 import { plugin } from '../../../../plugins/share_within/index.js';
 import { ShareWithin } from '../../../../plugins/share_within/share-within.js';
-import { OptionError } from '../../../../runtime/api/option-error.js';
-import { Status } from '../../../../runtime/api/status.js';
+import { OptionError } from '../../../../runtime/ground/api/option-error.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { TextSimilarity } from '../../../../plugins/similarity/text-similarity.js';
-import { Status } from '../../../../runtime/api/status.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
 import { absent, compute, FakeStep } from '../../../support/step-input.js';
 
 describe('similarity of lists of texts', () => {

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { plugin } from '../../../../plugins/similarity/index.js';
 import { VectorSimilarity } from '../../../../plugins/similarity/vector-similarity.js';
-import { OptionError } from '../../../../runtime/api/option-error.js';
-import type { FeatureComponent } from '../../../../runtime/api/component.js';
-import { Status } from '../../../../runtime/api/status.js';
-import { widenVectors } from '../../../../runtime/frame/frame.js';
+import { OptionError } from '../../../../runtime/ground/api/option-error.js';
+import type { FeatureComponent } from '../../../../runtime/ground/api/component.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
+import { widenVectors } from '../../../../runtime/language/frame/frame.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
 

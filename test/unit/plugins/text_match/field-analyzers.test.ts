@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { plugin } from '../../../../plugins/text_match/index.js';
-import type { FeatureComponent } from '../../../../runtime/api/component.js';
-import type { JsonObject } from '../../../../runtime/api/types.js';
-import { createStep } from '../../../../runtime/testing/create-step.js';
+import type { FeatureComponent } from '../../../../runtime/ground/api/component.js';
+import type { JsonObject } from '../../../../runtime/ground/api/types.js';
+import { createStep } from '../../../../runtime/cli/testing/create-step.js';
 import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
 
 type Found = Readonly<Record<string, readonly Cell<number>[]>>;

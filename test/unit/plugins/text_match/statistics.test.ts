@@ -10,9 +10,9 @@ import {
   type TermStatistics,
   type TextStatistics,
 } from '../../../../plugins/text_match/statistics.js';
-import { OptionError } from '../../../../runtime/api/option-error.js';
-import { createStep } from '../../../../runtime/testing/create-step.js';
-import type { AnalyzerSettings } from '../../../../runtime/text/index.js';
+import { OptionError } from '../../../../runtime/ground/api/option-error.js';
+import { createStep } from '../../../../runtime/cli/testing/create-step.js';
+import type { AnalyzerSettings } from '../../../../runtime/ground/text/index.js';
 import { createComponent } from '../../../support/create-component.js';
 import { FakeStep, projectFile } from '../../../support/step-input.js';
 

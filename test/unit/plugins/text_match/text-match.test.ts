@@ -8,8 +8,8 @@ import {
 import { readSynonyms } from '../../../../plugins/text_match/synonyms.js';
 import type { FieldGroup, SearchedField } from '../../../../plugins/text_match/fields.js';
 import { TextMatch } from '../../../../plugins/text_match/text-match.js';
-import { Status } from '../../../../runtime/api/status.js';
-import { Analyzer, type AnalyzerSettings } from '../../../../runtime/text/index.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
+import { Analyzer, type AnalyzerSettings } from '../../../../runtime/ground/text/index.js';
 import { absent, compute, FakeStep, projectFile, type Cell } from '../../../support/step-input.js';
 
 interface Given {

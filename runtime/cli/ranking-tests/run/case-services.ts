@@ -1,0 +1,58 @@
+import { viewsOfCounters } from '../../../project/config/project/load-counters.js';
+import type { ProjectConfig } from '../../../project/config/model/project.js';
+import { EntityIndex } from '../../../state/index/entity-index.js';
+import { FeatureStore } from '../../../state/index/feature-store.js';
+import { LayoutRegistry } from '../../../state/store/layout-registry.js';
+import { CaseStore } from './case-store.js';
+
+/** The start of every store key of a case. */
+export const PREFIX = 'test';
+
+/** The store of a case, with what writes to it and what reads it. */
+export interface CaseServices {
+  readonly store: CaseStore;
+  readonly layouts: LayoutRegistry;
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  readonly now: () => number;
+}
+
+/** Opens empty stores. Cases run one after the other, so those of one point in time share a store. */
+export class CaseStores {
+  readonly #config: ProjectConfig;
+  readonly #byTime = new Map<number, CaseServices>();
+
+  constructor(config: ProjectConfig) {
+    this.#config = config;
+  }
+
+  /** An empty store. What was stored before for the same time is gone. @param time epoch milliseconds */
+  open(time: number): CaseServices {
+    let services = this.#byTime.get(time);
+    if (services === undefined) this.#byTime.set(time, (services = servicesOf(this.#config, time)));
+    services.store.clear();
+    return services;
+  }
+}
+
+function servicesOf({ entities: types, views, counters }: ProjectConfig, time: number): CaseServices {
+  const store = new CaseStore();
+  const layouts = new LayoutRegistry(store, PREFIX);
+  const now = (): number => time;
+  const parts = { store, layouts, prefix: PREFIX, types };
+  return {
+    store,
+    layouts,
+    now,
+    entities: new EntityIndex(parts),
+    features: new FeatureStore({
+      ...parts,
+      views: new Map([...views, ...viewsOfCounters(counters)]),
+      eventTimes: ANY_TIME,
+      clock: now,
+    }),
+  };
+}
+
+/** Rows of the past and of the future are both worth testing. */
+const ANY_TIME = { oldest: -Infinity, ahead: Infinity };

@@ -1,7 +1,0 @@
-import type { TableState } from '../resident/resident-tables.js';
-
-/** The content and the counters of the resident tables. */
-export interface ResidentSource {
-  states(): readonly TableState[];
-  isCurrent(): boolean;
-}

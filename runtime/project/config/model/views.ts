@@ -1,0 +1,36 @@
+import type { JsonValue, ValueType } from '../../../ground/api/types.js';
+import type { Span } from '../yaml/source.js';
+import type { CounterDefinition } from './counters.js';
+import type { FeastSource, FeastUse } from './feast.js';
+
+/** `schemas/features/<name>.yaml` */
+export interface FeatureView {
+  readonly name: string;
+  /** The entity types of its key, in order. It is empty for a global view. */
+  readonly of: readonly string[];
+  /** Milliseconds; null if rows never expire. */
+  readonly ttl: number | null;
+  readonly expired: 'missing' | 'stale' | 'fail';
+  /** The store key that the view's record shares with other views of the same entities. */
+  readonly group: string;
+  /** True if every pushed row is recorded in the ledger. */
+  readonly history?: true;
+  readonly features: ReadonlyMap<string, FeatureDefinition>;
+  /** Where the rows are, if they are not in the store. The service then only reads them. */
+  readonly source?: FeastSource;
+  /** The counter that the view presents to pipelines. Its rows are counted from feedback. */
+  readonly counter?: CounterDefinition;
+  /** How Feast's clients name the view and where they use it, if the file says so. */
+  readonly feast?: FeastUse;
+  readonly at: Span;
+}
+
+export interface FeatureDefinition {
+  readonly name: string;
+  readonly type: ValueType;
+  /** Replaces a missing, null or expired value. Undefined if no default is declared. */
+  readonly default: JsonValue | undefined;
+  /** As for an attribute. */
+  readonly isPrivate?: true;
+  readonly at: Span;
+}

@@ -1,0 +1,183 @@
+import { isMap, type Node } from 'yaml';
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import { parseDuration } from '../../../ground/api/duration.js';
+import { readDefault } from './read-default.js';
+import { readFeastSource } from './load-feast-source.js';
+import { readFeastUse, refuseNamesOfSource } from './load-feast-use.js';
+import type { EntityType } from '../model/entities.js';
+import type { FeatureDefinition, FeatureView } from '../model/views.js';
+import type { TypeContext } from './parse-type.js';
+import { isRecordType, readTypedEntry } from './typed-entry.js';
+import { DEFAULT_GROUP, ROW_FIELDS, STORE_GROUPS } from './reserved-names.js';
+import type { Located, SourceFile, Span } from '../yaml/source.js';
+import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
+import type { ParsedFile } from '../yaml/yaml-file.js';
+
+/** Loads the feature views of a project. `checkViewKeys` checks their entity types once all types are known. */
+export function loadViews(
+  files: readonly ParsedFile[],
+  context: TypeContext,
+  entities: ReadonlyMap<string, EntityType>,
+): Map<string, FeatureView> {
+  return new Map(files.map((parsed) => [parsed.name.value, loadView(parsed, context, entities)]));
+}
+
+function loadView(
+  { file, root, name }: ParsedFile,
+  context: TypeContext,
+  entities: ReadonlyMap<string, EntityType>,
+): FeatureView {
+  const { diagnostics } = context;
+  const expired = textOf(memberOf(file, root, 'expired'));
+  const view: FeatureView = {
+    name: name.value,
+    of: readOf(file, memberOf(file, root, 'of'), context),
+    ttl: readTtl(file, memberOf(file, root, 'ttl'), diagnostics),
+    expired: expired === 'stale' || expired === 'fail' ? expired : 'missing',
+    group: readGroup(file, memberOf(file, root, 'group'), diagnostics),
+    ...(textOf(memberOf(file, root, 'history')) === 'true' ? { history: true } : {}),
+    features: readFeatures(file, memberOf(file, root, 'features'), context),
+    at: name.at,
+  };
+  const use = entryOf(file, root, 'feast');
+  const withUse =
+    use === undefined ? view : { ...view, feast: readFeastUse(file, use, view, entities, diagnostics) };
+  const feast = memberOf(file, memberOf(file, root, 'source'), 'feast');
+  if (feast === undefined) return withUse;
+  const group = entryOf(file, root, 'group');
+  if (group !== undefined)
+    diagnostics.error(
+      'unknown_key',
+      group.keyAt,
+      '`group` is not allowed for a view that Feast stores',
+      'remove the line: Feast stores all views of an entity together',
+    );
+  const history = entryOf(file, root, 'history');
+  if (view.history === true && history !== undefined)
+    diagnostics.error(
+      'unknown_key',
+      history.keyAt,
+      '`history` is not allowed for a view that Feast stores',
+      'remove the line: its rows do not pass through Millrace',
+    );
+  if (use !== undefined) refuseNamesOfSource(file, use, diagnostics);
+  return { ...withUse, source: readFeastSource(file, feast, view, entities, diagnostics) };
+}
+
+function readOf(file: SourceFile, node: Node | undefined, context: TypeContext): string[] {
+  const types: string[] = [];
+  for (const item of itemsOf(node)) {
+    const type = locatedText(file, item);
+    if (type === undefined) continue;
+    if (types.includes(type.value))
+      context.diagnostics.error(
+        'duplicate_name',
+        type.at,
+        `the key contains \`${type.value}\` twice`,
+        'a row names each key once, by the name of its type',
+      );
+    context.references.push({ entity: type.value, at: type.at });
+    types.push(type.value);
+  }
+  return types;
+}
+
+function readTtl(file: SourceFile, node: Node | undefined, diagnostics: Diagnostics): number | null {
+  const ttl = parseDuration(textOf(node) ?? '');
+  if (ttl === 0 && node !== undefined)
+    diagnostics.error(
+      'wrong_type',
+      spanOf(file, node),
+      '`ttl`: must be more than 0',
+      'without ttl, rows never expire',
+    );
+  return ttl ?? null;
+}
+
+function readGroup(file: SourceFile, node: Node | undefined, diagnostics: Diagnostics): string {
+  const group = locatedText(file, node);
+  if (group !== undefined && STORE_GROUPS.has(group.value))
+    diagnostics.error(
+      'reserved_name',
+      group.at,
+      `the group \`${group.value}\` is reserved for the store`,
+      'choose another name, or remove `group`',
+    );
+  return group?.value ?? DEFAULT_GROUP;
+}
+
+function readFeatures(
+  file: SourceFile,
+  node: Node | undefined,
+  context: TypeContext,
+): Map<string, FeatureDefinition> {
+  const features = new Map<string, FeatureDefinition>();
+  for (const { key, keyAt, value } of entriesOf(file, node)) {
+    if (ROW_FIELDS.has(key))
+      context.diagnostics.error(
+        'reserved_name',
+        keyAt,
+        `\`${key}\` is a field of every feature row`,
+        'choose another name',
+      );
+    const feature = readFeature(keyAt, key, value, context);
+    if (feature !== undefined) features.set(key, feature);
+  }
+  return features;
+}
+
+function readFeature(
+  at: Span,
+  name: string,
+  node: Node | undefined,
+  context: TypeContext,
+): FeatureDefinition | undefined {
+  const { file } = at;
+  const { diagnostics } = context;
+  if (isRecordType(file, node)) {
+    diagnostics.error(
+      'invalid_type',
+      node === undefined ? at : spanOf(file, node),
+      'a feature cannot contain records',
+      'declare one feature per value, or an attribute of the entity',
+    );
+    return undefined;
+  }
+  const found = readTypedEntry(at, name, node, ['default'], '{ type: int, default: 0 }', context);
+  if (found === undefined) return undefined;
+  const given = isMap(node) ? entryOf(file, node, 'default') : undefined;
+  const value = given && readDefault(given, found.type, diagnostics);
+  return { name, ...found, default: value, at };
+}
+
+/** A pushed row contains the keys of its entities and the features side by side, so their names must differ. */
+export function checkViewKeys(
+  views: ReadonlyMap<string, FeatureView>,
+  entities: ReadonlyMap<string, EntityType>,
+  diagnostics: Diagnostics,
+): void {
+  for (const view of views.values()) {
+    const keys = new Map<string, Located<string>>();
+    for (const type of new Set(view.of)) {
+      const key = entities.get(type)?.key;
+      if (key === undefined) continue;
+      const other = keys.get(key);
+      if (other !== undefined && other.value !== type)
+        diagnostics.error(
+          'duplicate_name',
+          view.at,
+          `\`${other.value}\` and \`${type}\` both have the key \`${key}\``,
+          'give one of them another `key:`',
+        );
+      keys.set(key, { value: type, at: view.at });
+      const feature = view.features.get(key);
+      if (feature !== undefined)
+        diagnostics.error(
+          'reserved_name',
+          feature.at,
+          `\`${key}\` is already the key of \`${type}\` in every row of the view`,
+          'remove or rename the feature',
+        );
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
+import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import { FramePool } from '../../language/frame/pool.js';
+import { compileAnswer } from './compile-answer.js';
+import { compileLog } from './compile-log.js';
+import { compileSteps } from './compile-steps.js';
+import { closeComponents } from './component-life.js';
+import { warnOfDeadParts } from './dead-parts.js';
+import { checkExploration } from './exploration.js';
+import { openPipeline } from './open-pipeline.js';
+import { finishReads } from './pipeline-reads.js';
+import type { Plan } from './plan.js';
+import type { PluginRegistry, StepSettings, StepTools } from './step-tools.js';
+import { shownColumns } from './shown-columns.js';
+
+/** What the project gives to the compilation of every pipeline. */
+export interface CompileSettings extends StepSettings {
+  /** Start of every store key. */
+  readonly prefix: string;
+  /** Whether to leave the params open, or which of them, so that they can change without compiling again. */
+  readonly tunable?: StepTools['tunable'];
+  /** Whether the records have all values if the pipeline has no `log:`; by default those of models. */
+  readonly logsAll?: boolean;
+  /** See `StepTools`. */
+  readonly stubs?: NonNullable<StepTools['stubs']>;
+}
+
+/**
+ * Compiles a pipeline to its plan: names become slots, expressions become kernels, options become components.
+ * @returns undefined if there were errors; they are in `diagnostics`
+ */
+export async function compilePipeline(
+  definition: PipelineDefinition,
+  config: ProjectConfig,
+  plugins: PluginRegistry,
+  settings: CompileSettings,
+  diagnostics: Diagnostics,
+): Promise<Plan | undefined> {
+  const problems = new Diagnostics();
+  const pipeline = openPipeline(definition, config, plugins, problems, settings.tunable);
+  const steps = await compileSteps(pipeline, { ...settings, plugins });
+  checkExploration(pipeline, steps);
+  const answer = compileAnswer(pipeline);
+  const log = compileLog(pipeline, steps, answer.named, settings.logsAll === true ? 'all' : 'models');
+  const unusedDefinitions = pipeline.names.checkUnusedDefinitions();
+  if (!problems.hasErrors) warnOfDeadParts(pipeline, steps, unusedDefinitions);
+  diagnostics.addAll(problems.all);
+
+  const candidateType = config.entities.get(definition.candidateType.value);
+  if (problems.hasErrors || candidateType === undefined) {
+    await closeComponents(steps.map(({ component }) => component));
+    return undefined;
+  }
+  const { layout } = pipeline.reads;
+  const definitions = pipeline.names.definitions;
+  return Object.freeze({
+    definition,
+    candidateType,
+    entities: config.entities,
+    layout,
+    ...finishReads(pipeline.reads, settings.prefix),
+    definitions: Object.freeze(definitions),
+    shown: shownColumns(layout, definitions, steps),
+    steps: Object.freeze(steps),
+    answer: Object.freeze(answer),
+    log,
+    ...(settings.tunable !== undefined && settings.tunable !== false
+      ? {
+          open: Object.freeze({
+            slots: pipeline.names.params.slots,
+            set: setOf(definition, pipeline.names.params.slots),
+            readsOfDefinitions: pipeline.names.readsOfDefinitions,
+          }),
+        }
+      : {}),
+    prefix: settings.prefix,
+    frames: new FramePool(layout),
+  });
+}
+
+/** The values of the open params, by slot. */
+export function setOf(
+  { params }: Pick<PipelineDefinition, 'params'>,
+  slots: ReadonlyMap<string, number>,
+): { readonly slot: number; readonly value: number }[] {
+  return Array.from(slots, ([name, slot]) => ({ slot, value: params.get(name)?.value ?? NaN }));
+}

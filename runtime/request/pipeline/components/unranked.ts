@@ -1,0 +1,22 @@
+import type { Plan } from '../../compile/plan.js';
+import type { Frame } from '../../../language/frame/frame.js';
+import { Ranking } from './ranking.js';
+import type { RankedCandidates } from './run-components.js';
+
+const REASON = 'the store could not be read';
+
+/** The candidates in request order with score 0. No step runs, and no effect runs. */
+export function unranked(plan: Plan, frame: Frame, ids: readonly string[]): RankedCandidates {
+  return {
+    stepMs: new Float64Array(plan.steps.length).fill(NaN),
+    ranking: new Ranking(frame, plan.candidateType.name, ids),
+    steps: plan.steps.map((step) => ({
+      step,
+      outcome: 'not_asked_for',
+      removed: [],
+      reason: REASON,
+      applied: 0,
+      skipped: 0,
+    })),
+  };
+}

@@ -1,0 +1,239 @@
+import type { Column } from '../../../ground/api/columns.js';
+import { Status } from '../../../ground/api/status.js';
+import { copyCell, RepeatedLists, writeList } from '../../../language/frame/cells.js';
+import { NO_ID, NOT_HERE, type EntityTable } from '../../resident/entity-table.js';
+import { LeasedCounters } from '../../resident/leased-counters.js';
+import type { PartBinding } from '../../resident/resident-tables.js';
+import type { HeldList } from '../../resident/sizes.js';
+import type { BatchRead } from './batch-read.js';
+import type { CellRead, LayoutDecoder } from './cell-read.js';
+import type { ResidentSession } from './resident-session.js';
+
+/** Code of the first miss; the next ones count down. */
+const FIRST_MISS = -3;
+
+/** A list column, and its values for the rows that were hits. */
+interface ListCells {
+  readonly column: Column;
+  readonly partColumn: number;
+  readonly held: (HeldList | undefined)[];
+  readonly status: Uint8Array;
+}
+
+/** Finds the table rows of the request's rows: NOT_HERE if the table has no such id, NO_ID if the request has no id. */
+export function findRows(table: EntityTable, ids: readonly string[], count: number): Int32Array {
+  const rows = new Int32Array(count);
+  for (let row = 0; row < count; row++) {
+    const id = ids[row] as string;
+    rows[row] = id === '' ? NO_ID : table.rowOf(id);
+  }
+  return rows;
+}
+
+/**
+ * Cells that are partly in a resident table. Hits are copied before the round trip, while the row numbers of the table
+ * are valid. Misses are read from the store, and written to the table and to the request.
+ */
+export class ResidentRead implements CellRead {
+  readonly count: number;
+  readonly #binding: PartBinding;
+  readonly #columns: readonly Column[];
+  readonly #batch: BatchRead;
+  readonly #session: ResidentSession;
+  readonly #now: number;
+  /** By row: the row of the table, NO_ID, or FIRST_MISS - m for miss m. */
+  readonly #from: Int32Array;
+  /** Ids by miss. */
+  readonly #missing: string[] = [];
+  readonly #numbers: number[] = [];
+  readonly #lists: ListCells[] = [];
+  /** By row: whether an earlier row has the same record. Only list columns need it. */
+  #repeats = new Uint8Array(0);
+  readonly #repeated = new RepeatedLists();
+  #scratch: readonly Column[] = [];
+  /** Hits that are known to be missing from the store. */
+  #knownMissing = 0;
+
+  /**
+   * @param rows the result of `findRows` in the same turn of the event loop
+   * @param distinct whether no two rows share an id, and no other read of the plan reads the same keys
+   */
+  constructor(
+    binding: PartBinding,
+    columns: readonly Column[],
+    ids: readonly string[],
+    rows: Int32Array,
+    distinct: boolean,
+    batch: BatchRead,
+    session: ResidentSession,
+    now: number,
+  ) {
+    this.count = rows.length;
+    this.#binding = binding;
+    this.#columns = columns;
+    this.#batch = batch;
+    this.#session = session;
+    this.#now = now;
+    this.#from = this.#sort(ids, rows, distinct);
+    this.#takeHits();
+  }
+
+  /** Separates hits from misses, and adds the misses to the round trip. */
+  #sort(ids: readonly string[], rows: Int32Array, distinct: boolean): Int32Array {
+    const { table, part } = this.#binding;
+    const { validUntil } = part;
+    const from = new Int32Array(rows.length);
+    const missOf = distinct ? undefined : new Map<number, number>();
+    let hits = 0;
+    let misses = 0;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
+      if (row === NO_ID) from[i] = NO_ID;
+      else if (row !== NOT_HERE && (validUntil[row] as number) >= this.#now) {
+        from[i] = row;
+        table.touch(row);
+        hits++;
+      } else {
+        from[i] = FIRST_MISS - this.#ask(ids[i] as string, missOf);
+        misses++;
+      }
+    }
+    table.counts.hits += hits;
+    table.counts.misses += misses;
+    return from;
+  }
+
+  #ask(id: string, missOf: Map<number, number> | undefined): number {
+    const key = this.#binding.part.keyPrefix + id;
+    const number = missOf === undefined ? this.#batch.askDistinct(key) : this.#batch.ask(key);
+    const known = missOf?.get(number);
+    if (known !== undefined) return known;
+    const miss = this.#missing.length;
+    this.#missing.push(id);
+    this.#numbers.push(number);
+    missOf?.set(number, miss);
+    return miss;
+  }
+
+  #takeHits(): void {
+    const { part, columns: partColumns } = this.#binding;
+    part.columns.gather(this.#from, partColumns, this.#columns);
+    this.#knownMissing = this.#countMissing();
+    for (let c = 0; c < this.#columns.length; c++) {
+      const column = this.#columns[c] as Column;
+      if (column.kind === 'texts' || column.kind === 'numbers')
+        this.#takeLists(column, partColumns[c] as number);
+    }
+    if (this.#lists.length > 0) this.#repeats = repeatsIn(this.#from);
+  }
+
+  #takeLists(column: Column, partColumn: number): void {
+    const { part } = this.#binding;
+    const from = this.#from;
+    const held = new Array<HeldList | undefined>(from.length);
+    const status = new Uint8Array(from.length);
+    for (let i = 0; i < from.length; i++) {
+      const row = from[i] as number;
+      if (row < 0) continue;
+      held[i] = part.columns.list(partColumn, row);
+      status[i] = part.columns.status(partColumn, row);
+    }
+    this.#lists.push({ column, partColumn, held, status });
+  }
+
+  hasId(row: number): boolean {
+    return this.#from[row] !== NO_ID;
+  }
+
+  /** Counts the hits whose record is missing from the store: all cells of such a row have the status `missing_entity`. */
+  #countMissing(): number {
+    const { part, columns } = this.#binding;
+    const [column] = columns;
+    if (column === undefined) return 0;
+    let count = 0;
+    for (const row of this.#from)
+      if (row >= 0 && part.columns.status(column, row) === Status.missing_entity) count++;
+    return count;
+  }
+
+  missing(): number {
+    const { memory } = this.#batch.records;
+    let count = this.#knownMissing;
+    for (const row of this.#from)
+      if (row <= FIRST_MISS && memory[this.#numbers[FIRST_MISS - row] as number] === null) count++;
+    return count;
+  }
+
+  missingLayouts(into: Set<string>): void {
+    const decoder = this.#binding.part.decoder as LayoutDecoder;
+    const { memory, starts, ends } = this.#batch.records;
+    for (const number of this.#numbers) {
+      const record = memory[number] ?? null;
+      if (record !== null)
+        decoder.missingLayouts(record, starts[number] as number, ends[number] as number, into);
+    }
+  }
+
+  begin(): void {
+    const misses = this.#missing.length;
+    if (misses === 0) return;
+    const { table, part, columns: partColumns } = this.#binding;
+    const isLeased = part.decoder instanceof LeasedCounters;
+    const scratch = part.scratch(misses);
+    this.#scratch = scratch;
+    const { memory, starts, ends } = this.#batch.records;
+    for (let miss = 0; miss < misses; miss++) {
+      const id = this.#missing[miss] as string;
+      // Counters that other requests kept meanwhile may be older than what this one read. The next request sees what is kept,
+      // and counts must not decrease, so this one sees the same.
+      if (isLeased && table.copyValid(part, id, this.#now, scratch, miss)) continue;
+      const number = this.#numbers[miss] as number;
+      const record = memory[number] as Buffer | null;
+      const [start, end] = [starts[number] as number, ends[number] as number];
+      const validUntil = part.decoder.decode(record, start, end, scratch, miss, this.#now);
+      if (validUntil !== -Infinity && this.#session.mayKeep(part.keyPrefix, id))
+        table.put(part, id, scratch, miss, validUntil);
+    }
+    for (let c = 0; c < this.#columns.length; c++)
+      this.#spread(scratch[partColumns[c] as number] as Column, this.#columns[c] as Column);
+    this.#session.filled();
+  }
+
+  /** Copies decoded cells to the rows of their misses; `fill` copies lists. */
+  #spread(from: Column, to: Column): void {
+    const rows = this.#from;
+    if (from.kind === 'number' && to.kind === 'number') {
+      for (let i = 0; i < rows.length; i++) {
+        const miss = FIRST_MISS - (rows[i] as number);
+        if (miss < 0) continue;
+        to.values[i] = from.values[miss] as number;
+        to.status[i] = from.status[miss] as number;
+      }
+    } else if (to.kind === 'text' || to.kind === 'vector') {
+      for (let i = 0; i < rows.length; i++) {
+        const miss = FIRST_MISS - (rows[i] as number);
+        if (miss >= 0) copyCell(from, miss, to, i);
+      }
+    }
+  }
+
+  fill(row: number): void {
+    const from = this.#from[row] as number;
+    for (const { column, partColumn, held, status } of this.#lists) {
+      const list = held[row];
+      if (list !== undefined) writeList(column, row, list, status[row] as number);
+      else copyCell(this.#scratch[partColumn] as Column, FIRST_MISS - from, column, row);
+      if (this.#repeats[row] === 1) this.#repeated.add(column, row);
+    }
+  }
+}
+
+/** By position: 1 if an earlier one has the same number. */
+function repeatsIn(numbers: Int32Array): Uint8Array<ArrayBuffer> {
+  const met = new Set<number>();
+  return Uint8Array.from(numbers, (number) => {
+    if (met.has(number)) return 1;
+    met.add(number);
+    return 0;
+  });
+}

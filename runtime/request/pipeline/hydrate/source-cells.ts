@@ -1,0 +1,101 @@
+import type { Column } from '../../../ground/api/columns.js';
+import type { FeatureRead, Plan } from '../../compile/plan.js';
+import type { FeatureSources, SourceReader, SourceRows } from '../../../state/index/feature-source.js';
+import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
+import type { Frame } from '../../../language/frame/frame.js';
+import type { CellRead } from './cell-read.js';
+import { within, type TraceSpan } from '../../../project/tracing/trace-span.js';
+import type { ReadTime } from './read-deadline.js';
+
+/** Readers of a plan's features that are outside the store. */
+export type SourceReaders = ReadonlyMap<FeatureRead, SourceReader>;
+
+/** Prepares a plan's reads of features outside the store. It runs when the pipeline is mounted. */
+export function readersOf(plan: Plan, sources: FeatureSources | undefined): SourceReaders {
+  const readers = new Map<FeatureRead, SourceReader>();
+  for (const { features } of plan.levels)
+    for (const read of features)
+      if (read.source !== undefined && sources !== undefined)
+        readers.set(read, sources.readerOf(read.wants.map(({ feature }) => feature)));
+  return readers;
+}
+
+/** Cells of features outside the store, read in parallel to the round trip of their level. */
+export class SourceCells implements CellRead {
+  readonly count: number;
+  readonly #reader: SourceReader;
+  readonly #columns: readonly Column[];
+  readonly #now: number;
+  readonly #keys: (readonly string[])[] = [];
+  /** By row: number of its key; -1 if an id is missing. */
+  readonly #numbers: Int32Array;
+  /** By key: the first row that was filled from it. */
+  readonly #first: Int32Array;
+  readonly #repeated = new RepeatedLists();
+  #rows: SourceRows | undefined;
+
+  constructor(read: FeatureRead, reader: SourceReader, columns: readonly Column[], frame: Frame) {
+    this.#reader = reader;
+    this.#columns = columns;
+    this.#now = frame.now;
+    this.count = read.scope === 'candidate' ? frame.count : 1;
+    this.#numbers = new Int32Array(this.count);
+    const ids = read.ids.map((slot) => frame.text(slot));
+    const known = new Map<string, number>();
+    for (let row = 0; row < this.count; row++) {
+      const key = ids.map((column) => column.values[row * column.stride] ?? '');
+      this.#numbers[row] = key.includes('') ? -1 : this.#number(key, read.distinct ? undefined : known);
+    }
+    this.#first = new Int32Array(this.#keys.length).fill(-1);
+  }
+
+  /** Number of keys to read. */
+  get keys(): number {
+    return this.#keys.length;
+  }
+
+  #number(key: readonly string[], known: Map<string, number> | undefined): number {
+    if (known === undefined) return this.#keys.push(key) - 1;
+    // A single id is used as it is; several ids are each prefixed with their length, so no two keys have the same text.
+    const text = key.length === 1 ? (key[0] as string) : key.map((id) => `${id.length}:${id}`).join('');
+    const number = known.get(text) ?? this.#keys.push(key) - 1;
+    known.set(text, number);
+    return number;
+  }
+
+  /** @throws MillraceError store_unavailable, deadline_exceeded */
+  async read(deadline: ReadTime, span?: TraceSpan): Promise<void> {
+    const work = (): Promise<SourceRows> => deadline.within(this.#reader.read(this.#keys, deadline.signal));
+    this.#rows = span === undefined ? await work() : await within(span.startFeast(this.keys), work);
+  }
+
+  hasId(row: number): boolean {
+    return (this.#numbers[row] ?? -1) >= 0;
+  }
+
+  missing(): number {
+    return 0; // Feast keeps no entities
+  }
+
+  missingLayouts(): void {
+    // Only records of the store have layouts.
+  }
+
+  begin(): void {
+    // `fill` decodes each row.
+  }
+
+  fill(row: number): void {
+    const number = this.#numbers[row] as number;
+    const first = this.#first[number] as number;
+    if (first >= 0)
+      for (const column of this.#columns) {
+        copyCell(column, first, column, row);
+        this.#repeated.add(column, row);
+      }
+    else {
+      this.#rows?.decode(number, this.#columns, row, this.#now);
+      this.#first[number] = row;
+    }
+  }
+}

@@ -1,0 +1,300 @@
+import { storedId } from '../../../ground/core/entity-id.js';
+import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
+import type { Pieces } from '../../../ground/core/pieces.js';
+import { Violations } from '../../../ground/core/violations.js';
+import type { Plan } from '../../compile/plan.js';
+import type { AttributeDefinition, EntityType } from '../../../project/config/model/entities.js';
+import type { RequestField } from '../../../project/config/model/pipelines.js';
+import { BODY_FIELDS, RANKING_FIELDS } from '../../../project/config/project/reserved-names.js';
+import { describe, isJsonObject, noObject, own } from '../../../ground/core/value-fit.js';
+import { checkCarried, readId, readKey, UnknownFields, type CarriedPlace } from './check-carried.js';
+import type { CarriedRows } from './carried.js';
+import { pageStart, type Paging } from './paging.js';
+
+/** A valid request. */
+export interface RankingRequest {
+  readonly requestId: string;
+  readonly includeEvents: boolean;
+  /** Candidate ids in the order sent, each once; for a pipeline that scores, the id of its one entity. */
+  readonly ids: readonly string[];
+  /** The ids of candidates that were dropped because their id occurred earlier. */
+  readonly duplicates: readonly string[];
+  /** The id of each other entity in the body; a missing entity has no entry. */
+  readonly entityIds: ReadonlyMap<string, string>;
+  /** Attributes that the request carries, by root node. A root without carried attributes has no entry. */
+  readonly carried: ReadonlyMap<string, CarriedRows>;
+  readonly paging: Paging;
+  /** Undeclared fields, with their number of occurrences. */
+  readonly unknownFields: ReadonlyMap<string, number>;
+}
+
+/** Highest page number. */
+export const MOST_PAGES = 1_000_000;
+
+/** Number of candidates that are read before other work on the event loop may run. */
+const PIECE = 8;
+/** The same limit for undeclared fields. */
+const MANY_UNKNOWN = 500;
+
+/** The paging of a pipeline without pages. */
+const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, candidatePageSize: 1 };
+
+/**
+ * Checks a body against the declarations of the pipeline.
+ * @throws MillraceError invalid_body with all violations, up to a limit
+ */
+export function* readRequest(plan: Plan, body: unknown, requestId: string): Pieces<RankingRequest> {
+  const violations = new Violations();
+  if (!isJsonObject(body)) {
+    violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
+    violations.throwIfAny('The request');
+    throw new Error('the violation did not throw');
+  }
+  const unknown = new UnknownFields(plan.definition.request.unknown === 'refuse' ? violations : undefined);
+  const carried = new Map<string, CarriedRows>();
+  const isRanking = plan.definition.task === 'rank';
+  const { ids, duplicates } = isRanking
+    ? yield* readCandidates(plan, body, carried, unknown, violations)
+    : { ids: readScored(plan, body, carried, unknown, violations), duplicates: [] };
+  const entityIds = readFields(plan, body, carried, unknown, violations);
+  const paging = isRanking ? readPaging(plan, body, ids.length + duplicates.length, violations) : NO_PAGING;
+  const includeEvents = own(body, 'include_events') ?? false;
+  if (typeof includeEvents !== 'boolean') {
+    violations.add(
+      '/include_events',
+      'wrong_type',
+      `expected true or false, found ${describe(includeEvents)}`,
+    );
+  }
+  const givenId = own(body, 'request_id') ?? undefined;
+  const id = givenId === undefined ? undefined : readId(givenId, '/request_id', violations);
+  violations.throwIfAny('The request');
+  return {
+    requestId: id ?? requestId,
+    includeEvents: includeEvents === true,
+    ids,
+    duplicates,
+    entityIds,
+    carried,
+    paging,
+    unknownFields: unknown.counts,
+  };
+}
+
+function* readCandidates(
+  plan: Plan,
+  body: JsonObject,
+  carried: Map<string, CarriedRows>,
+  unknown: UnknownFields,
+  violations: Violations,
+): Pieces<Pick<RankingRequest, 'ids' | 'duplicates'>> {
+  const list = own(body, 'candidates');
+  const { limits, candidateType, request } = plan.definition;
+  if (!Array.isArray(list)) {
+    const found = list === undefined ? 'it is missing' : `found ${describe(list)}`;
+    violations.add(
+      '/candidates',
+      'wrong_type',
+      `expected a list of candidates such as [{"${plan.candidateType.key}":"…"}]; ${found}`,
+    );
+    return { ids: [], duplicates: [] };
+  }
+  const candidates = list as readonly JsonValue[];
+  if (candidates.length > limits.candidates) {
+    violations.add(
+      '/candidates',
+      'too_many',
+      `${candidates.length} candidates; this pipeline takes at most ${limits.candidates}`,
+    );
+    return { ids: [], duplicates: [] };
+  }
+  const key = plan.candidateType.key;
+  const ids: string[] = [];
+  const duplicates: string[] = [];
+  const seen = new Set<string>();
+  /** The candidates without duplicates; undefined while there are none. */
+  let kept: JsonValue[] | undefined;
+  let carriesMore = false;
+  let unknownBefore = 0;
+  for (let i = 0; i < candidates.length; i++) {
+    if (i % PIECE === PIECE - 1 || unknown.total - unknownBefore > MANY_UNKNOWN) {
+      unknownBefore = unknown.total;
+      yield;
+    }
+    const candidate = candidates[i];
+    if (!isJsonObject(candidate)) {
+      violations.add(`/candidates/${i}`, 'wrong_type', noObject(key, candidate));
+      continue;
+    }
+    const id = readKey(candidate, plan.candidateType, `/candidates/${i}/${key}`, violations);
+    if (id === undefined) ids.push('');
+    else if (seen.has(id)) {
+      if (request.duplicates === 'refuse')
+        violations.add(
+          `/candidates/${i}/${key}`,
+          'duplicate_id',
+          'this candidate is already in the list, and the pipeline rejects duplicates',
+        );
+      kept ??= candidates.slice(0, i);
+      duplicates.push(id);
+    } else {
+      seen.add(id);
+      ids.push(id);
+      kept?.push(candidate);
+    }
+    const more = checkCarried(candidate, plan.candidateType, request.candidates, plan.entities, {
+      pointer: `/candidates/${i}`,
+      field: 'candidates',
+      violations,
+      unknown,
+    });
+    if (more) carriesMore = true;
+  }
+  if (carriesMore) carried.set(candidateType.value, (kept ?? candidates) as CarriedRows);
+  return { ids, duplicates };
+}
+
+/** Reads the entity to score, which is named after its type. */
+function readScored(
+  plan: Plan,
+  body: JsonObject,
+  carried: Map<string, CarriedRows>,
+  unknown: UnknownFields,
+  violations: Violations,
+): string[] {
+  const { candidateType: type, definition } = plan;
+  const value = own(body, type.name) ?? undefined;
+  if (value === undefined) {
+    violations.add(`/${type.name}`, 'missing', `expected ${type.name}, but it is missing`);
+    return [];
+  }
+  const where = { pointer: `/${type.name}`, field: type.name, violations, unknown };
+  const id = readEntity(plan, value, type, definition.request.candidates, where, carried);
+  return id === undefined ? [] : [id];
+}
+
+/** Reads the other entities and the scalars of the body. */
+function readFields(
+  plan: Plan,
+  body: JsonObject,
+  carried: Map<string, CarriedRows>,
+  unknown: UnknownFields,
+  violations: Violations,
+): Map<string, string> {
+  const ids = new Map<string, string>();
+  const { fields } = plan.definition.request;
+  for (const field of fields.values()) {
+    const value = own(body, field.name) ?? undefined;
+    const pointer = `/${field.name}`;
+    if (value === undefined) {
+      if (!field.optional && !isSpelt(body, field))
+        violations.add(pointer, 'missing', `expected ${field.name}, but it is missing`);
+      continue;
+    }
+    if (field.kind === 'scalar') continue; // an attribute of the request itself; see readScalars
+    const entity = plan.entities.get(field.entity);
+    if (entity === undefined) continue;
+    const where = { pointer, field: field.name, violations, unknown };
+    const id = readEntity(plan, value, entity, new Map(), where, carried);
+    if (id !== undefined) ids.set(field.name, id);
+  }
+  readScalars(plan, body, carried, unknown, violations);
+  return ids;
+}
+
+/** Whether a reference is given in its other spelling. */
+function isSpelt(body: JsonObject, field: RequestField): boolean {
+  if (field.kind !== 'scalar' || field.type.kind !== 'ref') return false;
+  return (own(body, `${field.name}_id`) ?? undefined) !== undefined;
+}
+
+/** Reads an entity of the body and its carried attributes. @returns its id, if it is valid */
+function readEntity(
+  plan: Plan,
+  value: JsonValue,
+  entity: EntityType,
+  declared: ReadonlyMap<string, AttributeDefinition>,
+  where: CarriedPlace,
+  carried: Map<string, CarriedRows>,
+): string | undefined {
+  const { pointer, field, violations } = where;
+  if (!isJsonObject(value)) {
+    violations.add(pointer, 'wrong_type', noObject(entity.key, value));
+    return undefined;
+  }
+  const given = own(value, entity.key);
+  // An empty query is valid and means browsing. It does not identify an entity of the index.
+  const id =
+    given === '' && entity.key === 'query'
+      ? ''
+      : readKey(value, entity, `${pointer}/${entity.key}`, violations);
+  if (checkCarried(value, entity, declared, plan.entities, where)) carried.set(field, [value]);
+  return id === undefined ? undefined : storedId(entity, id);
+}
+
+/** Reads the scalars, which are attributes of the request itself. */
+function readScalars(
+  plan: Plan,
+  body: JsonObject,
+  carried: Map<string, CarriedRows>,
+  unknown: UnknownFields,
+  violations: Violations,
+): void {
+  const { fields } = plan.definition.request;
+  const request = plan.entities.get('request');
+  const declared = new Map(
+    [...fields.values()].flatMap((field) => (field.kind === 'scalar' ? [[field.name, field] as const] : [])),
+  );
+  const { task, candidateType } = plan.definition;
+  const ownFields = task === 'rank' ? RANKING_FIELDS : [...BODY_FIELDS, candidateType.value];
+  const rest: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
+  for (const [name, value] of Object.entries(body)) {
+    if (!ownFields.includes(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;
+  }
+  if (request === undefined) return;
+  const where = { pointer: '', field: '', violations, unknown };
+  if (checkCarried(rest, request, declared, plan.entities, where)) carried.set('request', [rest]);
+}
+
+/**
+ * @param sent number of candidates in the body including duplicates, because a client pages over the list that it sent
+ */
+function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Violations): Paging {
+  const { page, limits } = plan.definition;
+  const number = (field: string, otherwise: number, least: number, most: number): number => {
+    const value = own(body, field) ?? otherwise;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+    violations.add(
+      `/${field}`,
+      'out_of_range',
+      `expected a whole number from ${least} to ${most}, found ${describe(value)}`,
+    );
+    return otherwise;
+  };
+  // No candidates give an empty answer, so their page size may be 0.
+  const leastPage = sent === 0 ? 0 : 1;
+  const paging = {
+    userPage: number('user_page', 0, 0, MOST_PAGES),
+    userPageSize: number('user_page_size', page.size, 1, page.maxSize),
+    candidatePage: number('candidate_page', 0, 0, MOST_PAGES),
+    candidatePageSize: number('candidate_page_size', sent, leastPage, limits.candidates),
+  };
+  const statesBoth = [own(body, 'user_page_size'), own(body, 'candidate_page_size')].every(
+    (size) => typeof size === 'number',
+  );
+  if (sent > 0 && statesBoth && paging.userPageSize > paging.candidatePageSize) {
+    violations.add(
+      '/user_page_size',
+      'out_of_range',
+      `expected at most candidate_page_size, which is ${paging.candidatePageSize}, found ${describe(paging.userPageSize)}`,
+    );
+  }
+  if (sent > 0 && pageStart(paging) + paging.userPageSize <= 0) {
+    violations.add(
+      '/user_page',
+      'before_candidates',
+      `page ${paging.userPage} lies wholly before the candidates of candidate page ${paging.candidatePage}`,
+    );
+  }
+  return paging;
+}

@@ -1,0 +1,220 @@
+import type { FeatureRead, HydrationNode, Plan } from '../compile/plan.js';
+import type { Generations } from '../../state/counters/generations.js';
+import { OWN_WRITES_ONLY, type Changes, type Coherence } from '../../state/store/coherence.js';
+import { counterKey } from '../../state/store/keys.js';
+import { EntityTable, type TableCounts } from './entity-table.js';
+import { InFlight } from './in-flight.js';
+import { LeasedCounters } from './leased-counters.js';
+import { LeasedRecord } from './leased-record.js';
+import { PlanParts } from './plan-parts.js';
+import type { TablePart } from './table-part.js';
+
+export interface ResidentOptions {
+  /** The entity types to keep; undefined for all types that a plan reads. */
+  readonly types?: ReadonlySet<string>;
+  /** Limit of the bytes of all tables together. */
+  readonly bytes: number;
+  /** How long counters are kept, in milliseconds, because their writes by other processes are not reported. 0: not at all. */
+  readonly counterLease?: number;
+  /** Creates the coherence of the tables, given the prefixes of the keys that fill them. */
+  readonly coherence: (keyPrefixes: readonly string[]) => Coherence;
+}
+
+/** Where a node or feature read of a plan finds its cells. */
+export interface PartBinding {
+  readonly table: EntityTable;
+  readonly part: TablePart;
+  /** For each column of the read: the column of the part. */
+  readonly columns: readonly number[];
+}
+
+/** The size and the counters of one table. */
+export interface TableState extends Readonly<TableCounts> {
+  readonly type: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/**
+ * The entities that this process keeps decoded, for all its plans: one table for each entity type, with one limit of
+ * bytes for all. Readers must call `isCurrent` in the same turn of the event loop.
+ */
+export class ResidentTables implements Changes {
+  readonly inFlight = new InFlight();
+  /** The counters of all entities together; undefined if they are always read from the store. */
+  readonly allCounters: LeasedRecord | undefined;
+  readonly #mostBytes: number;
+  readonly #coherence: Coherence | undefined;
+  readonly #tables: readonly EntityTable[];
+  /** By prefix of the keys that fill the part. */
+  readonly #parts = new Map<string, { readonly table: EntityTable; readonly part: TablePart }>();
+  /** A WeakMap, because plans are replaced while the tables stay. */
+  readonly #bindings = new WeakMap<HydrationNode | FeatureRead, PartBinding>();
+  readonly #types: ReadonlySet<string> | undefined;
+  readonly #counterLease: number;
+  #hand = 0;
+  #generation = 0;
+
+  constructor(plans: readonly Plan[], options: ResidentOptions) {
+    this.#mostBytes = options.bytes;
+    this.#types = options.types;
+    this.#counterLease = options.counterLease ?? 0;
+    const wanted = new PlanParts(plans, this.#counterLease);
+    const types = [...wanted.types].filter((type) => this.#keeps(type));
+    this.#tables = types.map((type) => new EntityTable(type, wanted.partsOf(type)));
+    for (const table of this.#tables)
+      for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
+    this.#bind(plans, wanted);
+    const followed = [...this.#parts].filter(([, { part }]) => !(part.decoder instanceof LeasedCounters));
+    const prefixes = followed.map(([prefix]) => prefix);
+    const [plan] = plans;
+    if (!this.isEmpty && this.#counterLease > 0 && plan !== undefined)
+      this.allCounters = new LeasedRecord(counterKey(plan.prefix, [], []), this.#counterLease);
+    if (this.isEmpty) this.#coherence = undefined;
+    else this.#coherence = prefixes.length === 0 ? OWN_WRITES_ONLY : options.coherence(prefixes);
+  }
+
+  /** Uses the generations of counters of the plans that serve from now on. */
+  follow(generations: Generations): void {
+    for (const { part } of this.#parts.values())
+      if (part.decoder instanceof LeasedCounters) part.decoder.follow(generations);
+  }
+
+  /**
+   * Also serves other plans from the existing tables, if the tables hold everything that they read.
+   * @returns false if the plans read other columns or decode them differently; nothing is changed then
+   */
+  adopt(plans: readonly Plan[]): boolean {
+    return this.#bind(plans, new PlanParts(plans, this.#counterLease));
+  }
+
+  #bind(plans: readonly Plan[], wanted: PlanParts): boolean {
+    const places = new Map<string, { readonly table: EntityTable; readonly part: TablePart; at: number[] }>();
+    for (const type of wanted.types) {
+      if (!this.#keeps(type)) continue;
+      for (const { group, keyPrefix, definitions } of wanted.partsOf(type)) {
+        const held = this.#parts.get(keyPrefix);
+        const at = definitions.map((definition) => held?.part.definitions.indexOf(definition) ?? -1);
+        if (held === undefined || at.includes(-1)) return false;
+        places.set(`${type}:${group}`, { ...held, at });
+      }
+    }
+    for (const { levels } of plans) {
+      for (const read of levels.flatMap(({ nodes, features }) => [...nodes, ...features])) {
+        const taken = wanted.taken(read);
+        const place = taken && places.get(`${taken.type}:${taken.group}`);
+        if (taken === undefined || place === undefined) continue;
+        const { table, part, at } = place;
+        const columns = taken.columns.map((column) => at[column] ?? -1);
+        this.#bindings.set(read, Object.freeze({ table, part, columns }));
+      }
+    }
+    return true;
+  }
+
+  #keeps(type: string): boolean {
+    return this.#types?.has(type) ?? true;
+  }
+
+  /** Whether no entity type is kept. */
+  get isEmpty(): boolean {
+    return this.#tables.length === 0;
+  }
+
+  /** Starts to follow the writes of other processes. */
+  start(): void {
+    this.#coherence?.start(this);
+  }
+
+  close(): void {
+    this.#coherence?.close();
+    this.flush();
+  }
+
+  /** Undefined if the type of the read is not kept. */
+  bindingOf(read: HydrationNode | FeatureRead): PartBinding | undefined {
+    return this.#bindings.get(read);
+  }
+
+  /** Whether the tables may be read and filled now. */
+  isCurrent(): boolean {
+    return this.#coherence?.isCurrent() ?? false;
+  }
+
+  /** Number of flushes. A table that was current before a flush is not current after it. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** See `Coherence.renew`. */
+  renew(): Promise<boolean> | undefined {
+    return this.#coherence?.renew();
+  }
+
+  invalidate(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const idAt = idStart(key);
+      const found = this.#parts.get(key.slice(0, idAt));
+      if (found === undefined) {
+        if (key === this.allCounters?.key) {
+          this.inFlight.written(key);
+          this.allCounters.drop();
+        }
+        continue;
+      }
+      this.inFlight.written(key);
+      found.table.counts.invalidations++;
+      found.table.invalidate(found.part, key.slice(idAt));
+    }
+  }
+
+  flush(): void {
+    this.#generation++;
+    this.inFlight.anything();
+    this.allCounters?.drop();
+    for (const table of this.#tables) {
+      table.flush();
+      table.counts.flushes++;
+    }
+  }
+
+  /**
+   * Evicts rows if the tables exceed their limit, and flushes tables that are almost empty. Call it after filling them.
+   */
+  trim(): void {
+    this.#evict();
+    for (const table of this.#tables) if (table.isHollow) table.flush();
+  }
+
+  #evict(): void {
+    const enough = (): boolean => this.bytes <= this.#mostBytes;
+    if (enough()) return;
+    // Two rounds of one clock hand over all tables: the first round may only clear the marks of recently used rows.
+    for (let visits = 2 * this.#tables.length + 1; visits > 0; visits--) {
+      if (this.#tables[this.#hand]?.evict(enough) === true) return;
+      this.#hand = (this.#hand + 1) % this.#tables.length;
+    }
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const table of this.#tables) bytes += table.bytes;
+    return bytes;
+  }
+
+  states(): TableState[] {
+    return this.#tables.map((table) => ({
+      type: table.type,
+      rows: table.size,
+      bytes: table.bytes,
+      ...table.counts,
+    }));
+  }
+}
+
+/** Offset of the id: it follows the prefix, group and type, none of which contains a colon. */
+function idStart(key: string): number {
+  const group = key.indexOf(':') + 1;
+  const type = key.indexOf(':', group) + 1;
+  return key.indexOf(':', type) + 1;
+}

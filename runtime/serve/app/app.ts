@@ -1,0 +1,121 @@
+import { packageFinder } from '../../request/compile/find-package.js';
+import type { ReloadReport } from '../http/instance.js';
+import type { Settings } from '../../project/settings/settings.js';
+import { openTracing } from '../../project/tracing/open-tracing.js';
+import { AppMetrics } from './app-metrics.js';
+import type { Overrides } from './container/services.js';
+import { TOKENS } from './container/tokens.js';
+import { announce } from './project/announce.js';
+import { compareGenerations } from './project/compare-generations.js';
+import { compileProject, type CompiledProject } from './project/compile-project.js';
+import { Consumption, type ConsumeOptions } from './project/consumption.js';
+import { refreshEditorSchemas } from './project/editor-schemas.js';
+import type { Generation } from './project/generation.js';
+import { keepTypes } from './project/keep-types.js';
+import { openFirst, openNext } from './project/open-generation.js';
+import { LEDGER_MS, openRecording } from './project/recording.js';
+import { logReload, Reloader } from './project/reloader.js';
+import { openLog } from './process/open-log.js';
+import { RunningApp, type App } from './running-app.js';
+
+/** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
+const FLUSH_MS = 3000;
+
+export interface AppOverrides extends Overrides {
+  /** Whether requests are recorded in the ledger, and the sinks of the project are opened. By default not. */
+  readonly records?: boolean;
+  /** How the sources of the project are read; by default they are not. */
+  readonly consumes?: ConsumeOptions;
+  /** Tells the user of each reload; by default in the log. */
+  readonly tellReload?: (report: ReloadReport) => void;
+}
+
+/**
+ * Loads, validates, compiles and warms up the project, connects the store, and wires the services. Nothing listens yet.
+ * Every part of a running service is started here, and stopped in `close`.
+ * @throws ProjectInvalidError before the store is touched; MillraceError invalid_setting, store_unavailable,
+ *   data_folder_in_use
+ */
+export async function createApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
+  const { project, reloadDiff: last, ledgerDir: ledger } = settings;
+  const { records = false, consumes, keys } = overrides;
+  const watches = settings.reload === 'watch';
+  const logger = overrides.logger ?? openLog(settings);
+  const tracing =
+    overrides.tracing ?? (await openTracing(settings, { findPackage: packageFinder(project), logger }));
+  const recording = records ? openRecording(settings, logger) : undefined;
+  const appMetrics = new AppMetrics();
+  const pluginHost = { logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now };
+
+  const compile = async (): Promise<CompiledProject> => {
+    const options = {
+      ...settings,
+      ...recording?.options,
+      ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
+      pluginHost,
+    };
+    const compiled = await compileProject(project, options, appMetrics.outbound);
+    if (watches) await refreshEditorSchemas(project, compiled, logger);
+    return compiled;
+  };
+  // Only the reloader keeps `first`, so that it can be freed after a reload: no function below may use it.
+  const { services, first } = await openFirst(settings, compile, {
+    experiments: records,
+    ...overrides,
+    logger,
+    tracing,
+    ...(recording === undefined ? {} : { ledger: recording.sinks.ledger }),
+  });
+  const prepare = async (generation: Generation): Promise<void> => {
+    void recording?.sinks.use(generation.sinks);
+    await announce(services, generation.config);
+    if (watches) await keepTypes(project, generation, logger);
+  };
+  await prepare(first);
+
+  const instance = services.resolve(TOKENS.instance);
+  const tellReload = overrides.tellReload ?? ((report: ReloadReport) => logReload(logger, report));
+  const consumption = consumes && new Consumption(consumes, services, logger, () => reloader.current);
+  const reloader: Reloader = new Reloader(first, {
+    logger,
+    report: (report) => {
+      instance.reloaded(report);
+      tellReload(report);
+    },
+    compile,
+    create: async (compiled) => {
+      const next = await openNext(services, compiled);
+      void consumption?.use(next);
+      await prepare(next);
+      return next;
+    },
+    compare:
+      last === 0 ? undefined : (before, next) => compareGenerations(before, next, { ledger, last, logger }),
+  });
+  appMetrics.register(services, { reloader, recording, tracing, keys });
+  consumption?.show(services);
+  await consumption?.use(first);
+
+  const store = services.resolve(TOKENS.store);
+  const close = async (): Promise<void> => {
+    await consumption?.close();
+    await reloader.close();
+    // The last requests and their effects have ended by now.
+    const written = recording?.sinks.ledger.close(LEDGER_MS);
+    const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
+    await services.resolve(TOKENS.stops)?.close();
+    await services.resolve(TOKENS.serviceSchemas)?.close();
+    await store.close();
+    await flushed;
+    await written;
+  };
+  return new RunningApp(reloader, {
+    store,
+    logger,
+    metrics: services.resolve(TOKENS.metrics),
+    admission: services.resolve(TOKENS.admission),
+    keys,
+    sources: consumption?.sources,
+    close,
+  });
+}

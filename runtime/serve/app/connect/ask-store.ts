@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { pino } from 'pino';
+import { MillraceError } from '../../../ground/api/errors.js';
+import type { ProjectConfig } from '../../../project/config/model/project.js';
+import { ServiceSchemas } from '../../../state/index/service-schemas.js';
+import { checkStoredFit } from '../../../state/index/stored-fit.js';
+import type { Settings } from '../../../project/settings/settings.js';
+import { LayoutRegistry } from '../../../state/store/layout-registry.js';
+import { StoreMonitor } from '../../../state/store/store-monitor.js';
+import type { Store } from '../../../state/store/store.js';
+import { openEngine } from '../container/store-engines.js';
+import type { Answer } from './connection.js';
+import { type CuratedIds, unknownCuratedIds } from './curated-ids.js';
+
+interface StoreProbe {
+  readonly server: string;
+  readonly ask: () => Promise<Answer>;
+}
+
+/**
+ * How to ask the store of the settings whether this project can use it.
+ * @param curated ids of rules that the store should hold
+ * @param timeoutMs how long the store may take
+ */
+export function askStore(
+  settings: Settings,
+  config: ProjectConfig,
+  curated: readonly CuratedIds[],
+  timeoutMs: number,
+): StoreProbe {
+  // Connecting ends first, so that the answer says why there is no connection.
+  const openWithin = Math.ceil(timeoutMs / 2);
+  if (settings.store === 'embedded')
+    return { server: settings.dataDir, ask: () => askFolder(settings, config, curated, openWithin) };
+  return { server: addressOf(settings), ask: () => askEngine(settings, config, curated, openWithin) };
+}
+
+function addressOf({ redisUrl, redisCluster, redisSentinels }: Settings): string {
+  const list = [redisCluster, redisSentinels].find((some) => some.length > 0);
+  return list === undefined ? hostOf(redisUrl) : list.map(({ host, port }) => `${host}:${port}`).join(', ');
+}
+
+/** An address without user and password. */
+function hostOf(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
+
+/** A folder that does not exist is not created. One that a service uses is fine. */
+async function askFolder(
+  settings: Settings,
+  config: ProjectConfig,
+  curated: readonly CuratedIds[],
+  openWithin: number,
+): Promise<Answer> {
+  if (!existsSync(settings.dataDir)) return { state: 'ok', detail: 'the folder is made at the first start' };
+  try {
+    return await askEngine(settings, config, curated, openWithin);
+  } catch (error) {
+    if (error instanceof MillraceError && error.code === 'data_folder_in_use')
+      return { state: 'ok', detail: 'a running service uses the folder' };
+    throw error;
+  }
+}
+
+async function askEngine(
+  settings: Settings,
+  config: ProjectConfig,
+  curated: readonly CuratedIds[],
+  openWithin: number,
+): Promise<Answer> {
+  const logger = pino({ level: 'silent' });
+  const monitor = new StoreMonitor(logger);
+  const engine = await openEngine(settings, logger, monitor, openWithin);
+  const { store } = engine;
+  try {
+    await store.ping();
+    const version = await engine.version();
+    const sampled = await lookInto(store, settings, config, monitor);
+    const found = `${version}; ${sampled === 0 ? 'no entities of this project yet' : 'the stored entities fit'}`;
+    const [first, ...others] = monitor.warnings();
+    if (first === undefined) {
+      const unknown = await unknownCuratedIds(store, settings.prefix, curated);
+      if (unknown === undefined) return { state: 'ok', detail: found };
+      const help = 'load these entities, or correct the ids of the rules';
+      return { state: 'warning', detail: `${version}; ${unknown}`, help };
+    }
+    const more = others.length === 0 ? '' : `; ${others.length} more`;
+    return { state: 'warning', detail: `${version}; ${first.detail}${more}`, help: REMEDIES[first.code] };
+  } finally {
+    await store.close();
+  }
+}
+
+const REMEDIES = {
+  store_evicts: 'set maxmemory-policy noeviction in Redis',
+  schemas_differ: 'give each project its own prefix, in millrace.yaml or MILLRACE_PREFIX',
+  values_misfit: 'load the entities again, or undo the change of the schema',
+} as const;
+
+/** Compares what is stored with the schemas of the project. @returns how many entities were looked at */
+async function lookInto(
+  store: Store,
+  { prefix, project }: Settings,
+  config: ProjectConfig,
+  monitor: StoreMonitor,
+): Promise<number> {
+  const layouts = new LayoutRegistry(store, prefix);
+  const parts = { store, layouts, prefix, monitor };
+  await new ServiceSchemas({ ...parts, instance: '', project }).look(config);
+  await checkStoredFit(config.entities, parts);
+  return [...monitor.samples.values()].reduce((total, { records }) => total + records, 0);
+}

@@ -1,0 +1,247 @@
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
+import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import type { Plan } from '../../../request/compile/plan.js';
+import type { ProjectConfig } from '../../../project/config/model/project.js';
+import { IdHasher } from '../../../ground/core/id-hasher.js';
+import { describeError } from '../../../ground/core/describe-error.js';
+import { followGenerations } from '../../../state/counters/generation-record.js';
+import { Generations } from '../../../state/counters/generations.js';
+import { EntityIndex } from '../../../state/index/entity-index.js';
+import { eventTimesOf } from '../../../project/settings/feature-settings.js';
+import { NO_SOURCES, type FeatureSources } from '../../../state/index/feature-source.js';
+import { Scans } from '../../../state/index/export/scans.js';
+import { FeatureStore } from '../../../state/index/feature-store.js';
+import { FeastWrites } from '../../../state/index/feast-writes.js';
+import { OnlineFeatures } from '../../../state/index/online-features.js';
+import { EventCounts } from '../../feedback/count-events.js';
+import { Feedback } from '../../feedback/feedback.js';
+import { Forget } from '../../../state/privacy/forget.js';
+import { historyNeedsOf } from '../../feedback/history-needs.js';
+import { openEventCodes } from '../../../state/store/event-codes.js';
+import { redisSettings } from '../../../project/settings/redis-settings.js';
+import type { Settings } from '../../../project/settings/settings.js';
+import { leaseResidentTables } from './resident.js';
+import type { Lease } from './shared.js';
+import { TOKENS, type OpenSources } from './tokens.js';
+
+/**
+ * Registers the services of one generation of the project in a child of the process's container.
+ * @returns a function that releases the services that the generation shares with others
+ * @throws MillraceError store_unavailable if a source of features does not answer; invalid_setting
+ */
+export async function registerGeneration(
+  container: DependencyContainer,
+  config: ProjectConfig,
+  plans: readonly Plan[],
+): Promise<() => Promise<void>> {
+  const settings = container.resolve(TOKENS.settings);
+  const sources = await leaseSources(container, config.views, settings);
+  const codes = await openEventCodes(
+    container.resolve(TOKENS.store),
+    settings.prefix,
+    config.events.keys(),
+  ).catch(async (error: unknown) => {
+    await sources.release();
+    throw error;
+  });
+  const resident = await leaseResidentTables(container, plans, settings, config).catch(
+    async (error: unknown) => {
+      await sources.release();
+      throw error;
+    },
+  );
+  container.register(TOKENS.featureSources, { useValue: sources.value.sources });
+  container.register(TOKENS.resident, { useValue: resident.value });
+  container.register(TOKENS.eventCodes, { useValue: codes });
+  const generations = new Generations();
+  const unfollow = await follow(container, generations, config, plans).catch(async (error: unknown) => {
+    await Promise.all([sources.release(), resident.release()]);
+    throw error;
+  });
+  resident.value.follow(generations);
+  registerData(container, config);
+  registerOnline(container, config);
+  registerFeedback(container, config, plans, generations);
+  return async () => {
+    unfollow();
+    await Promise.all([sources.release(), resident.release()]);
+  };
+}
+
+/** Follows the generations of counters, if the project has counters. @returns a function that ends it */
+async function follow(
+  container: DependencyContainer,
+  generations: Generations,
+  { counters }: ProjectConfig,
+  plans: readonly Plan[],
+): Promise<() => void> {
+  if (counters.size === 0) return () => undefined;
+  for (const { levels } of plans)
+    for (const { features } of levels) for (const read of features) read.counters?.follow(generations);
+  const { prefix } = container.resolve(TOKENS.settings);
+  const logger = container.resolve(TOKENS.logger);
+  return followGenerations(generations, container.resolve(TOKENS.store), prefix, (error) => {
+    logger.warn({ error: describeError(error) }, 'the generations of counters could not be read');
+  });
+}
+
+/** Registers the services that store entities and features: they need only the schemas. */
+export function registerData(
+  container: DependencyContainer,
+  { entities: types, views, pipelines }: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'>,
+): void {
+  const settings = container.resolve(TOKENS.settings);
+  const { prefix } = settings;
+  container.register(TOKENS.entityIndex, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new EntityIndex({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          types,
+        }),
+    ),
+  });
+  container.register(TOKENS.featureStore, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new FeatureStore({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          views,
+          types,
+          eventTimes: eventTimesOf(settings),
+          ledger: c.resolve(TOKENS.ledger),
+          hasher: hasherOf(settings, pipelines),
+          clock: c.resolve(TOKENS.clock),
+        }),
+    ),
+  });
+  container.register(TOKENS.feastWrites, {
+    useFactory: instanceCachingFactory(
+      (c) => new FeastWrites({ features: c.resolve(TOKENS.featureStore), views, types }),
+    ),
+  });
+  container.register(TOKENS.scans, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new Scans({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          views,
+          types,
+        }),
+    ),
+  });
+  container.register(TOKENS.forget, {
+    useFactory: instanceCachingFactory((c) => {
+      const { ledgerDir: folder, idSalt } = c.resolve(TOKENS.settings);
+      return new Forget({ store: c.resolve(TOKENS.store), prefix, views, types, ledger: { folder, idSalt } });
+    }),
+  });
+}
+
+/** Registers the reads of features. The sources of features must be registered. */
+export function registerOnline(
+  container: DependencyContainer,
+  { entities: types, views }: Pick<ProjectConfig, 'entities' | 'views'>,
+): void {
+  const { prefix, onlineMs } = container.resolve(TOKENS.settings);
+  container.register(TOKENS.onlineFeatures, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new OnlineFeatures({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          views,
+          types,
+          sources: c.resolve(TOKENS.featureSources),
+          clock: c.resolve(TOKENS.clock),
+          limitMs: onlineMs,
+        }),
+    ),
+  });
+}
+
+function registerFeedback(
+  container: DependencyContainer,
+  { entities: types, pipelines, events, counters }: ProjectConfig,
+  plans: readonly Plan[],
+  generations: Generations,
+): void {
+  const settings = container.resolve(TOKENS.settings);
+  const { prefix, oldestEventTime, historyRetention, counterHorizon } = settings;
+  container.register(TOKENS.feedback, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new Feedback({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          types,
+          kinds: events,
+          codes: c.resolve(TOKENS.eventCodes),
+          needs: historyNeedsOf(plans, c.resolve(TOKENS.eventCodes), historyRetention),
+          oldestEvent: oldestEventTime,
+          ledger: c.resolve(TOKENS.ledger),
+          hasher: hasherOf(settings, pipelines),
+          clock: c.resolve(TOKENS.clock),
+          ...(counters.size === 0
+            ? {}
+            : {
+                counts: new EventCounts({
+                  counters,
+                  generations,
+                  types,
+                  prefix,
+                  layouts: c.resolve(TOKENS.layouts),
+                  horizon: counterHorizon,
+                  clock: c.resolve(TOKENS.clock),
+                }),
+              }),
+        }),
+    ),
+  });
+}
+
+/** Replaces ids in the records of feedback and of rows: those that the records of any pipeline hide. */
+function hasherOf(
+  { hashIds, idSalt }: Pick<Settings, 'hashIds' | 'idSalt'>,
+  pipelines: ProjectConfig['pipelines'],
+): IdHasher {
+  const hidden = pipelines.flatMap(({ log }) => [...(log?.hash.keys() ?? [])]);
+  return new IdHasher(idSalt, new Set([...hashIds, ...hidden]));
+}
+
+/** Opens the feature views outside the store. Their client is loaded only for projects that have such views. */
+export async function openSourcesOf(
+  views: ProjectConfig['views'],
+  settings: Settings,
+): Promise<FeatureSources> {
+  if (![...views.values()].some(({ source }) => source !== undefined)) return NO_SOURCES;
+  const { openFeastSources } = await import('../../../state/feast/feast-sources.js');
+  return await openFeastSources(views.values(), redisSettings(settings));
+}
+
+/** Leases the feature views outside the store. */
+async function leaseSources(
+  container: DependencyContainer,
+  views: ProjectConfig['views'],
+  settings: Settings,
+): Promise<Lease<OpenSources>> {
+  const urls = new Set(Array.from(views.values()).flatMap(({ source }) => (source ? [source.url] : [])));
+  const servers = [...urls]
+    .map((url) => url ?? '')
+    .sort()
+    .join(' ');
+  return container.resolve(TOKENS.openSources).lease(
+    (open) => open.servers === servers,
+    async () => {
+      return { servers, sources: await openSourcesOf(views, settings) };
+    },
+  );
+}

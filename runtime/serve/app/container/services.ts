@@ -1,0 +1,122 @@
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import type { ServedKeys } from '../../access/served-keys.js';
+import { Admission } from '../../http/admission/admission.js';
+import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
+import { Edge } from '../../http/edge/edge.js';
+import { BodyMemory } from '../../http/bodies/body-memory.js';
+import { Stops } from '../../../request/experiments/stops.js';
+import { Instance } from '../../http/instance.js';
+import { NO_LEDGER, type Ledger } from '../../../state/ledger/ledger.js';
+import { ServiceSchemas } from '../../../state/index/service-schemas.js';
+import { EdgeMetrics } from '../../metrics/edge-metrics.js';
+import { HttpMetrics } from '../../metrics/http-metrics.js';
+import type { ResidentTables } from '../../../request/resident/resident-tables.js';
+import type { Settings } from '../../../project/settings/settings.js';
+import { LayoutRegistry } from '../../../state/store/layout-registry.js';
+import { StoreMonitor } from '../../../state/store/store-monitor.js';
+import type { Store } from '../../../state/store/store.js';
+import type { Tracing } from '../../../project/tracing/tracing.js';
+import { watchWrites } from '../../../state/store/watched-store.js';
+import { Shared } from './shared.js';
+import { onlyWriter, openEngine } from './store-engines.js';
+import { openAudit, openLog } from '../process/open-log.js';
+import { TOKENS, type Clock, type OpenSources } from './tokens.js';
+
+/** The overrides of a caller: test doubles, and the state of the process. */
+export interface Overrides {
+  readonly store?: Store;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly instance?: Instance;
+  /** The keys that requests need; undefined if they need none. */
+  readonly keys?: ServedKeys | undefined;
+  readonly tracing?: Tracing | undefined;
+  /** Where requests are recorded; by default nowhere. */
+  readonly ledger?: Ledger | undefined;
+  /** Whether requests take part in experiments. By default not. */
+  readonly experiments?: boolean;
+}
+
+/**
+ * Registers the services that live as long as the process, each next to its test double. `registerGeneration` registers
+ * the services of one generation of the project.
+ * @throws MillraceError store_unavailable, data_folder_in_use
+ */
+export async function registerServices(
+  container: DependencyContainer,
+  settings: Settings,
+  overrides: Overrides,
+): Promise<DependencyContainer> {
+  container.register(TOKENS.settings, { useValue: settings });
+  const logger = overrides.logger ?? openLog(settings);
+  container.register(TOKENS.logger, { useValue: logger });
+  container.register(TOKENS.auditLog, {
+    useFactory: instanceCachingFactory(() => openAudit(settings, logger)),
+  });
+  container.register(TOKENS.clock, { useValue: overrides.clock ?? Date.now });
+  container.register(TOKENS.metrics, {
+    useFactory: instanceCachingFactory(() => new HttpMetrics(new Registry())),
+  });
+  container.register(TOKENS.admission, {
+    useFactory: instanceCachingFactory((c) => {
+      const metrics = new AdmissionMetrics(c.resolve(TOKENS.metrics).registry);
+      const admission = new Admission(settings, metrics);
+      metrics.watch(admission);
+      return admission;
+    }),
+  });
+  container.register(TOKENS.edge, {
+    useFactory: instanceCachingFactory(
+      (c) => new Edge(settings, new EdgeMetrics(c.resolve(TOKENS.metrics).registry)),
+    ),
+  });
+  container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
+  container.register(TOKENS.instance, { useValue: overrides.instance ?? new Instance() });
+  container.register(TOKENS.keys, { useFactory: () => overrides.keys });
+  // A factory, because tsyringe takes no undefined value.
+  container.register(TOKENS.tracing, { useFactory: () => overrides.tracing });
+  container.register(TOKENS.ledger, { useValue: overrides.ledger ?? NO_LEDGER });
+  const tables = new Shared<ResidentTables>((value) => value.close());
+  container.register(TOKENS.residentTables, { useValue: tables });
+  container.register(TOKENS.openSources, {
+    useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
+  });
+  const monitor = new StoreMonitor(logger);
+  container.register(TOKENS.storeMonitor, { useValue: monitor });
+  const { store, coherence, isShared } =
+    overrides.store === undefined ? await openEngine(settings, logger, monitor) : onlyWriter(overrides.store);
+  container.register(TOKENS.coherence, { useValue: coherence });
+  container.register(TOKENS.store, {
+    useValue: watchWrites(store, (keys) => {
+      // A write invalidates the entry in every generation that still serves, so that none shows the old value.
+      const written = [...keys];
+      for (const one of tables.values()) one.invalidate(written);
+    }),
+  });
+  const stops =
+    overrides.experiments === true ? new Stops(container.resolve(TOKENS.store), settings.prefix) : undefined;
+  container.register(TOKENS.stops, { useFactory: () => stops });
+  container.register(TOKENS.layouts, {
+    useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
+  });
+  container.register(TOKENS.serviceSchemas, {
+    useFactory: instanceCachingFactory((c) =>
+      isShared
+        ? new ServiceSchemas({
+            store: c.resolve(TOKENS.store),
+            layouts: c.resolve(TOKENS.layouts),
+            prefix: settings.prefix,
+            monitor,
+            instance: `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`,
+            project: settings.sources.projectName,
+          })
+        : undefined,
+    ),
+  });
+  return container;
+}

@@ -1,0 +1,320 @@
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SinkPlugin } from '../../../ground/api/ledger.js';
+import type { SourcePlugin } from '../../../ground/api/source.js';
+import type { Plugin } from '../../../ground/api/plugin.js';
+import type { PluginServices } from '../../../ground/api/services.js';
+import { closeComponents, warmComponents } from '../../../request/compile/component-life.js';
+import { EntityFilters } from '../../../request/compile/compile-filter.js';
+import { compilePipeline } from '../../../request/compile/compile-pipeline.js';
+import { fileSink } from '../../../project/config/project/load-sinks.js';
+import { compileSink, type CompiledSink, type SinkServices } from '../../../request/compile/compile-sink.js';
+import { compileSource, type CompiledSource } from '../../../request/compile/compile-source.js';
+import { packageFinder } from '../../../request/compile/find-package.js';
+import { OptionFiles } from '../../../request/compile/option-files.js';
+import type { Plan } from '../../../request/compile/plan.js';
+import { APART_FROM_SCHEMAS } from '../../../project/config/diagnostics/diagnostic-codes.js';
+import { Diagnostics, type Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
+import { CurationLists } from '../../../state/curation/curation-lists.js';
+import { DiagnosticsError } from '../../../project/config/diagnostics/diagnostics-error.js';
+import { LinkedFolders } from '../../../project/settings/linked-folders.js';
+import { DEFAULT_EVENTS } from '../../../project/config/project/load-events.js';
+import { loadProject } from '../../../project/config/project/load-project.js';
+import { placeOf } from '../../../project/config/project/project-files.js';
+import type { ProjectConfig } from '../../../project/config/model/project.js';
+import { withParams, type PipelineParams } from '../../../project/config/project/param-values.js';
+import type { StepTools } from '../../../request/compile/step-tools.js';
+import { LateReader } from '../plugins/late-reader.js';
+import { offlineHost, pluginServices, type PluginHost } from '../plugins/plugin-host.js';
+import { registerPlugins, type ProjectPlugins } from '../plugins/register-plugins.js';
+import { RESERVED_ROUTES } from '../../http/routes.js';
+import { AllowedHosts } from '../../../project/settings/allowed-hosts.js';
+import {
+  httpConnector,
+  type Caller,
+  type OutboundObserver,
+} from '../../../language/outbound/http-connector.js';
+import { describePlan } from '../../../request/pipeline/explain/describe.js';
+import type { PlanDescription } from '../../../request/pipeline/types.js';
+import { checkDrawnArms } from '../../../request/experiments/check-drawn-arms.js';
+import { changedParams, LiveExperiments } from '../../../request/experiments/live-experiments.js';
+import { PROJECT_FILE } from '../../../project/settings/setting-origin.js';
+import { SETTINGS, STORE_ENGINES, type Settings } from '../../../project/settings/settings.js';
+
+/** A project with errors. */
+export class ProjectInvalidError extends DiagnosticsError {
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super('project_invalid', 'the project', diagnostics);
+    this.name = 'ProjectInvalidError';
+  }
+}
+
+export interface CompiledPipeline {
+  readonly name: string;
+  readonly plan: Plan;
+  /** Undefined if no experiment changes what the pipeline answers. */
+  readonly experiments: LiveExperiments | undefined;
+  describe(): PlanDescription;
+}
+
+export interface CompiledProject {
+  /** Compiles conditions on entities; undefined if the project has errors. */
+  readonly filters: EntityFilters | undefined;
+  /** Undefined if the files could not be read; `diagnostics` says why. */
+  readonly config: ProjectConfig | undefined;
+  /** The pipelines without errors. */
+  readonly pipelines: readonly CompiledPipeline[];
+  /** The lists of curation/, with the rules of their files. */
+  readonly curation: CurationLists;
+  /** The sinks without errors. They have not connected. */
+  readonly sinks: readonly CompiledSink[];
+  /** The sources without errors. They have not connected. */
+  readonly sources: readonly CompiledSource[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** What the project declares, without pipelines, sinks and sources whose files have errors. */
+  readonly declared: {
+    /** Undefined if the files in schemas/ have errors. */
+    readonly config: ProjectConfig | undefined;
+    readonly plugins: readonly Plugin[];
+    readonly sinks: readonly SinkPlugin[];
+    readonly sources: readonly SourcePlugin[];
+  };
+  /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
+  readonly files: ReadonlyMap<string, string | undefined>;
+  /** Reads the store for plugins, once it is bound to one. */
+  readonly reader: LateReader;
+  /** Closes the components, once; returns the errors. */
+  close(): Promise<unknown[]>;
+}
+
+/** The settings that compiling depends on, and what a caller changes in the pipelines. */
+export interface CompileOptions extends Partial<
+  Pick<Settings, 'store' | 'prefix' | 'modelHosts' | 'sinkHosts' | 'linkedFolders'>
+> {
+  /** By pipeline: values that replace those under `params:`. The caller checks them with `paramProblem`. */
+  readonly params?: ReadonlyMap<string, PipelineParams>;
+  /** The names of the pipelines to compile; by default all. A name that the project does not have is left out. */
+  readonly pipelines?: readonly string[];
+  /** Compiles for tuning: params stay open, and no sink is compiled. */
+  readonly tunable?: boolean;
+  /**
+   * Compiles for tests of rankings: no sink is compiled, and features of Feast are read from the store. By pipeline and
+   * name of the step: what replaces the component of a step.
+   */
+  readonly stubs?: ReadonlyMap<string, NonNullable<StepTools['stubs']>>;
+  /** Contents by path that replace those of files that options name. */
+  readonly optionFiles?: ReadonlyMap<string, Buffer>;
+  /** What plugins may use of the process. By default they are only checked. */
+  readonly pluginHost?: PluginHost;
+  /** How long the module of a plugin may take to load, in milliseconds. */
+  readonly importMs?: number;
+  /** The name of this process among the readers of a source; by default that of the host. */
+  readonly consumer?: string;
+  /** What sinks may use of the process. By default they only can be checked. */
+  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files' | 'ofPlugin'>;
+}
+
+/**
+ * Loads, checks and compiles a project, and warms up its components. Start-up, reloads and `validate` all use this
+ * function. It does not need the store.
+ * @throws RangeError if `params` holds a value that a pipeline does not take
+ * @param outbound called with each request of a component to another server
+ */
+export async function compileProject(
+  root: string,
+  {
+    prefix = SETTINGS.prefix.default,
+    modelHosts = AllowedHosts.none,
+    sinkHosts = AllowedHosts.none,
+    linkedFolders = LinkedFolders.none,
+    params = new Map<string, PipelineParams>(),
+    pipelines: wanted,
+    tunable = false,
+    stubs,
+    optionFiles,
+    pluginHost: host = offlineHost(),
+    importMs,
+    consumer = hostname(),
+    store = SETTINGS.store.default,
+    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
+  }: CompileOptions = {},
+  outbound?: OutboundObserver,
+): Promise<CompiledProject> {
+  const loaded = await loadProject(root, process.env, RESERVED_ROUTES);
+  const diagnostics = new Diagnostics();
+  diagnostics.addAll(loaded.diagnostics);
+  const pipelines: CompiledPipeline[] = [];
+  const sinks: CompiledSink[] = [];
+  const sources: CompiledSource[] = [];
+  let filters: EntityFilters | undefined;
+  const reader = new LateReader();
+  const pluginFiles = new Map<string, string>();
+  const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
+  const checked = checkable ?? loaded.partial;
+  let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [], sources: [] };
+  const curation = new CurationLists(checked?.curation ?? []);
+  const files = new OptionFiles(checked?.root ?? root, linkedFolders, optionFiles);
+  // What has no errors is compiled even if other files have some, so that all errors are reported at once.
+  const found = new Diagnostics();
+  if (checked !== undefined) {
+    const plugins = await registerPlugins(
+      checked.root,
+      { linked: linkedFolders, packages: checked.packages, limitMs: importMs },
+      found,
+    );
+    for (const [path, version] of plugins.files) pluginFiles.set(path, version);
+    checkEngine(store, plugins, found);
+    const ofPlugin = (plugin: string, user: Caller): PluginServices =>
+      pluginServices(host, reader, plugin, user);
+    declared = {
+      config: checkable,
+      plugins: [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
+      sinks: [...plugins.sinks.values()],
+      sources: [...plugins.sources.values()],
+    };
+    const services = {
+      ofPlugin,
+      http: httpConnector(modelHosts, outbound),
+      findPackage: packageFinder(checked.root),
+    };
+    const settings = { prefix, files, services, tunable, curation };
+    filters = new EntityFilters(checked, plugins, { prefix, files, services });
+    // If a plugin cannot be loaded, every step that uses it would only repeat that error.
+    const isWhole = !found.all.some(({ code }) => code === 'plugin_failed');
+    for (const written of isWhole ? checked.pipelines : []) {
+      if (wanted?.includes(written.name) === false) continue;
+      const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
+      await nextTurn(); // a service that reloads answers requests in between
+      const own = stubs?.get(definition.name);
+      const how = own === undefined ? settings : { ...settings, stubs: own };
+      const live = tunable || stubs !== undefined ? [] : liveOf(checked, definition.name);
+      const changed = changedParams(live);
+      const open = {
+        ...how,
+        ...(changed.size > 0 && { tunable: changed }),
+        logsAll: logsAllOf(checked, definition.name),
+      };
+      const plan = await compilePipeline(definition, checked, plugins, open, found);
+      if (plan === undefined) continue;
+      const experiments = live.length === 0 ? undefined : await LiveExperiments.compile(plan, live, found);
+      pipelines.push({ name: definition.name, plan, experiments, describe: () => describePlan(plan) });
+    }
+    const plans = new Map(pipelines.map(({ name, plan }) => [name, plan]));
+    checkDrawnArms(checked.experiments, plans, found);
+    const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
+    for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checked) : []) {
+      const caller = { pipeline: '', step: definition.name };
+      const { findPackage } = services;
+      const used = {
+        ...sinkServices,
+        http: http(caller),
+        findPackage,
+        files,
+        ofPlugin: (plugin: string) => ofPlugin(plugin, caller),
+      };
+      const sink = await compileSink(definition, plugins, used, found);
+      if (sink !== undefined) sinks.push(sink);
+    }
+    for (const definition of isWhole && !tunable && stubs === undefined ? checked.sources : []) {
+      const { findPackage } = services;
+      const caller = { pipeline: '', step: definition.name };
+      const used = { consumer, findPackage, files, ofPlugin: (plugin: string) => ofPlugin(plugin, caller) };
+      const source = await compileSource(definition, plugins, used, found);
+      if (source !== undefined) sources.push(source);
+    }
+  }
+  diagnostics.addAll(
+    checkable === undefined ? found.all.filter(({ code }) => APART_FROM_SCHEMAS.has(code)) : found.all,
+  );
+  if (!diagnostics.hasErrors) await curation.compile(diagnostics);
+  if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
+  let closing: Promise<unknown[]> | undefined;
+  return {
+    config: stubs === undefined ? loaded.config : storedHere(loaded.config),
+    filters,
+    pipelines,
+    sinks,
+    sources,
+    curation,
+    diagnostics: diagnostics.all,
+    reader,
+    declared,
+    files: new Map([...files.versions, ...pluginFiles]),
+    close: () =>
+      (closing ??= Promise.all([
+        closeComponents(pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component))),
+        ...pipelines.map(({ experiments }) => experiments?.close() ?? []),
+      ]).then((errors) => errors.flat())),
+  };
+}
+
+/** The experiments that change what a pipeline answers. */
+function liveOf({ experiments }: ProjectConfig, pipeline: string): ProjectConfig['experiments'] {
+  return experiments.filter((one) => one.pipeline.value === pipeline && one.mode !== 'shadow');
+}
+
+/** Whether a pipeline that logs all values has an arm that is this pipeline. */
+function logsAllOf({ experiments, pipelines }: ProjectConfig, name: string): boolean {
+  return experiments.some(
+    ({ pipeline, arms }) =>
+      [...arms.values()].some((arm) => arm.pipeline?.value === name) &&
+      pipelines.some((one) => one.name === pipeline.value && one.log?.features === 'all'),
+  );
+}
+
+/** The project as if Millrace stored the rows of all its views. */
+export function storedHere<T extends ProjectConfig | undefined>(config: T): T {
+  if (config === undefined) return config;
+  const views = Array.from(config.views, ([name, view]) => {
+    const { source, ...stored } = view;
+    return [name, source === undefined ? view : stored] as const;
+  });
+  return { ...config, views: new Map(views) };
+}
+
+/** Reports a store engine that neither Millrace nor a package of the project has. */
+function checkEngine(store: string, { stores }: ProjectPlugins, diagnostics: Diagnostics): void {
+  if ((STORE_ENGINES as readonly string[]).includes(store) || stores.has(store)) return;
+  const names = [...STORE_ENGINES, ...stores.keys()];
+  diagnostics.error(
+    'unknown_plugin',
+    placeOf(PROJECT_FILE),
+    `there is no store engine \`${store}\`: the setting \`store\` names it`,
+    `the engines of this project are ${names.join(', ')}`,
+  );
+}
+
+/** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to files. */
+function sinksOf({ sinks, pipelines, views }: ProjectConfig): ProjectConfig['sinks'] {
+  if (sinks.length > 0) return sinks;
+  const logs = pipelines.find(({ log }) => log !== undefined);
+  if (logs !== undefined) return [fileSink(logs)];
+  const recorded = [...views.values()].find(({ history }) => history === true);
+  return recorded === undefined ? [] : [fileSink({ at: recorded.at, file: recorded.at.file })];
+}
+
+/**
+ * The version of a project: the first 12 hex digits of a SHA-256 over its YAML files and the versions of the files that
+ * they name. Two instances have the same version exactly if they have the same files.
+ */
+export function projectVersion(config: ProjectConfig, files: CompiledProject['files']): string {
+  const sources = [
+    ...Array.from(config.entities.values(), ({ at }) => at?.file),
+    ...Array.from(config.views.values(), ({ at }) => at.file),
+    ...Array.from(config.counters.values(), ({ at }) => at.file),
+    ...config.pipelines.map(({ file }) => file),
+    ...config.sinks.map(({ file }) => file),
+    ...config.sources.map(({ file }) => file),
+    ...config.experiments.map(({ file }) => file),
+  ];
+  const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
+  const events = config.events === DEFAULT_EVENTS ? [] : [[PROJECT_FILE, eventsText(config.events)]];
+  const all = [...texts, ...events, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 12);
+}
+
+/** The kinds of feedback. The rest of millrace.yaml sets up a service, not the project. */
+function eventsText(events: ProjectConfig['events']): string {
+  return JSON.stringify([...events.values()].map(({ name, values }) => [name, [...values]]));
+}

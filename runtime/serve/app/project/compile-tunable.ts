@@ -1,0 +1,38 @@
+import type { Plan } from '../../../request/compile/plan.js';
+import type { ProjectConfig } from '../../../project/config/model/project.js';
+import type { Settings } from '../../../project/settings/settings.js';
+import { unknownPipeline } from './unknown-pipeline.js';
+import { compileProject, projectVersion, ProjectInvalidError } from './compile-project.js';
+
+/** One pipeline, compiled for tuning, without a store. */
+export interface CompiledTunable {
+  readonly config: ProjectConfig;
+  readonly plan: Plan;
+  /** See `projectVersion`. */
+  readonly version: string;
+  close(): Promise<void>;
+}
+
+/** Compiles a pipeline for tuning. @throws ProjectInvalidError; MillraceError unknown_pipeline */
+export async function compileTunable(settings: Settings, pipeline: string): Promise<CompiledTunable> {
+  const compiled = await compileProject(settings.project, {
+    ...settings,
+    pipelines: [pipeline],
+    tunable: true,
+  });
+  const { config, diagnostics, pipelines, files } = compiled;
+  const close = async (): Promise<void> => {
+    await compiled.close();
+  };
+  const isValid = !diagnostics.some(({ severity }) => severity === 'error');
+  const [compiledPipeline] = pipelines;
+  if (config !== undefined && isValid && compiledPipeline !== undefined)
+    return { config, plan: compiledPipeline.plan, version: projectVersion(config, files), close };
+  await close();
+  if (config === undefined || !isValid) throw new ProjectInvalidError(diagnostics);
+  throw unknownPipeline(
+    pipeline,
+    config.pipelines.map(({ name }) => name),
+    'the project',
+  );
+}

@@ -1,0 +1,312 @@
+import type { RequestListener } from 'node:http';
+import { adviceOf, type StepAdvice } from '../../../request/compile/advice.js';
+import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
+import { eventNumbers } from '../../../project/config/project/load-events.js';
+import type { Plan } from '../../../request/compile/plan.js';
+import type { ProjectConfig } from '../../../project/config/model/project.js';
+import { registerGeneration } from '../container/register-generation.js';
+import { TOKENS, type Container } from '../container/tokens.js';
+import { CurationService, type CurationServiceParts } from '../../../state/curation/curation-service.js';
+import { CurationWatch } from '../../../state/curation/curation-watch.js';
+import { HeldLog } from './held-log.js';
+import { ExperimentStates } from '../../../request/experiments/experiment-states.js';
+import { Stops } from '../../../request/experiments/stops.js';
+import type { EntityIndex } from '../../../state/index/entity-index.js';
+import type { Scans } from '../../../state/index/export/scans.js';
+import type { FeatureStore } from '../../../state/index/feature-store.js';
+import type { OnlineFeatures } from '../../../state/index/online-features.js';
+import type { Feedback } from '../../feedback/feedback.js';
+import type { Forget } from '../../../state/privacy/forget.js';
+import { createHttpApp } from '../../http/app.js';
+import type { Audience } from '../../http/edge/audience.js';
+import type { HttpServices } from '../../http/services.js';
+import { describeError } from '../../../ground/core/describe-error.js';
+import { checkExploreSalt } from '../../../request/pipeline/components/check-explore-salt.js';
+import { checkLogSalt, logHasherOf } from '../../../request/pipeline/log/log-hasher.js';
+import { mountPipeline } from '../../../request/pipeline/pipeline.js';
+import type { Pipeline } from '../../../request/pipeline/types.js';
+import { DEFAULT_EVENT_CODES } from '../../../state/store/event-codes.js';
+import { Usage } from '../../../ground/core/usage.js';
+import type { ResidentTables } from '../../../request/resident/resident-tables.js';
+import { idHasherOf } from '../../../project/settings/privacy-settings.js';
+import { version as millraceVersion } from '../../../project/settings/version.js';
+import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
+
+/** Much longer than a request needs to arrive, run and be sent. */
+const RETIRE_MS = 10 * 60_000;
+
+/** Ids of one look-up in the index. */
+const MOST_LOOKED_UP = 500;
+
+/** A model in service. */
+export interface ServedModel {
+  readonly pipeline: string;
+  readonly step: string;
+  readonly version: string;
+}
+
+/**
+ * One loaded version of a project, compiled, wired and ready to answer. A reload replaces all of it. A request only
+ * uses the pipelines, types, routes and reference of one generation.
+ */
+export interface Generation {
+  readonly config: ProjectConfig;
+  readonly pipelines: readonly Pipeline[];
+  readonly models: readonly ServedModel[];
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  readonly scans: Scans;
+  readonly online: OnlineFeatures;
+  readonly feedback: Feedback;
+  readonly forget: Forget;
+  readonly experiments: ExperimentStates;
+  readonly resident: ResidentTables;
+  readonly warnings: readonly Diagnostic[];
+  readonly advice: readonly StepAdvice[];
+  /** See `projectVersion`. */
+  readonly version: string;
+  /** The time of its creation, in epoch milliseconds. */
+  readonly loadedAt: number;
+  /** See `CompiledProject.files`. */
+  readonly files: CompiledProject['files'];
+  /** See `CompiledProject.sinks`. */
+  readonly sinks: CompiledProject['sinks'];
+  /** See `CompiledProject.sources`. */
+  readonly sources: CompiledProject['sources'];
+  /** See `CompiledProject.curation`. */
+  readonly curation: CompiledProject['curation'];
+  /**
+   * Returns its routes, which are created once.
+   * @param audience selects the routes for one listener; by default all routes
+   * @throws MillraceError project_invalid if two routes are the same
+   */
+  http(audience?: Audience): RequestListener;
+  /** Closes it when nothing uses it any more, or after `limitMs`. Longer work, such as an effect, is abandoned. */
+  retire(limitMs?: number): Promise<void>;
+}
+
+/**
+ * Wires a compiled project into the process. If that fails, it closes the project.
+ * @param container the container of the process
+ * @throws ProjectInvalidError; MillraceError store_unavailable, invalid_setting
+ */
+export async function createGeneration(container: Container, compiled: CompiledProject): Promise<Generation> {
+  const { config, diagnostics, pipelines } = compiled;
+  const services = container.createChildContainer();
+  let release = (): Promise<void> => Promise.resolve();
+  try {
+    if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
+      throw new ProjectInvalidError(diagnostics);
+    checkLogSalt(config.pipelines, services.resolve(TOKENS.settings));
+    const plans = pipelines.map(({ plan }) => plan);
+    // Commands and tests rank without exploration, and need no secret.
+    if (services.resolve(TOKENS.stops) !== undefined)
+      checkExploreSalt(plans, services.resolve(TOKENS.settings));
+    release = await registerGeneration(services, config, plans);
+    await services.resolve(TOKENS.stops)?.follow(config.experiments.map(({ name }) => name));
+    const watch = new CurationWatch({
+      lists: compiled.curation,
+      root: config.root,
+      store: services.resolve(TOKENS.store),
+      prefix: services.resolve(TOKENS.settings).prefix,
+      logger: services.resolve(TOKENS.logger),
+      pollMs: services.resolve(TOKENS.settings).reloadPollMs,
+    });
+    await watch.start();
+    return wire(services, compiled, config, watch, release);
+  } catch (error) {
+    await compiled.close();
+    await release();
+    throw error;
+  }
+}
+
+/** Finds the ids of a list that the index does not hold, as candidates of the pipelines that apply the list. */
+function unknownIdsOf(
+  { curation, pipelines }: CompiledProject,
+  entities: EntityIndex,
+): CurationServiceParts['unknownIds'] {
+  return async (list, ids) => {
+    const names = new Set(curation.pipelinesOf(list));
+    const types = new Set(
+      pipelines.flatMap(({ name, plan }) => (names.has(name) ? [plan.candidateType.name] : [])),
+    );
+    if (types.size === 0) return [];
+    const unknown = new Set(ids);
+    for (const entity_type of types)
+      for (let first = 0; first < ids.length; first += MOST_LOOKED_UP) {
+        const { entities: found } = await entities.get({
+          entity_type,
+          entity_ids: ids.slice(first, first + MOST_LOOKED_UP),
+        });
+        for (const [id, entity] of Object.entries(found)) if (entity !== null) unknown.delete(id);
+      }
+    return [...unknown];
+  };
+}
+
+function wire(
+  services: Container,
+  compiled: CompiledProject,
+  config: ProjectConfig,
+  watch: CurationWatch,
+  release: () => Promise<void>,
+): Generation {
+  const plans = compiled.pipelines.map(({ plan }) => plan);
+  const store = services.resolve(TOKENS.store);
+  const monitor = services.resolve(TOKENS.storeMonitor);
+  const logger = services.resolve(TOKENS.logger);
+  const sources = services.resolve(TOKENS.featureSources);
+  const settings = services.resolve(TOKENS.settings);
+  const entities = services.resolve(TOKENS.entityIndex);
+  const features = services.resolve(TOKENS.featureStore);
+  const feastWrites = services.resolve(TOKENS.feastWrites);
+  const scans = services.resolve(TOKENS.scans);
+  const online = services.resolve(TOKENS.onlineFeatures);
+  const feedback = services.resolve(TOKENS.feedback);
+  const forget = services.resolve(TOKENS.forget);
+  const resident = services.resolve(TOKENS.resident);
+  const codes = services.resolve(TOKENS.eventCodes);
+  compiled.reader.bind({ entities, online, types: config.entities });
+  const version = projectVersion(config, compiled.files);
+  const usage = new Usage();
+  const planOf = (name: string): Plan => {
+    const plan = plans.find(({ definition }) => definition.name === name);
+    if (plan === undefined) throw new Error(`there is no plan of the pipeline ${name}`);
+    return plan;
+  };
+  const stops = services.resolve(TOKENS.stops);
+  const experiments = new ExperimentStates(
+    config.experiments,
+    stops ?? new Stops(store, settings.prefix),
+    services.resolve(TOKENS.clock),
+  );
+  const held = new HeldLog(logger);
+  const pipelines = compiled.pipelines.map(({ plan, experiments: live }) =>
+    mountPipeline(plan, config.entities, {
+      store,
+      layouts: services.resolve(TOKENS.layouts),
+      resident,
+      sources,
+      usage,
+      ...(compiled.filters === undefined
+        ? {}
+        : { index: { filters: compiled.filters, most: settings.indexCandidates } }),
+      hasher: idHasherOf(settings),
+      exploreSalt: stops === undefined ? '' : settings.exploreSalt,
+      records: {
+        ledger: services.resolve(TOKENS.ledger),
+        hasherOf: (definition) => logHasherOf(definition, settings),
+        projectVersion: version,
+        onError: (error) =>
+          logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
+      },
+      live: live && stops && { live, isStopped: (experiment) => stops.has(experiment), planOf },
+      historyRetention: settings.historyRetention,
+      eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
+      now: services.resolve(TOKENS.clock),
+      onMisspelt: (pipeline, { field, near }) =>
+        logger.warn(
+          { pipeline, field, near },
+          'a field of a request is ignored; did you mean the one near it?',
+        ),
+      onEffectError: (step, error) =>
+        logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
+      onHeld: (step, ms) => held.tell(plan.definition.name, step, ms),
+    }),
+  );
+  const curation = new CurationService({
+    lists: compiled.curation,
+    watch,
+    store,
+    prefix: services.resolve(TOKENS.settings).prefix,
+    unknownIds: unknownIdsOf(compiled, entities),
+  });
+  const httpServices: HttpServices = {
+    curation,
+    entities,
+    features,
+    feastWrites,
+    scans,
+    online,
+    feedback,
+    forget,
+    experiments,
+    pipelines,
+    store: {
+      async ping() {
+        await Promise.all([store.ping(), sources.ping()]);
+      },
+      warnings: () => monitor.warnings(),
+    },
+    metrics: services.resolve(TOKENS.metrics),
+    instance: services.resolve(TOKENS.instance),
+    keys: services.resolve(TOKENS.keys),
+    tracing: services.resolve(TOKENS.tracing),
+    entityTypes: config.entities,
+    views: config.views,
+    curationLists: config.curation.map(({ name }) => name),
+    experimentNames: config.experiments.map(({ name }) => name),
+    eventKinds: config.events,
+    logger,
+    version: millraceVersion,
+    projectVersion: version,
+    projectName: settings.sources.projectName,
+    watches: settings.reload === 'watch',
+    bodyMemory: services.resolve(TOKENS.bodyMemory),
+    limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
+    times: { onlineMs: settings.onlineMs, requestMs: settings.requestMs },
+    admission: services.resolve(TOKENS.admission),
+    edge: services.resolve(TOKENS.edge),
+    usage,
+  };
+  const listeners = new Map<Audience | undefined, RequestListener>();
+  let retired: Promise<void> | undefined;
+  return {
+    config,
+    pipelines,
+    models: plans.flatMap(({ definition, steps }) =>
+      steps.flatMap(({ as, version: file }) =>
+        file === undefined ? [] : [{ pipeline: definition.name, step: as, version: file }],
+      ),
+    ),
+    entities,
+    features,
+    scans,
+    online,
+    feedback,
+    forget,
+    experiments,
+    resident,
+    warnings: compiled.diagnostics,
+    advice: adviceOf(plans),
+    version,
+    loadedAt: Date.now(),
+    files: compiled.files,
+    sinks: compiled.sinks,
+    sources: compiled.sources,
+    curation: compiled.curation,
+    http: (audience) => {
+      let listener = listeners.get(audience);
+      if (listener === undefined) {
+        // Only a process that listens opens the file of audit lines.
+        const auditLog = services.resolve(TOKENS.auditLog);
+        listeners.set(audience, (listener = createHttpApp({ ...httpServices, auditLog }, audience)));
+      }
+      return listener;
+    },
+    retire: (limitMs = RETIRE_MS) =>
+      (retired ??= (async () => {
+        watch.stop();
+        if (!(await usage.idle(limitMs)))
+          logger.warn(
+            { project_version: version, waited_ms: limitMs },
+            'closed while something still used it',
+          );
+        for (const { recording } of [feedback, features]) await recording.idle(limitMs);
+        for (const error of await compiled.close())
+          logger.warn({ error: describeError(error) }, 'a component could not be closed');
+        await release();
+      })()),
+  };
+}

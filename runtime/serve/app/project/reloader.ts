@@ -1,0 +1,201 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { MillraceError } from '../../../ground/api/errors.js';
+import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
+import { describeError } from '../../../ground/core/describe-error.js';
+import type { ReloadReport } from '../../http/instance.js';
+import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
+import type { Generation } from './generation.js';
+
+/** The result of a reload. */
+export interface Reload {
+  /** The versions of the files that options name, as they were read, even if the reload failed. */
+  readonly outcome: 'succeeded' | 'failed';
+  /** Versions of the files that options name, as they were read, also if the reload failed. */
+  readonly files: CompiledProject['files'];
+}
+
+/** Counts of reloads, for /metrics. */
+export interface ReloadCounts {
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+export interface ReloaderOptions {
+  readonly logger: Logger;
+  /** Takes the report of each reload, before its outcome is returned. */
+  readonly report: (report: ReloadReport) => void;
+  /** Loads, checks, compiles and warms up the current files of the project. */
+  readonly compile: () => Promise<CompiledProject>;
+  /** Wires the compiled project, with its routes. */
+  readonly create: (compiled: CompiledProject) => Promise<Generation>;
+  /** Reports how the next generation differs from the one in service, before it is used. Never rejects. */
+  readonly compare?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
+}
+
+/** How long the process waits for its generations when it ends, in milliseconds. */
+const CLOSE_MS = 2000;
+
+/**
+ * Holds the generation of the project that is in service. A reload builds the next generation completely and then
+ * switches with one assignment, so each request runs on one generation. The previous generation is closed after its
+ * last request.
+ */
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  #current: Generation;
+  #counts: ReloadCounts = { succeeded: 0, failed: 0 };
+  #lastFailed = false;
+  #running: Promise<unknown> = Promise.resolve();
+  #next: Promise<Reload> | undefined;
+  #closed = false;
+  readonly #retiring = new Set<Generation>();
+
+  constructor(first: Generation, options: ReloaderOptions) {
+    this.#options = options;
+    this.#current = first;
+  }
+
+  get current(): Generation {
+    return this.#current;
+  }
+
+  get counts(): ReloadCounts {
+    return this.#counts;
+  }
+
+  /** True if the last reload failed, so that the files differ from the version in service. */
+  get lastFailed(): boolean {
+    return this.#lastFailed;
+  }
+
+  /** Reloads the project, after a running reload. Never rejects: errors are logged and counted. */
+  reload(): Promise<Reload> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      const running = this.#reload();
+      this.#running = running;
+      return running;
+    });
+    return this.#next;
+  }
+
+  /** Waits for a running reload, and closes the generation that is in service. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#next;
+    await this.#running;
+    const retired = Promise.all(Array.from([this.#current, ...this.#retiring], (one) => one.retire()));
+    const stop = new AbortController();
+    const late = pause(CLOSE_MS, undefined, { signal: stop.signal });
+    await Promise.race([retired, late]).finally(() => stop.abort());
+  }
+
+  async #reload(): Promise<Reload> {
+    let files: CompiledProject['files'] = new Map();
+    if (this.#closed) return { outcome: 'failed', files };
+    const { report, compile, create, compare } = this.#options;
+    const started = performance.now();
+    const before = this.#current;
+    try {
+      const compiled = await compile();
+      ({ files } = compiled);
+      await refuseNoPipelines(before, compiled);
+      const next = await create(compiled);
+      await compare?.(before, next);
+      this.#takeOver(next);
+    } catch (error) {
+      this.#lastFailed = true;
+      this.#counts = { ...this.#counts, failed: this.#counts.failed + 1 };
+      report({
+        outcome: 'failed',
+        at: Date.now(),
+        ms: Math.round(performance.now() - started),
+        version: before.version,
+        ...problemsOf(error),
+      });
+      return { outcome: 'failed', files };
+    }
+    this.#lastFailed = false;
+    this.#counts = { ...this.#counts, succeeded: this.#counts.succeeded + 1 };
+    const { version, warnings, pipelines, models } = this.#current;
+    report({
+      outcome: 'succeeded',
+      at: Date.now(),
+      ms: Math.round(performance.now() - started),
+      version,
+      versionBefore: before.version,
+      pipelines: pipelines.map(({ name }) => name),
+      models,
+      diagnostics: warnings,
+    });
+    return { outcome: 'succeeded', files };
+  }
+
+  #takeOver(next: Generation): void {
+    const before = this.#current;
+    this.#current = next;
+    this.#retiring.add(before);
+    void before.retire().then(
+      () => this.#retiring.delete(before),
+      (error: unknown) => {
+        this.#retiring.delete(before);
+        this.#options.logger.warn({ error: describeError(error) }, 'an old generation could not be closed');
+      },
+    );
+  }
+}
+
+/**
+ * Prevents a service with pipelines from losing all of them. A deployment may be replacing the folder, or a mount may
+ * be lost.
+ * @throws MillraceError project_invalid
+ */
+async function refuseNoPipelines(before: Generation, compiled: CompiledProject): Promise<void> {
+  const sound = !compiled.diagnostics.some(({ severity }) => severity === 'error');
+  if (!sound || compiled.pipelines.length > 0 || before.pipelines.length === 0) return;
+  await compiled.close();
+  throw new MillraceError(
+    'project_invalid',
+    'the project has no pipeline any more; restart the service to serve entities and features alone',
+  );
+}
+
+/** What prevented a reload: the diagnostics of the files, or another error. */
+function problemsOf(error: unknown): Pick<ReloadReport & { outcome: 'failed' }, 'diagnostics' | 'problem'> {
+  if (error instanceof ProjectInvalidError) return { diagnostics: error.diagnostics };
+  if (error instanceof MillraceError)
+    return { diagnostics: [], problem: { code: error.code, detail: error.message } };
+  return {
+    diagnostics: [],
+    problem: { error: describeError(error), detail: 'the project could not be loaded' },
+  };
+}
+
+/** Logs a reload: the diagnostics, each with its place, and the outcome. */
+export function logReload(logger: Logger, report: ReloadReport): void {
+  for (const one of report.diagnostics)
+    logger[one.severity === 'error' ? 'error' : 'warn'](placeOf(one), one.message);
+  if (report.outcome === 'failed') {
+    if (report.problem !== undefined) {
+      const { detail, ...fields } = report.problem;
+      logger.error(fields, detail);
+    }
+    logger.error(
+      { project_version: report.version },
+      'the reload failed; what served before goes on serving',
+    );
+    return;
+  }
+  const { version, versionBefore, pipelines, models, ms } = report;
+  logger.info(
+    { project_version: version, version_before: versionBefore, pipelines, models, ms },
+    'the project was reloaded',
+  );
+}
+
+/** Returns the location and the remedy of a diagnostic, as fields of a log line. */
+export function placeOf({ code, at, help }: Diagnostic): Record<string, unknown> {
+  const { line, column } = at.file.position(at.start);
+  return { code, file: at.file.path, line, column, help };
+}

@@ -1,0 +1,140 @@
+import type { EventKind, EventValueType } from '../../project/config/model/events.js';
+import { inBackground } from '../../ground/core/background.js';
+import type { IdHasher } from '../../ground/core/id-hasher.js';
+import type { Pieces } from '../../ground/core/pieces.js';
+import { Usage } from '../../ground/core/usage.js';
+import type { JsonValue } from '../../ground/api/types.js';
+import type { Ledger } from '../../state/ledger/ledger.js';
+import { recordSchema, type RecordColumn, type RecordSchema } from '../../state/ledger/record-schema.js';
+import type { RecordWriter } from '../../state/ledger/record-writer.js';
+import type { CheckedFeedback, FeedbackEvent } from './check-feedback.js';
+import type { EventOutcome } from './merge-events.js';
+
+const NO_ROWS = { candidate: 0, change: 0 };
+
+/** The columns of every feedback record, before the values of the event and the ids of its owners. */
+const FIELDS: readonly RecordColumn[] = [
+  field('request_id', 'text', true),
+  field('time', 'time'),
+  field('received', 'time'),
+  field('event', 'text'),
+  field('subject_type', 'text'),
+  field('subject_id', 'text'),
+  field('quantity', 'int32'),
+  field('position', 'int32', true),
+  field('outcome', 'text'),
+  field('attributed', 'text', true),
+  field('event_id', 'text', true),
+];
+
+/** Records the events of feedback in the ledger, after the feedback is answered. */
+export class FeedbackRecords {
+  /** Work that is not done yet. */
+  readonly usage = new Usage();
+  readonly #ledger: Ledger;
+  readonly #hasher: IdHasher;
+  readonly #schemas = new Map<string, RecordSchema>();
+
+  /** @param hasher replaces ids as in the records of rankings, so that both can be joined */
+  constructor(ledger: Ledger, hasher: IdHasher) {
+    this.#ledger = ledger;
+    this.#hasher = hasher;
+  }
+
+  /**
+   * @param outcomes by position in the events
+   * @param received when the feedback arrived, epoch milliseconds
+   */
+  add(feedback: CheckedFeedback, outcomes: readonly (EventOutcome | 'unused')[], received: number): void {
+    if (!this.#ledger.takes('feedback') || feedback.events.length === 0) return;
+    this.usage.hold(inBackground(this.#addEach(feedback, outcomes, received)));
+  }
+
+  *#addEach(
+    feedback: CheckedFeedback,
+    outcomes: readonly (EventOutcome | 'unused')[],
+    received: number,
+  ): Pieces<void> {
+    for (const [i, event] of feedback.events.entries()) {
+      const schema = this.#schemaOf(event, feedback.owners);
+      const outcome = outcomes[i] ?? 'unused';
+      this.#ledger.add(schema, NO_ROWS, (writer) => this.#write(writer, event, feedback, outcome, received));
+      yield;
+    }
+  }
+
+  #schemaOf({ kind, subject }: FeedbackEvent, owners: CheckedFeedback['owners']): RecordSchema {
+    const types = owners.map(({ type }) => type);
+    const key = JSON.stringify([kind.name, subject.type, types]);
+    let schema = this.#schemas.get(key);
+    if (schema === undefined) {
+      const meta = { event: kind.name, subject_type: subject.type, owners: types };
+      schema = recordSchema('feedback', [...FIELDS, ...valuesOf(kind), ...types.map(ownerColumn)], meta);
+      this.#schemas.set(key, schema);
+    }
+    return schema;
+  }
+
+  /** The columns in the order of `FIELDS`, then the values, then the owners. */
+  #write(
+    writer: RecordWriter,
+    { kind, subject, id, time, quantity, position, values }: FeedbackEvent,
+    { requestId, owners }: CheckedFeedback,
+    outcome: string,
+    received: number,
+  ): void {
+    writer.text(requestId);
+    writer.time(time);
+    writer.time(received);
+    writer.text(kind.name);
+    writer.text(subject.type);
+    writer.text(this.#hasher.shown(subject.type, subject.id));
+    writer.int32(quantity);
+    writer.int32(position);
+    writer.text(outcome);
+    writer.text(undefined); // only a reader can attribute the event
+    writer.text(id);
+    for (const [name, type] of kind.values) writeValue(writer, type, values.get(name));
+    for (const owner of owners) writer.text(this.#hasher.shown(owner.type, owner.id));
+  }
+}
+
+function field(name: string, type: RecordColumn['type'], nullable = false): RecordColumn {
+  return { name, is: 'field', rows: 'record', type, nullable };
+}
+
+function ownerColumn(name: string): RecordColumn {
+  return { name, is: 'value', rows: 'record', type: 'text', nullable: false };
+}
+
+/** `int` has up to 53 bits. */
+const COLUMN_TYPES: Readonly<Record<EventValueType['kind'], RecordColumn['type']>> = {
+  float: 'float64',
+  int: 'float64',
+  bool: 'bool',
+  string: 'text',
+};
+
+function valuesOf({ values }: EventKind): RecordColumn[] {
+  return Array.from(values, ([name, { kind }]) => ({
+    name,
+    is: 'value',
+    rows: 'record',
+    type: COLUMN_TYPES[kind],
+    nullable: true,
+  }));
+}
+
+function writeValue(writer: RecordWriter, { kind }: EventValueType, value: JsonValue | undefined): void {
+  switch (kind) {
+    case 'float':
+    case 'int':
+      writer.float64(value as number | undefined);
+      break;
+    case 'bool':
+      writer.bool(value === undefined ? undefined : Number(value));
+      break;
+    case 'string':
+      writer.text(value as string | undefined);
+  }
+}

@@ -1,0 +1,200 @@
+import { STORE_READ_FAILURES, STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
+import { yamlSchema } from '../../../project/config/project/schemas.js';
+import { MOST_RULES } from '../../../state/curation/curation-service.js';
+import { answerWrite, withBody } from '../handle-body.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, oneOf, schemaRef, type Schema } from '../openapi/types.js';
+import { sendJson } from '../respond.js';
+import type { ApiParts, PostRoute } from '../route.js';
+
+const listOf = ({ curationLists }: ApiParts): Schema => ({
+  ...oneOf(curationLists),
+  description: 'The name of a file in curation/.',
+});
+const VERSION: Schema = {
+  type: 'string',
+  description: 'Of the rules of the API: it differs after every write. Empty if there are none.',
+};
+const WARNINGS: Schema = {
+  type: 'array',
+  description:
+    'Rules of the file or the API that overlap with or contradict others, as `millrace validate` warns of them; at most 50.',
+  items: {
+    type: 'object',
+    required: ['rule', 'code', 'detail'],
+    properties: {
+      rule: { type: 'string', description: 'Its name, such as `campaigns:api:2`.' },
+      code: { type: 'string' },
+      detail: { type: 'string' },
+    },
+  },
+};
+const EXAMPLE_RULES = [
+  {
+    query: 'running shoe',
+    from: '2026-11-27T00:00+01:00',
+    until: '2026-12-01T00:00+01:00',
+    pin: { '1': 'p42' },
+    hide: ['p9'],
+  },
+];
+
+export const putCuration: PostRoute = {
+  path: '/api/v1/curation/put',
+  folder: '/api/v1/curation/',
+  scope: 'curation',
+  method: 'POST',
+  class: 'upload',
+  writes: true,
+  body: {
+    limit: 'uploadBytes',
+    entityTypes: undefined,
+    schema: (api) => ({
+      type: 'object',
+      required: ['list', 'rules'],
+      properties: {
+        list: listOf(api),
+        rules: { type: 'array', maxItems: MOST_RULES, items: schemaRef('curation_rule') },
+        version: {
+          type: 'string',
+          description:
+            'The version of the rules that were read. If others replaced them since, nothing changes. Without it, the last write wins.',
+        },
+      },
+      additionalProperties: false,
+    }),
+    examples: ({ curationLists: [list] }) =>
+      list === undefined
+        ? {}
+        : {
+            rules: { summary: 'a campaign', value: { list, rules: EXAMPLE_RULES } },
+            none: { summary: 'no rules', value: { list, rules: [] } },
+          },
+  },
+  handler: ({ curation }) => answerWrite((body) => curation.put(body), 'rules'),
+  operation: () => ({
+    operationId: 'put_curation',
+    tags: ['Curation'],
+    summary: 'Replace the rules of a list',
+    description:
+      'Replaces the rules that the list has over the API; an empty list removes them. The rules of its file stay, and are ' +
+      'applied before. If a rule has an error, or the rules no longer have the `version` that is sent, nothing changes. All instances use the rules within two seconds.',
+    responses: {
+      200: jsonAnswer(
+        'The rules are stored, and this instance uses them.',
+        {
+          type: 'object',
+          required: ['list', 'rules', 'file_rules', 'version', 'not_in_index', 'warnings'],
+          properties: {
+            list: { type: 'string' },
+            rules: { type: 'integer', description: 'Rules of the API.' },
+            file_rules: { type: 'integer', description: 'Rules of the file.' },
+            version: VERSION,
+            not_in_index: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'Ids of rules that the index does not hold; at most 50.',
+            },
+            warnings: WARNINGS,
+          },
+        },
+        {
+          list: 'campaigns',
+          rules: 1,
+          file_rules: 0,
+          version: '9f86d081884c7d65',
+          not_in_index: ['p9'],
+          warnings: [],
+        },
+      ),
+      ...problemResponses([
+        ...BODY_PROBLEMS,
+        'unknown_curation',
+        'curation_changed',
+        ...STORE_WRITE_FAILURES,
+        'store_partial_write',
+      ]),
+    },
+  }),
+  schemas: () => [['curation_rule', ruleSchema()]],
+};
+
+export const getCuration: PostRoute = {
+  path: '/api/v1/curation/get',
+  folder: '/api/v1/curation/',
+  scope: 'curation',
+  method: 'POST',
+  class: 'upload',
+  body: {
+    limit: 'otherBytes',
+    entityTypes: undefined,
+    schema: (api) => ({
+      type: 'object',
+      required: ['list'],
+      properties: { list: listOf(api) },
+      additionalProperties: false,
+    }),
+    examples: ({ curationLists: [list] }) =>
+      list === undefined ? {} : { list: { summary: 'a list', value: { list } } },
+  },
+  handler:
+    ({ curation }) =>
+    async (req, res) => {
+      sendJson(res, 200, await withBody(req, (body) => curation.get(body)));
+    },
+  operation: () => ({
+    operationId: 'get_curation',
+    tags: ['Curation'],
+    summary: 'Read the rules of a list',
+    description:
+      'Reads the rules that the list has over the API, as they were sent, and what is wrong with new rules.',
+    responses: {
+      200: jsonAnswer(
+        'The list.',
+        {
+          type: 'object',
+          required: ['list', 'rules', 'version', 'file', 'file_rules', 'refused', 'warnings'],
+          properties: {
+            list: { type: 'string' },
+            rules: { type: 'array', items: { type: 'object' } },
+            version: VERSION,
+            file: { type: 'string', description: 'The file of the list.' },
+            file_rules: { type: 'integer', description: 'Rules of the file.' },
+            refused: {
+              type: 'array',
+              description: 'Errors of newer rules, because of which the older ones serve.',
+              items: {
+                type: 'object',
+                required: ['file', 'line', 'column', 'code', 'detail'],
+                properties: {
+                  file: { type: 'string' },
+                  line: { type: 'integer' },
+                  column: { type: 'integer' },
+                  code: { type: 'string' },
+                  detail: { type: 'string' },
+                },
+              },
+            },
+            warnings: WARNINGS,
+          },
+        },
+        {
+          list: 'campaigns',
+          rules: EXAMPLE_RULES,
+          version: '9f86d081884c7d65',
+          file: 'curation/campaigns.yaml',
+          file_rules: 0,
+          refused: [],
+          warnings: [],
+        },
+      ),
+      ...problemResponses([...BODY_PROBLEMS, 'unknown_curation', ...STORE_READ_FAILURES]),
+    },
+  }),
+};
+
+/** The schema of a rule in curation/*.yaml, without what only editors read. */
+function ruleSchema(): Schema {
+  const { rules } = yamlSchema('curation')['properties'] as Record<string, { readonly items: Schema }>;
+  return rules?.items ?? {};
+}

@@ -1,0 +1,172 @@
+import type { Logger } from 'pino';
+import type { ApiKey } from '../access/api-key.js';
+import type { EntityType } from '../../project/config/model/entities.js';
+import type { EventKind } from '../../project/config/model/events.js';
+import type { FeatureView } from '../../project/config/model/views.js';
+import type { ExperimentState } from '../../request/experiments/experiment-states.js';
+import type { ValueForms } from '../../state/index/online-answer.js';
+import type { OnlineReport } from '../../state/index/online-features.js';
+import type { FeedbackCounts } from '../feedback/feedback.js';
+import type { Pipeline } from '../../request/pipeline/types.js';
+import type { Deadline } from '../../ground/core/deadline.js';
+import type { Usage } from '../../ground/core/usage.js';
+import type { TraceSpan } from '../../project/tracing/trace-span.js';
+import type { Tracing } from '../../project/tracing/tracing.js';
+import type { Admission } from './admission/admission.js';
+import type { Edge } from './edge/edge.js';
+import type { BodyMemory } from './bodies/body-memory.js';
+import type { HttpMetrics } from '../metrics/http-metrics.js';
+import type { Instance } from './instance.js';
+
+/** The services that the HTTP app calls. Bodies are parsed JSON; the services validate them. */
+export interface HttpServices {
+  readonly entities: EntityService;
+  readonly features: FeatureService;
+  readonly feastWrites: FeastWriteService;
+  readonly scans: ScanService;
+  readonly online: OnlineFeatureService;
+  readonly feedback: FeedbackService;
+  readonly forget: ForgetService;
+  readonly curation: CuratedRules;
+  /** Lists and stops experiments; undefined if the process serves none. */
+  readonly experiments?: ExperimentService;
+  readonly pipelines: readonly Pipeline[];
+  readonly store: {
+    ping(): Promise<void>;
+    /** Conditions that do not stop the store but should be fixed. */
+    warnings?(): readonly { readonly code: string; readonly detail: string }[];
+  };
+  /** The keys that requests need; undefined if they need none. */
+  readonly keys?: KeyService | undefined;
+  /** For the API reference. */
+  readonly entityTypes: ReadonlyMap<string, EntityType>;
+  /** For the API reference. */
+  readonly views: ReadonlyMap<string, FeatureView>;
+  /** The names of the lists of curation/. */
+  readonly curationLists: readonly string[];
+  /** The names of the experiments. */
+  readonly experimentNames: readonly string[];
+  /** The kinds of feedback. */
+  readonly eventKinds: ReadonlyMap<string, EventKind>;
+  readonly logger: Logger;
+  /** Where audit lines go; undefined if there are none. */
+  readonly auditLog?: Logger | undefined;
+  /** The version of Millrace, for the API reference. */
+  readonly version: string;
+  readonly limits?: Partial<BodyLimits>;
+  readonly times?: Partial<TimeLimits>;
+  /** The memory for the bodies of all requests; by default a new one. */
+  readonly bodyMemory?: BodyMemory;
+  /** The admission of the process; by default a new one. */
+  readonly admission?: Admission;
+  /** Refuses requests by host, origin and rate; by default none. */
+  readonly edge?: Edge;
+  /** Counts the admitted requests in flight. */
+  readonly usage?: Usage;
+  /** Undefined if requests are not traced. */
+  readonly tracing?: Tracing | undefined;
+  /** The metrics of the process; by default new ones. */
+  readonly metrics?: HttpMetrics;
+  /** The process, for /readyz, /metrics and /inspect; by default one that never shuts down. */
+  readonly instance?: Instance;
+  /** Version of the project's files, for /readyz and /inspect. */
+  readonly projectVersion?: string;
+  /** The name of the project, for /inspect. */
+  readonly projectName?: string;
+  /** Whether the service applies changes of the project's files, for /inspect. */
+  readonly watches?: boolean;
+}
+
+/** The keys in service. They may change while the app runs. */
+export interface KeyService {
+  /** Returns the key with this text, also if it is expired or revoked. */
+  find(text: string): ApiKey | undefined;
+  /** Conditions that do not stop the service but should be fixed. */
+  warnings(): readonly { readonly code: string; readonly detail: string }[];
+}
+
+/** Each method returns the response body or throws MillraceError. `span` is the parent of the spans of its work. */
+export interface EntityService {
+  upload(body: unknown, span?: TraceSpan): Promise<unknown>;
+  update(body: unknown, span?: TraceSpan): Promise<unknown>;
+  get(body: unknown, span?: TraceSpan): Promise<unknown>;
+  remove(body: unknown, span?: TraceSpan): Promise<unknown>;
+}
+
+export interface FeatureService {
+  push(body: unknown, span?: TraceSpan): Promise<unknown>;
+  remove(body: unknown, span?: TraceSpan): Promise<unknown>;
+}
+
+/** Writes in the forms of Feast's feature server. */
+export interface FeastWriteService {
+  write(body: unknown, span?: TraceSpan): Promise<unknown>;
+  push(body: unknown, span?: TraceSpan): Promise<unknown>;
+}
+
+/** Each method returns one page of the store's content. */
+export interface ScanService {
+  entities(body: unknown, span?: TraceSpan): Promise<unknown>;
+  features(body: unknown, span?: TraceSpan): Promise<unknown>;
+}
+
+export interface OnlineFeatureService {
+  /**
+   * @param parent the deadline of the request
+   * @param forms how values are written
+   */
+  read(
+    body: unknown,
+    parent?: Deadline,
+    span?: TraceSpan,
+    forms?: ValueForms,
+  ): Promise<{ readonly answer: unknown; readonly report: OnlineReport }>;
+}
+
+export interface FeedbackService {
+  record(
+    body: unknown,
+    span?: TraceSpan,
+  ): Promise<{ readonly answer: unknown; readonly counts: FeedbackCounts }>;
+}
+
+export interface ForgetService {
+  run(body: unknown): Promise<unknown>;
+}
+
+/** The rules that lists have over the API. */
+export interface CuratedRules {
+  put(body: unknown): Promise<unknown>;
+  get(body: unknown): Promise<unknown>;
+}
+
+/** The maximum sizes of bodies, in bytes after inflating. */
+export interface BodyLimits {
+  /** For a pipeline's route. */
+  readonly rankingBytes: number;
+  /** For uploads of entities, pushes of features, and rules of curation. */
+  readonly uploadBytes: number;
+  /** For every other route. */
+  readonly otherBytes: number;
+}
+
+/** Time limits for routes other than those of pipelines, in milliseconds. */
+export interface TimeLimits {
+  readonly onlineMs: number;
+  /** For every other route. */
+  readonly requestMs: number;
+}
+
+export const DEFAULT_TIMES: TimeLimits = { onlineMs: 1000, requestMs: 15_000 };
+
+export const DEFAULT_LIMITS: BodyLimits = {
+  rankingBytes: 2 * 1024 * 1024,
+  uploadBytes: 12 * 1024 * 1024,
+  otherBytes: 1024 * 1024,
+};
+
+export interface ExperimentService {
+  list(): { readonly experiments: readonly ExperimentState[] };
+  stop(body: unknown): Promise<ExperimentState>;
+  resume(body: unknown): Promise<ExperimentState>;
+}

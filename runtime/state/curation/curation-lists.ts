@@ -1,0 +1,134 @@
+import type { CurationList, CurationRule } from '../../project/config/model/curation.js';
+import { checkConflicts } from '../../project/config/curation/check-conflicts.js';
+import { Diagnostics, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
+import { soon } from '../../ground/core/pieces.js';
+import { warnOfOverlaps } from './check-overlaps.js';
+import type { CurationBinding, CurationSnapshot } from './curation-binding.js';
+
+/** Where rules of a list come from: its file, or the API. */
+export type RuleSource = 'file' | 'api';
+
+/** A list in service. */
+export interface ListState {
+  readonly name: string;
+  /** The path of its file. */
+  readonly path: string;
+  readonly rules: Readonly<Record<RuleSource, readonly CurationRule[]>>;
+  /** What is wrong with the newest rules of a source, which are not in service. */
+  readonly refused: Readonly<Partial<Record<RuleSource, readonly Diagnostic[]>>>;
+}
+
+/**
+ * The lists of a project, and the steps that apply them. New rules replace the old ones at once in all steps, and only if
+ * they have no errors for any step.
+ */
+export class CurationLists {
+  /** Whether the last attempt to read the stored rules failed, so that newer ones may exist. */
+  isStale = false;
+  readonly #states: Map<string, ListState>;
+  readonly #bindings: CurationBinding[] = [];
+  /** One change is made at a time. */
+  #changing: Promise<unknown> = Promise.resolve();
+
+  constructor(lists: readonly CurationList[]) {
+    this.#states = new Map(
+      lists.map(({ name, file, rules }) => [
+        name,
+        { name, path: file.path, rules: { file: rules, api: [] }, refused: {} },
+      ]),
+    );
+  }
+
+  names(): readonly string[] {
+    return [...this.#states.keys()];
+  }
+
+  get(name: string): ListState | undefined {
+    return this.#states.get(name);
+  }
+
+  states(): readonly ListState[] {
+    return [...this.#states.values()];
+  }
+
+  /** The names of the pipelines that apply a list. */
+  pipelinesOf(list: string): readonly string[] {
+    return [...new Set(this.#bindings.flatMap((one) => (one.list === list ? [one.pipeline] : [])))];
+  }
+
+  bind(binding: CurationBinding): void {
+    this.#bindings.push(binding);
+  }
+
+  /** Compiles the rules of all lists for the steps that were bound. Errors go to `diagnostics`. */
+  async compile(diagnostics: Diagnostics): Promise<void> {
+    for (const { name, rules } of this.states()) {
+      (await this.#compile(name, rules, diagnostics))?.();
+      await soon(warnOfOverlaps(rules.file, diagnostics));
+    }
+  }
+
+  /**
+   * Replaces the rules of a list that come from one source, unless they have errors.
+   * @param store stores the rules, once they are known to be sound; if it rejects, the old rules stay in service
+   * @returns the errors; then the old rules stay in service
+   */
+  replace(
+    list: string,
+    source: RuleSource,
+    rules: readonly CurationRule[],
+    store?: () => Promise<void>,
+  ): Promise<readonly Diagnostic[]> {
+    const change = this.#changing.then(() => this.#replace(list, source, rules, store));
+    this.#changing = change.catch(() => undefined);
+    return change;
+  }
+
+  /** Remembers that the newest rules of a source cannot be used. */
+  refuse(list: string, source: RuleSource, errors: readonly Diagnostic[]): void {
+    const state = this.#states.get(list);
+    if (state !== undefined)
+      this.#states.set(list, { ...state, refused: { ...state.refused, [source]: errors } });
+  }
+
+  async #replace(
+    list: string,
+    source: RuleSource,
+    rules: readonly CurationRule[],
+    store?: () => Promise<void>,
+  ): Promise<readonly Diagnostic[]> {
+    const state = this.#states.get(list);
+    if (state === undefined) throw new RangeError(`there is no list ${list}`);
+    const all = { ...state.rules, [source]: rules };
+    const diagnostics = new Diagnostics();
+    if (all.file.length > 0 && all.api.length > 0)
+      await soon(checkConflicts({ rules: [...all.file, ...all.api] }, diagnostics));
+    const use = diagnostics.hasErrors ? undefined : await this.#compile(list, all, diagnostics);
+    if (use === undefined) return diagnostics.all;
+    await store?.();
+    use();
+    const refused = Object.fromEntries(Object.entries(state.refused).filter(([of]) => of !== source));
+    this.#states.set(list, { ...state, rules: all, refused });
+    return [];
+  }
+
+  /** Compiles rules for all steps of a list. @returns what puts them in service; undefined if they have errors */
+  async #compile(
+    list: string,
+    { file, api }: ListState['rules'],
+    diagnostics: Diagnostics,
+  ): Promise<(() => void) | undefined> {
+    const rules = [...file, ...api];
+    const bound = this.#bindings.filter((one) => one.list === list);
+    const found = new Diagnostics();
+    const compiled: { readonly binding: CurationBinding; readonly snapshot: CurationSnapshot }[] = [];
+    for (const binding of bound)
+      compiled.push({ binding, snapshot: await soon(binding.compile(rules, found)) });
+    diagnostics.addAll(found.all);
+    if (found.hasErrors) return undefined;
+    return () => {
+      // All steps change within one turn of the event loop.
+      for (const { binding, snapshot } of compiled) binding.use(snapshot);
+    };
+  }
+}

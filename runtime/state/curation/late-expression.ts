@@ -1,0 +1,114 @@
+import type { ColumnOf } from '../../ground/api/columns.js';
+import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
+import { spanWithin, type Located } from '../../project/config/yaml/source.js';
+import { nearest } from '../../ground/core/nearest.js';
+import { compileExpression, type Expected } from '../../language/expression/compile.js';
+import {
+  FAILED_ELSEWHERE,
+  type Environment,
+  type Kernel,
+  type NamedNumber,
+  type NameProblem,
+  type Source,
+} from '../../language/expression/environment.js';
+import { Frame } from '../../language/frame/frame.js';
+import { FrameLayout } from '../../language/frame/frame-layout.js';
+import { runKernelsAtOnce } from '../../language/expression/run-kernels.js';
+
+type Meaning = Source | NamedNumber;
+
+/**
+ * The names that a compiled plan can give a meaning to: those that were resolved while the plan was compiled. Rules that
+ * come later can use these names, because their values are read for every request.
+ */
+export class KnownNames {
+  readonly #meanings = new Map<string, Meaning>();
+
+  /** An environment that resolves names for the plan, and remembers them. It compiles nothing into the plan. */
+  learning(names: Environment): Environment {
+    const learned = <M extends Meaning | NameProblem>(name: string, meaning: M): M => {
+      if (!('problem' in meaning)) this.#meanings.set(name, meaning);
+      return meaning;
+    };
+    return {
+      layout: new FrameLayout(),
+      name: (name) => learned(name, names.name(name)),
+      path: (segments) => learned(segments.join('.'), names.path(segments)),
+      feature: (view, feature) => learned(`${view}:${feature}`, names.feature(view, feature)),
+    };
+  }
+
+  /** The environment of an expression that is compiled after the plan. */
+  environment(layout: FrameLayout): Environment {
+    const meaningOf = (name: string): Meaning | NameProblem =>
+      this.#meanings.get(name) ?? this.#unknown(name);
+    const source = (name: string): Source | NameProblem => {
+      const meaning = meaningOf(name);
+      return 'constant' in meaning ? this.#unknown(name) : meaning;
+    };
+    return {
+      layout,
+      name: meaningOf,
+      path: (segments) => source(segments.join('.')),
+      feature: (view, feature) => source(`${view}:${feature}`),
+    };
+  }
+
+  #unknown(name: string): NameProblem {
+    const guess = nearest(name, this.#meanings.keys());
+    return {
+      problem: 'unknown_name',
+      message: `the pipeline does not read \`${name}\` for its rules`,
+      help:
+        guess === undefined
+          ? `list it under \`reads\` of the step \`use: curation\``
+          : `did you mean \`${guess}\`? Otherwise list it under \`reads\` of the step \`use: curation\``,
+    };
+  }
+}
+
+/** An expression of a rule, computed beside the columns of a plan. */
+export class LateExpression {
+  readonly #kernels: readonly Kernel[];
+  readonly #slot: number;
+  /** The columns that are not those of the plan. */
+  readonly #own: FrameLayout;
+
+  private constructor(kernels: readonly Kernel[], slot: number, own: FrameLayout) {
+    this.#kernels = kernels;
+    this.#slot = slot;
+    this.#own = own;
+  }
+
+  /** Compiles an expression. @returns undefined if it has errors, which are reported */
+  static compile(
+    text: Located<string>,
+    expected: Expected,
+    names: KnownNames,
+    plan: FrameLayout,
+    diagnostics: Diagnostics,
+  ): LateExpression | undefined {
+    const layout = plan.extended();
+    const result = compileExpression(text.value, names.environment(layout), expected);
+    if (!result.ok) {
+      for (const { code, start, end, message, help } of result.problems)
+        if (message !== FAILED_ELSEWHERE)
+          diagnostics.error(code, spanWithin(text, start, end), message, help);
+      return undefined;
+    }
+    const { kernels, slot } = result.expression;
+    return new LateExpression(kernels, slot, layout.from(plan.columns.length));
+  }
+
+  /** The values for the request in a frame, which the call does not change. */
+  column(frame: Frame): Frame['columns'][number] | undefined {
+    if (this.#own.columns.length === 0) return frame.columns[this.#slot];
+    const joined = Frame.beside(frame, this.#own);
+    runKernelsAtOnce(this.#kernels, joined);
+    return joined.columns[this.#slot];
+  }
+
+  numbers(frame: Frame): ColumnOf<'number'> {
+    return this.column(frame) as ColumnOf<'number'>;
+  }
+}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { typeText } from '../../ground/api/types.js';
+import type { EntityType } from '../../project/config/model/entities.js';
+import type { FeatureView } from '../../project/config/model/views.js';
+import { newVersioned, VERSIONED_HEAD } from '../store/codec/versioned-record.js';
+import type { RecordLayout } from '../store/codec/record-layout.js';
+import { servicesKey } from '../store/keys.js';
+import type { LayoutRegistry } from '../store/layout-registry.js';
+import type { StoreMonitor } from '../store/store-monitor.js';
+import type { Store } from '../store/store.js';
+import { entityLayout } from './entity-index.js';
+import { viewLayout } from './stored-views.js';
+
+/** Interval at which a service publishes its schemas, and the lifetime of the published entry, in milliseconds. */
+const SAY_EVERY = 20_000;
+const HOLDS_FOR = 90_000;
+/** Time to live of the record in the store after the last write of any service, in milliseconds. */
+const FORGOTTEN_AFTER = 10 * 60_000;
+const MOST_TRIES = 8;
+const MOST_DIFFERENCES = 5;
+
+/** The declarations of a project that determine the records in the store. */
+export interface DeclaredSchemas {
+  readonly entities: ReadonlyMap<string, EntityType>;
+  readonly views: ReadonlyMap<string, FeatureView>;
+}
+
+/** The entry of one service in the record. */
+interface Service {
+  /** Host and process id; unique among running services. */
+  readonly instance: string;
+  /** The project's folder. */
+  readonly project: string;
+  /** When the service last published the entry, epoch milliseconds. */
+  readonly seen: number;
+  /** `entity product` or `view stats` → layout id. */
+  readonly layouts: Readonly<Record<string, string>>;
+}
+
+export interface ServiceSchemasParts {
+  readonly store: Store;
+  readonly layouts: LayoutRegistry;
+  /** Start of every store key. */
+  readonly prefix: string;
+  readonly monitor: StoreMonitor;
+  readonly instance: string;
+  readonly project: string;
+}
+
+/**
+ * Detects services that use the same prefix with different schemas. Each service regularly publishes its schemas in one
+ * record of the store. An upload replaces a whole record, so services with different schemas of a type overwrite each
+ * other's entities. Each service then logs a warning. It is not an error, because a rolling deployment of a changed schema
+ * has the same effect for a while.
+ */
+export class ServiceSchemas {
+  readonly #parts: ServiceSchemasParts;
+  readonly #key: string;
+  #own: ReadonlyMap<string, RecordLayout> = new Map();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(parts: ServiceSchemasParts) {
+    this.#parts = parts;
+    this.#key = servicesKey(parts.prefix);
+  }
+
+  /** Publishes the schemas of this service and compares them with those of other services. Never rejects. */
+  async use(schemas: DeclaredSchemas): Promise<void> {
+    this.#own = layoutsOf(schemas);
+    this.#timer ??= setInterval(() => void this.#say(), SAY_EVERY).unref();
+    await this.#say();
+  }
+
+  /**
+   * Compares the schemas with those of running services, without publishing them.
+   * @throws MillraceError with a code of STORE_READ_FAILURES
+   */
+  async look(schemas: DeclaredSchemas): Promise<void> {
+    this.#own = layoutsOf(schemas);
+    const [record = null] = await this.#parts.store.read([this.#key]);
+    await this.#compare(this.#othersIn(record, Date.now()));
+  }
+
+  /** Removes the entry of this service. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    if (this.#own.size > 0) await this.#change(() => []).catch(() => undefined);
+  }
+
+  /** Publishes and compares the schemas. A failure is ignored: the next interval retries. */
+  async #say(): Promise<void> {
+    if (this.#isClosed) return;
+    const { store, layouts } = this.#parts;
+    try {
+      const others = await this.#change(() => [this.#service()]);
+      await store.write([...this.#own.values()].map((layout) => layouts.record(layout)));
+      await this.#compare(others);
+    } catch {
+      // The store is lost or refuses writes. The store monitor logs that.
+    }
+  }
+
+  #service(): Service {
+    const { instance, project } = this.#parts;
+    const ids = [...this.#own].map(([name, { hex }]) => [name, hex] as const);
+    return { instance, project, seen: Date.now(), layouts: Object.fromEntries(ids) };
+  }
+
+  /** Replaces the entry of this service in the record; returns the current entries of other services. */
+  async #change(own: () => Service[]): Promise<Service[]> {
+    const { store } = this.#parts;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const [before = null] = await store.read([this.#key]);
+      const now = Date.now();
+      const others = this.#othersIn(before, now);
+      const text = Buffer.from(JSON.stringify([...others, ...own()]));
+      const after = newVersioned(VERSIONED_HEAD + text.length, now + FORGOTTEN_AFTER);
+      text.copy(after, VERSIONED_HEAD);
+      const [outcome] = await store.swap([{ key: this.#key, before, after }]);
+      if (outcome === 'stored') return others;
+    }
+    throw new Error('others change the record all the time');
+  }
+
+  /** The current entries of other services in the record. */
+  #othersIn(record: Buffer | null, now: number): Service[] {
+    const { instance } = this.#parts;
+    return servicesOf(record).filter(
+      (one) => one.instance !== instance && Math.abs(now - one.seen) < HOLDS_FOR,
+    );
+  }
+
+  async #compare(others: readonly Service[]): Promise<void> {
+    const { layouts, monitor, prefix } = this.#parts;
+    const clashing = others.filter((other) => this.#clashes(other).length > 0);
+    await layouts.resolve(
+      clashing.flatMap((other) => this.#clashes(other).map((name) => other.layouts[name] ?? '')),
+    );
+    for (const other of clashing) {
+      const names = this.#clashes(other);
+      const differences = names.flatMap((name) => this.#differences(name, other.layouts[name] ?? ''));
+      const more = differences.length - MOST_DIFFERENCES;
+      monitor.setWarning(
+        'schemas_differ',
+        other.instance,
+        `the service ${other.instance} (project ${other.project}) uses the prefix ${prefix} with other schemas ` +
+          `(${schemaId(other.layouts, names)}; here ${schemaId(this.#service().layouts, names)}): ` +
+          `${differences.slice(0, MOST_DIFFERENCES).join('; ')}${more > 0 ? `; and ${more} more` : ''}. ` +
+          'Each upload replaces what the other service needs. If this is a rolling deployment, the warning ends with it; ' +
+          'otherwise give each service its own MILLRACE_PREFIX',
+      );
+    }
+    monitor.keepWarnings('schemas_differ', new Set(clashing.map(({ instance }) => instance)));
+  }
+
+  /** The types and views that both services have, with different layouts. */
+  #clashes({ layouts }: Service): string[] {
+    return [...this.#own].flatMap(([name, { hex }]) => {
+      const other = layouts[name];
+      return other === undefined || other === hex ? [] : [name];
+    });
+  }
+
+  #differences(name: string, hex: string): string[] {
+    const own = this.#own.get(name);
+    const other = this.#parts.layouts.get(hex);
+    const subject = name.split(' ')[1] ?? name;
+    if (own === undefined || other === undefined) return [`${subject} has another schema there`];
+    const separator = name.startsWith('view ') ? ':' : '.';
+    const found = [...new Set([...own.byName.keys(), ...other.byName.keys()])].flatMap((field) => {
+      const [here, there] = [own.byName.get(field), other.byName.get(field)];
+      const shown = `${subject}${separator}${field}`;
+      if (here === undefined) return [`${shown} is only there`];
+      if (there === undefined) return [`${shown} is only here`];
+      const [hereType, thereType] = [typeText(here.type), typeText(there.type)];
+      return hereType === thereType ? [] : [`${shown} is ${hereType} here and ${thereType} there`];
+    });
+    return found.length > 0 ? found : [`${subject} has another key there`];
+  }
+}
+
+/** The layouts of the records of a project, by `entity NAME` or `view NAME`. */
+function layoutsOf({ entities, views }: DeclaredSchemas): Map<string, RecordLayout> {
+  return new Map([
+    ...Array.from(entities.values(), (type) => [`entity ${type.name}`, entityLayout(type)] as const),
+    ...Array.from(views.values())
+      .filter(({ source }) => source === undefined)
+      .map((view) => [`view ${view.name}`, viewLayout(view)] as const),
+  ]);
+}
+
+/** A short hash of the schemas of some types and views, for messages. */
+function schemaId(layouts: Readonly<Record<string, string>>, names: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const name of [...names].sort()) hash.update(`${name} ${layouts[name] ?? ''}\n`);
+  return hash.digest('hex').slice(0, 8);
+}
+
+/** Parses the entries of a record. Invalid entries are ignored, because a later version may write another form. */
+function servicesOf(record: Buffer | null): Service[] {
+  if (record === null) return [];
+  try {
+    const list: unknown = JSON.parse(record.toString('utf8', VERSIONED_HEAD));
+    return Array.isArray(list) ? list.filter(isService) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isService(value: unknown): value is Service {
+  if (typeof value !== 'object' || value === null) return false;
+  const { instance, project, seen, layouts } = value as Partial<Record<keyof Service, unknown>>;
+  return (
+    typeof instance === 'string' &&
+    typeof project === 'string' &&
+    typeof seen === 'number' &&
+    typeof layouts === 'object' &&
+    layouts !== null &&
+    Object.values(layouts).every((hex) => typeof hex === 'string')
+  );
+}

@@ -1,0 +1,12 @@
+import type { EntityType } from '../../project/config/model/entities.js';
+import type { LayoutRegistry } from '../store/layout-registry.js';
+import type { Store } from '../store/store.js';
+
+/** The parts that every service over stored records shares. */
+export interface StoreParts {
+  readonly store: Store;
+  readonly layouts: LayoutRegistry;
+  /** Prefix of every store key. */
+  readonly prefix: string;
+  readonly types: ReadonlyMap<string, EntityType>;
+}
