@@ -43,37 +43,68 @@ function ofTexts(input: StepInput, by: Input<'text'>): Likeness {
 /** The Jaccard index of two lists: common texts / texts of either. Texts that a list repeats count once. */
 function ofLists(input: StepInput, { values, offsets, status, stride }: ColumnOf<'texts'>): Likeness {
   const numbers = new Map<string, number>();
+  /** By the number of a text: how many lists were read when it was met last. */
+  const met: number[] = [];
   const lists: Int32Array[] = [];
   let known = 0;
+  let last = -1;
   for (const row of input.rows) {
     const cell = row * stride;
     if (!isKnown(status[cell])) continue;
     known++;
-    const own = new Set<number>();
-    for (let at = offsets[cell] ?? 0; at < (offsets[cell + 1] ?? 0); at++) {
-      const text = values[at] ?? '';
-      const number = numbers.get(text) ?? numbers.size;
-      numbers.set(text, number);
-      own.add(number);
+    const start = offsets[cell] ?? 0;
+    const end = offsets[cell + 1] ?? 0;
+    // Candidates that refer to one entity share its lists.
+    if (
+      last >= 0 &&
+      isRepeat(values, offsets[last * stride] ?? 0, offsets[last * stride + 1] ?? 0, start, end)
+    )
+      lists[row] = lists[last] ?? NONE;
+    else {
+      const own = new Int32Array(end - start);
+      let length = 0;
+      for (let at = start; at < end; at++) {
+        const text = values[at] ?? '';
+        let number = numbers.get(text);
+        if (number === undefined) numbers.set(text, (number = numbers.size));
+        if (met[number] !== known) own[length++] = number;
+        met[number] = known;
+      }
+      lists[row] = own.subarray(0, length);
     }
-    lists[row] = Int32Array.from(own);
+    last = row;
   }
   const isOwn = new Uint8Array(numbers.size);
   return {
     known,
     compare: (row, rows, length, alike) => {
-      const own = lists[row] ?? new Int32Array();
+      const own = lists[row] ?? NONE;
       for (const number of own) isOwn[number] = 1;
       for (let i = 0; i < length; i++) {
         const other = lists[rows[i] ?? 0];
-        let common = 0;
-        if (other !== undefined) for (const number of other) common += isOwn[number] ?? 0;
+        let common = other === own ? own.length : 0;
+        if (other !== undefined && other !== own) for (const number of other) common += isOwn[number] ?? 0;
         const either = own.length + (other?.length ?? 0) - common;
         alike[i] = either === 0 ? 0 : common / either;
       }
       for (const number of own) isOwn[number] = 0;
     },
   };
+}
+
+const NONE = new Int32Array();
+
+/** Whether the texts from `start` to `end` are those of an earlier list. */
+function isRepeat(
+  values: readonly string[],
+  before: number,
+  beforeEnd: number,
+  start: number,
+  end: number,
+): boolean {
+  if (beforeEnd - before !== end - start) return false;
+  for (let i = start; i < end; i++) if (values[i] !== values[before + i - start]) return false;
+  return true;
 }
 
 /** The cosine of two vectors. Vectors of different sizes, of length 0 or with unknown elements are like no others. */

@@ -1,16 +1,18 @@
 import { setMaxListeners } from 'node:events';
-import type {
-  ModelBinding,
-  ModelComponent,
-  ServerProbe,
-  StepInput,
-  StepOutput,
-  Tensor,
-  TensorBatch,
-  TensorInputs,
-  TensorOutputs,
-  TraceContext,
-  WarmNotices,
+import {
+  eachPiece,
+  soon,
+  type ModelBinding,
+  type ModelComponent,
+  type ServerProbe,
+  type StepInput,
+  type StepOutput,
+  type Tensor,
+  type TensorBatch,
+  type TensorInputs,
+  type TensorOutputs,
+  type TraceContext,
+  type WarmNotices,
 } from 'millrace/api';
 import { checkMetadata } from './check-metadata.js';
 import type { Check } from './options.generated.js';
@@ -92,7 +94,11 @@ export class RemoteModel implements ModelComponent {
     signal.throwIfAborted();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      return await Promise.all(batches.map((batch) => this.#infer(batch, others.signal, trace)));
+      const bodies = await bodiesOf(batches, this.#outputs.wanted);
+      others.signal.throwIfAborted();
+      return await Promise.all(
+        batches.map((batch, i) => this.#infer(batch, bodies[i] ?? '', others.signal, trace)),
+      );
     } catch (error) {
       others.abort(error);
       throw error;
@@ -103,13 +109,32 @@ export class RemoteModel implements ModelComponent {
 
   async #infer(
     batch: TensorBatch,
+    body: string,
     signal: AbortSignal,
     trace: TraceContext | undefined,
   ): Promise<ReadonlyMap<string, Tensor>> {
     const { wanted } = this.#outputs;
-    const body = inferenceRequest(batch, wanted);
     const answer = inferenceAnswer(await this.#server.infer(body, signal, trace), wanted);
     this.#outputs.check(batch, answer);
     return answer;
   }
+}
+
+/** The most characters of texts that are sent for one request: every candidate may repeat a long text. */
+const MOST_CHARACTERS = 1 << 22;
+
+/** The bodies of the requests, one batch after another. Other requests run in between. */
+function bodiesOf(
+  batches: readonly TensorBatch[],
+  outputs: readonly string[] | undefined,
+): string[] | Promise<string[]> {
+  let characters = 0;
+  for (const { tensors } of batches)
+    for (const { type, data } of tensors.values())
+      if (type === 'string') for (const text of data as readonly string[]) characters += text.length;
+  if (characters > MOST_CHARACTERS)
+    throw new Error(
+      `the texts of the inputs have ${characters.toLocaleString('en')} characters, and at most ${MOST_CHARACTERS.toLocaleString('en')} are sent for a request; send fewer candidates or shorter texts`,
+    );
+  return soon(eachPiece(batches, (batch) => inferenceRequest(batch, outputs)));
 }

@@ -1,6 +1,7 @@
 import { isKnown, PORTION, Status, type Analyzer, type Pieces } from 'millrace/api';
 import type { QueryTerms } from './query-terms.js';
 import {
+  EqualCells,
   lengthOf,
   scanCell,
   scanCellInPieces,
@@ -68,19 +69,22 @@ export function* search(
     scan.reset(count, query.terms.length);
     // A yield replaces the columns by copies.
     const columnNow = (): SearchedColumn => found.columns[f] as SearchedColumn;
+    const cells = new EqualCells();
     let tokens = 0;
     let texts = 0;
     let column = columnNow();
     for (let row = 0; row < count; row++) {
       if (!isKnown(column.status[row * column.stride])) continue;
       const length = lengthOf(column, row);
-      left -= length;
+      const equal = cells.find(column, row, length);
+      left -= equal === undefined ? length : 1;
       if (left < 0) {
         left = PORTION;
         if (performance.now() > until) yield;
         column = columnNow();
       }
-      if (length > PORTION) {
+      if (equal !== undefined) scan.repeat(row, equal, query.terms.length);
+      else if (length > PORTION) {
         yield* scanCellInPieces(scan, row, columnNow, query, analyzer, until);
         column = columnNow();
       } else scanCell(scan, row, column, query, analyzer);

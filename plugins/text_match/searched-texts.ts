@@ -63,6 +63,39 @@ export function* scanCellInPieces(
     yield* scan.scanInPieces(row, columnNow().values[i] ?? '', query, analyzer, until);
 }
 
+/** Shorter texts are scanned again: that costs less than to look for an equal one. */
+const SHORT = 128;
+
+/** Finds rows that have the texts of an earlier one: candidates that refer to one entity share them. */
+export class EqualCells {
+  readonly #rows = new Map<string, number>();
+  #last = -1;
+
+  /** An earlier row with the same texts, of so many characters; undefined if none is known. */
+  find(column: SearchedColumn, row: number, length: number): number | undefined {
+    if (length <= SHORT) return undefined;
+    if (column.kind === 'text') {
+      const text = column.values[row * column.stride] ?? '';
+      const known = this.#rows.get(text);
+      if (known === undefined) this.#rows.set(text, row);
+      return known;
+    }
+    const last = this.#last;
+    this.#last = row;
+    return last >= 0 && haveEqualLists(column, last, row) ? last : undefined;
+  }
+}
+
+function haveEqualLists({ values, offsets, stride }: TextsColumn, a: number, b: number): boolean {
+  if (stride === 0) return true;
+  const start = offsets[b] ?? 0;
+  const before = offsets[a] ?? 0;
+  const length = (offsets[b + 1] ?? 0) - start;
+  if ((offsets[a + 1] ?? 0) - before !== length) return false;
+  for (let i = 0; i < length; i++) if (values[before + i] !== values[start + i]) return false;
+  return true;
+}
+
 export function copyOf(column: SearchedColumn): SearchedColumn {
   const { stride } = column;
   const status = column.status.slice();

@@ -71,6 +71,13 @@ export class TextScan {
     this.#finish(row, query);
   }
 
+  /** Gives a row what another one has, whose texts are the same. */
+  repeat(row: number, from: number, terms: number): void {
+    this.counts.copyWithin(row * terms, from * terms, (from + 1) * terms);
+    for (const column of [this.lengths, this.phrases, this.matched, this.first, this.proximity])
+      column[row] = column[from] ?? 0;
+  }
+
   #begin(): void {
     this.#length = this.#covered = this.#matches = 0;
     this.#run = this.#runBefore = this.#synonyms = 0;

@@ -271,6 +271,17 @@ for (const store of ['embedded', 'redis'] as const)
         expect(JSON.stringify((await post(first().url + PUT, more)).json)).to.contain(
           'rules: at most 10000, found 10001',
         );
+        const hide = Array.from({ length: 2000 }, (_, index) => `product-${index}`);
+        const large = { list: 'campaigns', rules: [rules[0], { hide }] };
+        expect((await post(first().url + PUT, large)).status).to.equal(200);
+        const larger = { list: 'campaigns', rules: [rules[0], { hide: [...hide, ...hide] }] };
+        const refused = await post(first().url + PUT, larger);
+        expect(refused.status).to.equal(422);
+        expect(JSON.stringify(refused.json))
+          .to.contain('{"pointer":"/rules/1","code":"too_long"')
+          .and.to.match(
+            /a rule has at most 32768 characters of JSON, found \d+; divide it into several rules/,
+          );
         const odd = { list: 'campaigns', rules: [rules[0], null] };
         expect(JSON.stringify((await post(first().url + PUT, odd)).json)).to.contain(
           '{"pointer":"/rules/1","code":"wrong_type","detail":"expected a rule, found null"}',

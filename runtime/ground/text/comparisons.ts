@@ -51,14 +51,16 @@ export function wordsOf(analyzer: Analyzer): Reading<string> {
 
 /** The number of words of a text. */
 export function wordCount(analyzer: Analyzer): Reading<number> {
-  return byPortions(
-    () => 0,
-    (before, portion) => {
-      analyzer.start(portion);
-      let count = before;
-      while (analyzer.next()) count++;
-      return count;
-    },
+  return remembering(
+    byPortions(
+      () => 0,
+      (before, portion) => {
+        analyzer.start(portion);
+        let count = before;
+        while (analyzer.next()) count++;
+        return count;
+      },
+    ),
   );
 }
 

@@ -3,7 +3,7 @@ import { Status, statusAt } from '../../ground/api/status.js';
 import type { JsonValue, ValueType } from '../../ground/api/types.js';
 import { idText } from '../../ground/core/ids.js';
 import { timestampOf } from '../../ground/core/timestamp.js';
-import { checkElements, reserveNumbers, widenVectors } from './frame.js';
+import { checkElements, MOST_REPEATED, reserveNumbers, widenVectors } from './frame.js';
 
 /**
  * Writes single cells. The rows of a list column are written in ascending order. Only the last written row can be
@@ -91,6 +91,7 @@ function jsonNumber(value: JsonValue | undefined): number {
 /** Copies a cell with its status. Both columns must have the same kind. */
 export function copyCell(from: Column, fromRow: number, to: Column, toRow: number): void {
   to.status[toRow] = statusAt(from.status, fromRow);
+  const allowed = from.stride < to.stride ? MOST_REPEATED : undefined;
   if (from.kind === 'number' && to.kind === 'number') to.values[toRow] = from.values[fromRow] ?? NaN;
   else if (from.kind === 'text' && to.kind === 'text') to.values[toRow] = from.values[fromRow] ?? '';
   else if (from.kind === 'vector' && to.kind === 'vector') {
@@ -99,11 +100,11 @@ export function copyCell(from: Column, fromRow: number, to: Column, toRow: numbe
     values.set(from.values.subarray(fromRow * size, (fromRow + 1) * size), toRow * size);
   } else if (from.kind === 'texts' && to.kind === 'texts') {
     to.values.length = to.offsets[toRow] ?? 0;
-    appendCell(from, fromRow, to);
+    appendCell(from, fromRow, to, allowed?.texts);
     to.offsets[toRow + 1] = to.values.length;
   } else if (from.kind === 'numbers' && to.kind === 'numbers') {
     const start = to.offsets[toRow] ?? 0;
-    to.offsets[toRow + 1] = appendNumbers(from, fromRow, to, start);
+    to.offsets[toRow + 1] = appendNumbers(from, fromRow, to, start, allowed?.numbers);
   }
 }
 
@@ -127,12 +128,17 @@ export function writeList(
   }
 }
 
-/** Appends the content of a text or text-list cell to a text list. */
-export function appendCell(from: Column, row: number, to: Extract<Column, { kind: 'texts' }>): void {
+/** Appends the content of a text or text-list cell to a text list. @param allowed elements of the list column */
+export function appendCell(
+  from: Column,
+  row: number,
+  to: Extract<Column, { kind: 'texts' }>,
+  allowed?: number,
+): void {
   if (from.kind === 'text') to.values.push(from.values[row] ?? '');
   else if (from.kind === 'texts') {
     const end = from.offsets[row + 1] ?? 0;
-    checkElements(to.values.length + end - (from.offsets[row] ?? 0));
+    checkElements(to.values.length + end - (from.offsets[row] ?? 0), allowed);
     for (let i = from.offsets[row] ?? 0; i < end; i++) to.values.push(from.values[i] ?? '');
   }
 }
@@ -145,6 +151,7 @@ export function appendNumbers(
   row: number,
   to: Extract<Column, { kind: 'numbers' }>,
   at: number,
+  allowed?: number,
 ): number {
   if (from.kind === 'number') {
     reserveNumbers(to, at + 1);
@@ -154,9 +161,23 @@ export function appendNumbers(
   if (from.kind !== 'numbers') return at;
   const start = from.offsets[row] ?? 0;
   const end = from.offsets[row + 1] ?? 0;
-  reserveNumbers(to, at + end - start);
+  reserveNumbers(to, at + end - start, allowed);
   to.values.set(from.values.subarray(start, end), at);
   return at + end - start;
+}
+
+/** Counts the elements of lists that the rows of one read repeat, because they refer to one entity. */
+export class RepeatedLists {
+  readonly #counts = new Map<Column, number>();
+
+  /** Counts the list of a cell that was written. @throws MillraceError invalid_body if a column repeats too many elements */
+  add(column: Column, row: number): void {
+    if (column.kind !== 'texts' && column.kind !== 'numbers') return;
+    const length = (column.offsets[row + 1] ?? 0) - (column.offsets[row] ?? 0);
+    const all = (this.#counts.get(column) ?? 0) + length;
+    this.#counts.set(column, all);
+    checkElements(all, MOST_REPEATED[column.kind]);
+  }
 }
 
 /**

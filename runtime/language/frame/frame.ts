@@ -266,20 +266,22 @@ export function widenVectors(column: ColumnOf<'vector'>): Float64Array {
   return values;
 }
 
-/** The most elements of a list column: every candidate may repeat a long list of the request, or of an entity. */
+/** The most elements of a list column. */
 const MOST_ELEMENTS = 1 << 24;
+/** The same by kind if candidates repeat a list of the request, or of an entity that they share: few bytes make many elements. */
+export const MOST_REPEATED = { numbers: 1 << 20, texts: 3 << 17 };
 
 /** @throws MillraceError invalid_body if a list column has too many elements */
-export function checkElements(length: number): void {
-  if (length <= MOST_ELEMENTS) return;
-  const most = MOST_ELEMENTS.toLocaleString('en');
-  const detail = `the candidates together have more than ${most} elements of one list; send fewer candidates or shorter lists`;
+export function checkElements(length: number, allowed = MOST_ELEMENTS): void {
+  if (length <= allowed) return;
+  const most = allowed.toLocaleString('en');
+  const detail = `the candidates together have more than ${most} elements of one list, of the request or of an entity that they share; send fewer candidates or shorter lists`;
   throw new MillraceError('invalid_body', detail);
 }
 
 /** Makes room for `length` elements in a numbers column. Existing elements are kept. @throws as `checkElements` */
-export function reserveNumbers(column: ColumnOf<'numbers'>, length: number): void {
-  checkElements(length);
+export function reserveNumbers(column: ColumnOf<'numbers'>, length: number, allowed?: number): void {
+  checkElements(length, allowed);
   if (column.values.length >= length) return;
   const values = new Float64Array(Math.max(length, Math.min(MOST_ELEMENTS, 2 * column.values.length)));
   values.set(column.values);

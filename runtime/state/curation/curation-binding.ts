@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ColumnOf } from '../../ground/api/columns.js';
 import type { CuratedRule, CurationInput } from '../../ground/api/curation.js';
 import { isKnown } from '../../ground/api/status.js';
@@ -6,6 +5,7 @@ import type { CurationRule } from '../../project/config/model/curation.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { Located } from '../../project/config/yaml/source.js';
 import { normalizeQuery } from '../../ground/core/normalize-query.js';
+import type { Pieces } from '../../ground/core/pieces.js';
 import type { Frame } from '../../language/frame/frame.js';
 import type { FrameLayout } from '../../language/frame/frame-layout.js';
 import type { Expected } from '../../language/expression/compile.js';
@@ -17,8 +17,6 @@ import { splitCondition } from './split-condition.js';
 const CONDITION: Expected = { type: 'bool', scope: 'request' };
 const WHERE: Expected = { type: 'bool', scope: 'any' };
 const COMPARED: Expected = { type: 'text', scope: 'request' };
-/** Rules that are compiled before other work on the event loop may run. */
-const PORTION = 100;
 
 interface BoundRule {
   readonly rule: CurationRule;
@@ -70,7 +68,7 @@ export class CurationBinding implements CurationInput {
   }
 
   /** Compiles rules for this step. Errors go to `diagnostics`; then the result must not be used. */
-  async compile(rules: readonly CurationRule[], diagnostics: Diagnostics): Promise<CurationSnapshot> {
+  *compile(rules: readonly CurationRule[], diagnostics: Diagnostics): Pieces<CurationSnapshot> {
     const known = new Map<string, LateExpression | undefined>();
     const compiled = (text: Located<string>, expected: Expected): LateExpression | undefined => {
       const key = `${expected.type} ${expected.scope} ${text.value}`;
@@ -84,7 +82,7 @@ export class CurationBinding implements CurationInput {
     const byQuery = new RuleIndex<BoundRule>();
     const byText = new Map<LateExpression, Map<string, BoundRule[]>>();
     for (const [order, rule] of rules.entries()) {
-      if (order % PORTION === PORTION - 1) await nextTurn();
+      yield;
       const { query, when } = rule;
       const split = query === undefined && when !== undefined ? splitCondition(when.value) : undefined;
       // The whole condition is compiled first, so that every error has its place.
@@ -95,15 +93,18 @@ export class CurationBinding implements CurationInput {
         split?.rest === undefined || when === undefined
           ? undefined
           : compiled({ value: split.rest, at: when.at }, CONDITION);
+      const boosts: BoundRule['boosts'][number][] = [];
+      for (const { where, change, amount } of rule.boosts) {
+        yield;
+        const expression = compiled(where, WHERE);
+        if (expression !== undefined) boosts.push({ where: expression, change, amount });
+      }
       const isSplit = of !== undefined && (split?.rest === undefined || rest !== undefined);
       const bound: BoundRule = {
         rule,
         order,
         condition: isSplit ? rest : whole,
-        boosts: rule.boosts.flatMap(({ where, change, amount }) => {
-          const expression = compiled(where, WHERE);
-          return expression === undefined ? [] : [{ where: expression, change, amount }];
-        }),
+        boosts,
         buries: rule.buries.flatMap((where) => compiled(where, WHERE) ?? []),
       };
       if (query !== undefined) this.#addQuery(byQuery, bound, query, diagnostics);

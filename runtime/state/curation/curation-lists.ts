@@ -122,7 +122,8 @@ export class CurationLists {
     const bound = this.#bindings.filter((one) => one.list === list);
     const found = new Diagnostics();
     const compiled: { readonly binding: CurationBinding; readonly snapshot: CurationSnapshot }[] = [];
-    for (const binding of bound) compiled.push({ binding, snapshot: await binding.compile(rules, found) });
+    for (const binding of bound)
+      compiled.push({ binding, snapshot: await soon(binding.compile(rules, found)) });
     diagnostics.addAll(found.all);
     if (found.hasErrors) return undefined;
     return () => {

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../project/config/diagnostics/diagnostics.js
 import type { CurationRule } from '../../project/config/model/curation.js';
 import { isBodyList, JsonList } from '../../ground/core/json-list.js';
 import { nearest } from '../../ground/core/nearest.js';
-import { inTurns } from '../../ground/core/pieces.js';
+import { inTurns, soon, type Pieces } from '../../ground/core/pieces.js';
 import { describe } from '../../ground/core/value-fit.js';
 import { pointerTo, shownName, Violations } from '../../ground/core/violations.js';
 import { curationKey } from '../store/keys.js';
@@ -17,6 +17,8 @@ import { decodeRules, encodeRules, readSentRules, ruleFinder, rulesVersion } fro
 
 /** The most rules that a list can have over the API. */
 export const MOST_RULES = 10_000;
+/** The most characters of a rule: a rule is checked in one piece. 2,000 ids take about as many. */
+const LONGEST_RULE = 32_768;
 const MOST_TRIES = 20;
 const MOST_UNKNOWN = 50;
 
@@ -146,9 +148,7 @@ export class CurationService {
       violations.add('/version', 'wrong_type', `version: expected a text, found ${describe(version)}`);
     violations.throwIfAny('the body');
     const sent = rules instanceof JsonList ? await inTurns(rules.whole()) : (rules as JsonValue[]);
-    for (const [at, rule] of sent.entries())
-      if (typeof rule !== 'object' || rule === null || Array.isArray(rule))
-        violations.add(pointerTo('/rules', at), 'wrong_type', `expected a rule, found ${describe(rule)}`);
+    await soon(checkRules(sent, violations));
     violations.throwIfAny('the body');
     return { list, sent, version: version as string | undefined };
   }
@@ -178,6 +178,24 @@ export class CurationService {
             : `the lists are ${names.slice(0, 20).join(', ')}`
           : `did you mean ${guess}?`),
     );
+  }
+}
+
+function* checkRules(sent: readonly JsonValue[], violations: Violations): Pieces<void> {
+  for (const [at, rule] of sent.entries()) {
+    const pointer = pointerTo('/rules', at);
+    if (typeof rule !== 'object' || rule === null || Array.isArray(rule))
+      violations.add(pointer, 'wrong_type', `expected a rule, found ${describe(rule)}`);
+    else {
+      const { length } = JSON.stringify(rule);
+      if (length > LONGEST_RULE)
+        violations.add(
+          pointer,
+          'too_long',
+          `a rule has at most ${LONGEST_RULE} characters of JSON, found ${length}; divide it into several rules`,
+        );
+    }
+    yield;
   }
 }
 

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkConflicts } from '../../project/config/curation/check-conflicts.js';
 import { readCurationYaml } from '../../project/config/curation/read-yaml.js';
 import type { CurationRule } from '../../project/config/model/curation.js';
-import { soon } from '../../ground/core/pieces.js';
-import { SourceFile } from '../../project/config/yaml/source.js';
+import { soon, type Pieces } from '../../ground/core/pieces.js';
+import { jsonFile } from '../../project/config/yaml/json-file.js';
+import { TOO_DEEP } from '../../project/config/yaml/yaml-depth.js';
 import { parseFile } from '../../project/config/yaml/yaml-file.js';
 import { Diagnostics, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 import type { JsonValue } from '../../ground/api/types.js';
@@ -46,37 +46,34 @@ export interface SentRules {
   readonly errors: readonly Diagnostic[];
 }
 
-/** Rules that are read before other work on the event loop may run. */
-const PORTION = 20;
-
-/** Checks rules that came as JSON, as those of a file are checked: JSON is YAML. */
+/** Checks rules that came as JSON, as those of a file are checked: JSON is YAML. Each rule is a file of its own. */
 export async function readSentRules(list: string, sent: readonly JsonValue[]): Promise<SentRules> {
   const diagnostics = new Diagnostics();
-  const rules: CurationRule[] = [];
-  const names = new Set<string>();
-  for (let before = 0; before < sent.length; before += PORTION) {
-    if (before > 0) await nextTurn();
-    const text = JSON.stringify({ curation: list, rules: sent.slice(before, before + PORTION) }, null, 1);
-    const file = new SourceFile(`curation/${list}.yaml`, text);
-    const parsed = parseFile(file, 'curation', {}, diagnostics);
-    if (parsed !== undefined) rules.push(...readCurationYaml(parsed, diagnostics, { before, names }).rules);
-  }
+  const rules = await soon(readRules(list, sent, diagnostics));
   await soon(checkConflicts({ rules }, diagnostics));
   return { rules, errors: diagnostics.hasErrors ? diagnostics.all : [] };
 }
 
+function* readRules(
+  list: string,
+  sent: readonly JsonValue[],
+  diagnostics: Diagnostics,
+): Pieces<readonly CurationRule[]> {
+  const rules: CurationRule[] = [];
+  const names = new Set<string>();
+  for (const [before, rule] of sent.entries()) {
+    const { file, root, tooDeep } = jsonFile(`curation/${list}.yaml`, { curation: list, rules: [rule] });
+    if (tooDeep !== undefined)
+      diagnostics.error('yaml_syntax', { file, start: tooDeep, end: tooDeep + 1 }, TOO_DEEP);
+    const parsed = tooDeep === undefined ? parseFile(file, 'curation', {}, diagnostics, root) : undefined;
+    if (parsed !== undefined) rules.push(...readCurationYaml(parsed, diagnostics, { before, names }).rules);
+    yield;
+  }
+  return rules;
+}
+
 /** Finds the number of the rule that an error is about, from 0. The rules are in the order in which they were read. */
 export function ruleFinder(rules: readonly CurationRule[]): (error: Diagnostic) => number | undefined {
-  const byFile = new Map<SourceFile, number[]>();
-  for (const [number, { at }] of rules.entries()) {
-    const known = byFile.get(at.file);
-    if (known === undefined) byFile.set(at.file, [number]);
-    else known.push(number);
-  }
-  // A file has as many rules as one portion.
-  return ({ at }) =>
-    byFile.get(at.file)?.find((number) => {
-      const span = rules[number]?.at;
-      return span !== undefined && span.start <= at.start && at.start < span.end;
-    });
+  const byFile = new Map(rules.map(({ at }, number) => [at.file, number]));
+  return ({ at }) => byFile.get(at.file);
 }

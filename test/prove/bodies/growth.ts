@@ -91,7 +91,7 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
     largest.cpuMs < LEAST_MS || (refusedAt !== undefined && largest.cpuMs <= BOUNDED_MS);
   const growth = (): number =>
     isCheap() ? 0 : largest.cpuMs / largest.bytes / (quarter.cpuMs / quarter.bytes);
-  const perByteNs = (): number => (isCheap() ? 0 : (largest.cpuMs * 1e6) / largest.bytes);
+  const perByteNs = (): number => (isCheap() ? 0 : nsAByte(largest, quarter));
   const turnMs = (): number => Math.max(...Array.from(points.values(), (point) => point.turnMs));
   for (let i = 0; i < REPEATS; i++) {
     const excess = Math.max(growth() / BOUNDS.growth, perByteNs() / BOUNDS.perByteNs);
@@ -101,7 +101,7 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
     await measure(size);
   }
   for (const [again, point] of points)
-    for (let i = 1; i < REPEATS / 2 && point.turnMs > BOUNDS.turnMs * 0.75; i++) await measure(again);
+    for (let i = 1; i < REPEATS && point.turnMs > BOUNDS.turnMs * 0.75; i++) await measure(again);
   const { bytes, cpuMs } = largest;
   return {
     growth: growth(),
@@ -114,6 +114,17 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
     statuses,
     refusedAt,
   };
+}
+
+/**
+ * CPU a byte, without what a request costs whatever its body is: where a quarter of the body costs more than a quarter, only
+ * what the other bytes add counts. A body that cannot grow has no such figure, unless it costs too much as a whole.
+ */
+function nsAByte(largest: Point, quarter: Point): number {
+  const average = (largest.cpuMs * 1e6) / largest.bytes;
+  const added = largest.bytes - quarter.bytes;
+  if (added <= 0) return largest.cpuMs <= BOUNDED_MS ? 0 : average;
+  return Math.max(0, Math.min(average, ((largest.cpuMs - quarter.cpuMs) * 1e6) / added));
 }
 
 function bytesOf({ sent, read = 0 }: Load): number {

@@ -66,8 +66,22 @@ export function languageCases(forms: readonly LanguageForm[] = languageForms()):
       }
     }
   }
+  Object.assign(files, pipelineFile('chain', { use: 'score', when: CHAIN, with: { value: '1' } }));
+  cases.push({
+    covers: 'operator or',
+    what: 'a long chain of conditions on a text of the request',
+    file: 'pipelines/chain.yaml',
+    isBaseline: true,
+    limit: RANKING_LIMIT,
+    make: (bytes, seed) =>
+      bodyOf('/api/v1/chain', CHAINED, 'two candidates', { shape: 'words', elements: '' }, bytes, seed),
+  });
   return { files, cases };
 }
+
+/** A condition that is about as long as an expression can be: each part takes little, and all together much. */
+const CHAIN = Array.from({ length: 240 }, (_, i) => `contains(owner.text_0, "${i}#")`).join(' or ');
+const CHAINED: readonly Bound[] = [{ argument: 'text', place: 'request', role: 0 }];
 
 /** Whose values the arguments are. Values that do not grow are the candidates'. */
 function placesOf({ takes }: LanguageForm): readonly (readonly Place[])[] {

@@ -42,7 +42,7 @@ export async function startMeasured(
 ): Promise<MeasuredService> {
   const root = await mkdtemp(join(tmpdir(), 'millrace-prove-'));
   for (const folder of ['pipelines', 'schemas'])
-    await cp(repositoryPath(folder), join(root, folder), { recursive: true });
+    await cp(repositoryPath(folder), join(root, folder), { recursive: true, dereference: true });
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);

@@ -138,6 +138,21 @@ describe('open_inference', () => {
     expect(server.mostOpen).to.equal(3);
   });
 
+  it('sends ordinary texts of many candidates, and says how long they may be together', async () => {
+    const step = new FakeStep(1000);
+    const texts = (length: number): Input =>
+      step.text(Array.from({ length: 1000 }, () => 'x'.repeat(length)));
+    const numbers = step.number(Array.from({ length: 1000 }, (_, row) => row));
+    const built = await model({ x: numbers, text: { value: texts(4000), datatype: 'BYTES' } });
+    expect((await compute(built, step))['score']).to.have.length(1000);
+    const sent = server.bodies.length;
+    const long = await model({ x: numbers, text: { value: texts(4200), datatype: 'BYTES' } });
+    expect(await faultOf(compute(long, step))).to.equal(
+      'the texts of the inputs have 4,200,000 characters, and at most 4,194,304 are sent for a request; send fewer candidates or shorter texts',
+    );
+    expect(server.bodies).to.have.length(sent);
+  });
+
   const ONCE_MORE = /closes|HTTP/;
   for (const [name, behaviour] of Object.entries(FAULTS)) {
     it(`fails if the server ${name}, and leaves no stuck connection`, async () => {

@@ -13,7 +13,7 @@ function relation(name: string, part: string, summary: string, test: Relation): 
     arity: [2, 2],
     domain: [['text', 'text']],
     check: (call) =>
-      areAll(call, 'text') ? operation(call.node, BOOL, call.args, relating(test)) : undefined,
+      areAll(call, 'text') ? operation(call.node, BOOL, call.args, relating(name, test)) : undefined,
   };
 }
 

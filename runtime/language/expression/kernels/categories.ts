@@ -1,8 +1,7 @@
 import { murmur3OfText } from '../../../ground/core/murmur3.js';
 import { PORTION } from '../../../ground/text/index.js';
 import type { BuildKernel } from '../operand.js';
-import { hideUnknown, rowsOf, settle } from './rows.js';
-import { rowsInSteps } from './text-rows.js';
+import { hideUnknown, rowsInSteps, rowsOf, settle } from './rows.js';
 import { joining } from './texts.js';
 
 /** The hash of a text, modulo a number of buckets. Neighbours often have the same text. */

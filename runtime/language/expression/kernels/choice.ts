@@ -4,8 +4,7 @@ import { isKnown, Status } from '../../../ground/api/status.js';
 import type { Pieces } from '../../../ground/core/pieces.js';
 import { copyCell, writeMissing } from '../../frame/cells.js';
 import type { BuildKernel } from '../operand.js';
-import { causeAt, rowsOf, settle } from './rows.js';
-import { rowsInSteps } from './text-rows.js';
+import { causeAt, listsInSteps, rowsOf, settle } from './rows.js';
 
 /** `if(c, a, b)` for numbers, bools and times. */
 export const ifNumber: BuildKernel = (out, [condition = -1, then = -1, otherwise = -1]) => {
@@ -50,29 +49,15 @@ export const ifCell: BuildKernel = (out, [condition = -1, then = -1, otherwise =
   };
 };
 
-/** The elements of lists that are copied before other work may run. */
-const ELEMENTS = 1 << 16;
-
 /** Writes cells in ascending order. Every candidate may get a long list of the request. */
 export function cellByCell(
   result: Column,
   rows: number,
   write: (row: number) => void,
 ): Pieces<void> | undefined {
-  if (!('offsets' in result)) {
-    for (let row = 0; row < rows; row++) write(row);
-    return undefined;
-  }
-  const { offsets } = result;
-  const some = (from: number): number => {
-    let row = from;
-    for (let left = ELEMENTS; row < rows && left > 0; row++) {
-      write(row);
-      left -= (offsets[row + 1] as number) - (offsets[row] as number);
-    }
-    return row;
-  };
-  return rowsInSteps(rows, some, () => undefined);
+  if ('offsets' in result) return listsInSteps(rows, result, write, () => undefined);
+  for (let row = 0; row < rows; row++) write(row);
+  return undefined;
 }
 
 /** `coalesce(a, b, …)` for numbers, bools and times. */

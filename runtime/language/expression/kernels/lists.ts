@@ -1,6 +1,6 @@
 import { isKnown, Status } from '../../../ground/api/status.js';
 import type { BuildKernel } from '../operand.js';
-import { causeAt, rowsOf, settle } from './rows.js';
+import { causeAt, listsInSteps, READ, rowsInSteps, rowsOf, settle } from './rows.js';
 
 /**
  * Reduces the elements from `start` up to, not including, `end`. NaN means no result, and a NaN element is not known.
@@ -85,13 +85,19 @@ export function reducing(reduce: Reduction): BuildKernel {
       const result = frame.number(out);
       const { values, offsets, status, stride } = frame.numbers(slot);
       const rows = rowsOf(frame, result);
-      for (let row = 0; row < rows; row++) {
-        const at = row * stride;
-        result.values[row] = isKnown(status[at])
-          ? reduce(values, offsets[at] as number, offsets[at + 1] as number)
-          : NaN;
-      }
-      settle(frame, result, args);
+      // As `listsInSteps`, without a call for each row.
+      const some = (from: number): number => {
+        let row = from;
+        for (let left = READ; row < rows && left > 0; row++) {
+          const at = row * stride;
+          const start = offsets[at] as number;
+          const end = offsets[at + 1] as number;
+          result.values[row] = isKnown(status[at]) ? reduce(values, start, end) : NaN;
+          left -= end - start;
+        }
+        return row;
+      };
+      return rowsInSteps(rows, some, () => settle(frame, result, args));
     };
   };
 }
@@ -101,19 +107,14 @@ export const countTexts: BuildKernel = (out, args) => {
   const [slot = -1] = args;
   return (frame) => {
     const result = frame.number(out);
-    const { values, offsets, stride } = frame.texts(slot);
-    const rows = rowsOf(frame, result);
-    for (let row = 0; row < rows; row++) {
-      const cause = causeAt(frame, args, row);
-      result.status[row] = cause;
-      if (cause !== Status.present) {
-        result.values[row] = NaN;
-        continue;
-      }
+    const list = frame.texts(slot);
+    const { values, offsets, stride } = list;
+    const count = (row: number): void => {
       const end = offsets[row * stride + 1] as number;
       let count = 0;
       for (let i = offsets[row * stride] as number; i < end; i++) if (values[i] !== '') count++;
-      result.values[row] = count;
-    }
+      result.values[row] = causeAt(frame, args, row) === Status.present ? count : NaN;
+    };
+    return listsInSteps(rowsOf(frame, result), list, count, () => settle(frame, result, args));
   };
 };

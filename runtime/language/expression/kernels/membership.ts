@@ -4,7 +4,7 @@ import type { Pieces } from '../../../ground/core/pieces.js';
 import type { Frame } from '../../frame/frame.js';
 import type { BuildKernel } from '../operand.js';
 import { hideEmpty } from './elementwise.js';
-import { causeAt, hideUnknown, mapLists, rowsOf, settle } from './rows.js';
+import { causeAt, hideUnknown, listsInSteps, mapLists, rowsOf, settle } from './rows.js';
 
 /** `x in (1, 2, 3)`. The set of choices is made when the expression is compiled. */
 export function inNumbers(choices: ReadonlySet<number>, isList: boolean): BuildKernel {
@@ -174,7 +174,7 @@ export const inNumberList: BuildKernel = (out, args) => {
       const isUnknown = (element: number): boolean => element !== element;
       return among(frame, result, args, values, search(wanted, list.values, lengthOf(list), isUnknown));
     }
-    for (let row = 0; row < rows; row++) {
+    const work = (row: number): void => {
       const value = x.values[row * x.stride] as number;
       const end = list.offsets[row * list.stride + 1] as number;
       let found = causeAt(frame, args, row) === 0 ? 0 : NaN;
@@ -187,9 +187,8 @@ export const inNumberList: BuildKernel = (out, args) => {
         if (element !== element) found = NaN;
       }
       result.values[row] = found;
-    }
-    settle(frame, result, args);
-    return undefined;
+    };
+    return listsInSteps(rows, list, work, () => settle(frame, result, args));
   };
 };
 
@@ -206,7 +205,7 @@ export const inTextList: BuildKernel = (out, args) => {
       const isUnknown = (element: string): boolean => element === '';
       return among(frame, result, args, x.values, search(wanted, list.values, lengthOf(list), isUnknown));
     }
-    for (let row = 0; row < rows; row++) {
+    const work = (row: number): void => {
       const value = x.values[row * x.stride];
       const end = list.offsets[row * list.stride + 1] as number;
       let found = 0;
@@ -219,9 +218,8 @@ export const inTextList: BuildKernel = (out, args) => {
         }
       }
       result.values[row] = causeAt(frame, args, row) === 0 ? found : NaN;
-    }
-    settle(frame, result, args);
-    return undefined;
+    };
+    return listsInSteps(rows, list, work, () => settle(frame, result, args));
   };
 };
 

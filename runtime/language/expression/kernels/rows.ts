@@ -7,7 +7,7 @@ import type {
 } from '../../../ground/api/columns.js';
 import { isKnown, Status } from '../../../ground/api/status.js';
 import type { Pieces } from '../../../ground/core/pieces.js';
-import { reserveNumbers, type Frame } from '../../frame/frame.js';
+import { MOST_REPEATED, reserveNumbers, type Frame } from '../../frame/frame.js';
 
 /** The number of rows that a kernel must write: all candidates, or the one row of the request. */
 export function rowsOf(frame: Frame, out: Column): number {
@@ -47,6 +47,52 @@ export function hideUnknown(frame: Frame, out: NumberColumn, text: TextColumn): 
   }
 }
 
+/**
+ * Computes rows in steps of limited work.
+ * @param some computes rows from one on; returns the first row that is left
+ * @param end called after the last row
+ */
+export function rowsInSteps(
+  rows: number,
+  some: (from: number) => number,
+  end: () => void,
+): Pieces<void> | undefined {
+  const next = some(0);
+  if (next < rows) return rest(next);
+  end();
+  return undefined;
+
+  function* rest(from: number): Pieces<void> {
+    for (let row = from; row < rows; yield) row = some(row);
+    end();
+  }
+}
+
+/** The elements of lists that are read or copied before other work may run. */
+export const READ = 1 << 16;
+
+/**
+ * Works on rows one after another, in steps of limited work.
+ * @param lists the column whose lists the work reads or writes
+ * @param end called after the last row
+ */
+export function listsInSteps(
+  rows: number,
+  { offsets, stride }: NumbersColumn | TextsColumn,
+  work: (row: number) => void,
+  end: () => void,
+): Pieces<void> | undefined {
+  const some = (from: number): number => {
+    let row = from;
+    for (let left = READ; row < rows && left > 0; row++) {
+      work(row);
+      left -= (offsets[row * stride + 1] as number) - (offsets[row * stride] as number);
+    }
+    return row;
+  };
+  return rowsInSteps(rows, some, end);
+}
+
 /** The elements of lists that are computed before other work may run. */
 const ELEMENTS = 1 << 14;
 
@@ -67,7 +113,7 @@ export function mapLists(
   for (let row = 0; row < rows; row++) {
     most += (offsets[row * stride + 1] as number) - (offsets[row * stride] as number);
   }
-  reserveNumbers(out, most);
+  reserveNumbers(out, most, stride < out.stride ? MOST_REPEATED.numbers : undefined);
   out.offsets[0] = 0;
   if (most > ELEMENTS) return mapInPieces(frame, out, list, args, work);
   let at = 0;

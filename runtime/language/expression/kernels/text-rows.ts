@@ -7,9 +7,80 @@ const BUDGET_MS = 2;
 /** The UTF-16 units between two looks at the clock. */
 const CHUNK = 2 * PORTION;
 
-/** What is read of a text that is known. */
-export interface Known<T> {
+interface Known<T> {
   readonly value: T;
+}
+
+/** The long texts that a run of a kernel remembers: those that it met last. */
+const REMEMBERED = 256;
+
+/**
+ * Reads texts for one run of a kernel, each long one once: a text of the request meets every candidate, and candidates that
+ * refer to one entity share its texts. It does not rely on what the reading remembers, since other requests run meanwhile.
+ */
+export class TextReader<T> {
+  readonly reading: Reading<T>;
+  readonly #known = new Map<string, Known<T>>();
+  /** Candidates next to one another often have the same text, which takes no time to compare. */
+  #last: { readonly text: string; readonly known: Known<T> } | undefined;
+
+  constructor(reading: Reading<T>) {
+    this.reading = reading;
+  }
+
+  readonly of = (text: string): T =>
+    text.length <= PORTION
+      ? this.reading.of(text)
+      : this.#keep(text, this.#knownOf(text) ?? { value: this.reading.of(text) });
+
+  /** The same, in pieces if the text is long. */
+  *inPieces(text: string): Pieces<T> {
+    const { inPieces } = this.reading;
+    if (inPieces === undefined || text.length <= PORTION) return this.of(text);
+    return this.#keep(text, this.#knownOf(text) ?? { value: yield* inPieces(text) });
+  }
+
+  #knownOf(text: string): Known<T> | undefined {
+    return this.#last?.text === text ? this.#last.known : this.#known.get(text);
+  }
+
+  /** Keeps a text as the one that was met last. */
+  #keep(text: string, known: Known<T>): T {
+    if (this.#last?.known === known) return known.value;
+    this.#last = { text, known };
+    const all = this.#known;
+    all.delete(text);
+    if (all.size === REMEMBERED) all.delete(all.keys().next().value as string);
+    all.set(text, known);
+    return known.value;
+  }
+}
+
+/** What is computed of shorter texts is not remembered: to compute it again costs less. */
+const SHORT = 64;
+
+/** What one run of a kernel computed of pairs of texts. Candidates may share both. */
+export class Pairs<R extends number | boolean> {
+  readonly #known = new Map<string, Map<string, R>>();
+  #last: { readonly a: string; readonly b: string; readonly value: R } | undefined;
+
+  get(a: string, b: string): R | undefined {
+    if (a.length <= SHORT || b.length <= SHORT) return undefined;
+    const last = this.#last;
+    // The same text takes no time to compare. One that is only equal does.
+    return last !== undefined && last.a === a && last.b === b ? last.value : this.#known.get(a)?.get(b);
+  }
+
+  keep(a: string, b: string, value: R): R {
+    if (a.length <= SHORT || b.length <= SHORT) return value;
+    const known = this.#known;
+    const own = known.get(a) ?? new Map<string, R>();
+    if (known.size === REMEMBERED) known.clear();
+    if (own.size === REMEMBERED) own.clear();
+    known.set(a, own.set(b, value));
+    this.#last = { a, b, value };
+    return value;
+  }
 }
 
 interface RowWork<T> {
@@ -25,11 +96,11 @@ interface RowWork<T> {
 export function readTexts<T>(
   texts: TextColumn,
   rows: number,
-  reading: Reading<T>,
+  reader: TextReader<T>,
   work: RowWork<T>,
 ): Pieces<void> | undefined {
-  const rest = computeChunks([texts], rows, reading, work.compute);
-  if (rest < rows) return readInPieces(texts, rest, rows, reading, work);
+  const rest = computeChunks([texts], rows, reader.reading, work.compute);
+  if (rest < rows) return readInPieces(texts, rest, rows, reader, work);
   work.end();
   return undefined;
 }
@@ -38,13 +109,13 @@ function* readInPieces<T>(
   texts: TextColumn,
   start: number,
   rows: number,
-  reading: Reading<T>,
+  reader: TextReader<T>,
   { compute, write, end }: RowWork<T>,
 ): Pieces<void> {
   for (let from = start; from < rows; yield) {
-    const to = chunkEnd([texts], from, rows, reading);
+    const to = chunkEnd([texts], from, rows, reader.reading);
     if (to > from) compute(from, to);
-    else write(from, (yield* readAt(texts, from, reading)).value);
+    else write(from, yield* reader.inPieces(textAt(texts, from)));
     from = Math.max(to, from + 1);
   }
   end();
@@ -92,34 +163,8 @@ export function chunkEnd(
   return rows;
 }
 
-export function* readAt<T>(texts: TextColumn, row: number, { of, inPieces }: Reading<T>): Pieces<Known<T>> {
-  const text = textAt(texts, row);
-  return { value: inPieces !== undefined && text.length > PORTION ? yield* inPieces(text) : of(text) };
-}
-
 export function isLong(text: string, { inPieces }: Reading<unknown>): boolean {
   return text.length > PORTION && inPieces !== undefined;
-}
-
-/**
- * Computes rows in steps of limited work.
- * @param some computes rows from one on; returns the first row that is left
- * @param end called after the last row
- */
-export function rowsInSteps(
-  rows: number,
-  some: (from: number) => number,
-  end: () => void,
-): Pieces<void> | undefined {
-  const next = some(0);
-  if (next < rows) return rest(next);
-  end();
-  return undefined;
-
-  function* rest(from: number): Pieces<void> {
-    for (let row = from; row < rows; yield) row = some(row);
-    end();
-  }
 }
 
 export function hasLong(texts: TextColumn, rows: number, reading: Reading<unknown>): boolean {

@@ -10,10 +10,10 @@ import {
   computeChunks,
   hasLong,
   isLong,
-  readAt,
+  Pairs,
   readTexts,
   textAt,
-  type Known,
+  TextReader,
 } from './text-rows.js';
 
 /** The units of texts that are tested for parts before other work may run. */
@@ -26,12 +26,13 @@ export function changing(reading: Reading<string>): BuildKernel {
     return (frame) => {
       const result = frame.text(out);
       const x = frame.text(slot);
-      return readTexts(x, rowsOf(frame, result), reading, {
+      const reader = new TextReader(reading);
+      return readTexts(x, rowsOf(frame, result), reader, {
         compute(from, to) {
           for (let row = from; row < to; row++) {
             const cause = causeAt(frame, args, row);
             result.status[row] = cause;
-            result.values[row] = cause === Status.present ? reading.of(textAt(x, row)) : '';
+            result.values[row] = cause === Status.present ? reader.of(textAt(x, row)) : '';
           }
         },
         write(row, value) {
@@ -70,9 +71,10 @@ export function measuring(reading: Reading<number>): BuildKernel {
     return (frame) => {
       const result = frame.number(out);
       const x = frame.text(slot);
-      return readTexts(x, rowsOf(frame, result), reading, {
+      const reader = new TextReader(reading);
+      return readTexts(x, rowsOf(frame, result), reader, {
         compute(from, to) {
-          for (let row = from; row < to; row++) result.values[row] = reading.of(textAt(x, row));
+          for (let row = from; row < to; row++) result.values[row] = reader.of(textAt(x, row));
         },
         write(row, value) {
           result.values[row] = value;
@@ -86,14 +88,18 @@ export function measuring(reading: Reading<number>): BuildKernel {
   };
 }
 
-/** A test of two texts: at once, or of long texts in pieces. Both give the same. */
+/** A test of two texts. */
 export interface Relation {
   readonly of: (text: string, part: string) => boolean;
+  /** For a search in the text: the same in pieces. */
   readonly inPieces?: (text: string, part: string) => Pieces<boolean>;
 }
 
-/** Tests two texts. */
-export function relating({ of, inPieces }: Relation): BuildKernel {
+/** The most units of texts that a request searches again, for another candidate. Each text may be searched once. */
+const MOST_SEARCHED = 1 << 23;
+
+/** Tests two texts. @param name of the function, for the error */
+export function relating(name: string, { of, inPieces }: Relation): BuildKernel {
   return (out, args) => {
     const [a = -1, b = -1] = args;
     return (frame) => {
@@ -101,6 +107,8 @@ export function relating({ of, inPieces }: Relation): BuildKernel {
       const x = frame.text(a);
       const y = frame.text(b);
       const rows = rowsOf(frame, result);
+      const pairs = new Pairs<boolean>();
+      const searched = inPieces === undefined ? () => undefined : searchCounter(name);
       const end = (): void => {
         hideUnknown(frame, result, x);
         hideUnknown(frame, result, y);
@@ -111,9 +119,14 @@ export function relating({ of, inPieces }: Relation): BuildKernel {
         let row = from;
         for (let units = 0; row < rows && units < TESTED; row++) {
           const [text, part] = [textAt(x, row), textAt(y, row)];
-          units += text.length;
-          if (inPieces !== undefined && units > TESTED && part.length > PORTION) break;
-          result.values[row] = of(text, part) ? 1 : 0;
+          let isSo = pairs.get(text, part);
+          if (isSo === undefined) {
+            units += text.length;
+            if (inPieces !== undefined && units > TESTED && part.length > PORTION) break;
+            searched(text);
+            isSo = pairs.keep(text, part, of(text, part));
+          }
+          result.values[row] = isSo ? 1 : 0;
         }
         return row;
       };
@@ -121,7 +134,9 @@ export function relating({ of, inPieces }: Relation): BuildKernel {
         for (let row = from; row < rows; yield) {
           const next = some(row);
           if (next === row && inPieces !== undefined) {
-            result.values[row] = (yield* inPieces(textAt(x, row), textAt(y, row))) ? 1 : 0;
+            const [text, part] = [textAt(x, row), textAt(y, row)];
+            searched(text);
+            result.values[row] = pairs.keep(text, part, yield* inPieces(text, part)) ? 1 : 0;
             row++;
           } else row = next;
         }
@@ -135,6 +150,21 @@ export function relating({ of, inPieces }: Relation): BuildKernel {
   };
 }
 
+/** Counts the units of long texts that are searched again. @throws MillraceError invalid_body if they are too many */
+function searchCounter(name: string): (text: string) => void {
+  const met = new Set<string>();
+  let again = 0;
+  return (text) => {
+    if (text.length <= PORTION) return;
+    if (!met.has(text)) met.add(text);
+    else if ((again += text.length) > MOST_SEARCHED)
+      throw tooLong(
+        name,
+        `searches at most ${MOST_SEARCHED.toLocaleString('en')} characters of texts that candidates share`,
+      );
+  };
+}
+
 /** Computes a number from what is read of two texts; NaN is absent. */
 export function comparing<T>(reading: Reading<T>, compare: (a: T, b: T) => number): BuildKernel {
   return (out, args) => {
@@ -145,32 +175,27 @@ export function comparing<T>(reading: Reading<T>, compare: (a: T, b: T) => numbe
       const y = frame.text(b);
       const rows = rowsOf(frame, result);
       const texts = [x, y].filter(({ stride }) => stride !== 0);
-      const compute = (from: number, to: number, left?: Known<T>, right?: Known<T>): void => {
+      const reader = new TextReader(reading);
+      const pairs = new Pairs<number>();
+      const compared = (left: string, right: string): number =>
+        pairs.get(left, right) ?? pairs.keep(left, right, compare(reader.of(left), reader.of(right)));
+      const compute = (from: number, to: number): void => {
         for (let row = from; row < to; row++) {
           const known = causeAt(frame, args, row) === Status.present;
-          result.values[row] = known
-            ? compare(
-                left === undefined ? reading.of(textAt(x, row)) : left.value,
-                right === undefined ? reading.of(textAt(y, row)) : right.value,
-              )
-            : NaN;
+          result.values[row] = known ? compared(textAt(x, row), textAt(y, row)) : NaN;
         }
       };
       const inPieces = function* (start: number): Pieces<void> {
-        // Other requests run meanwhile and change what the reading remembers, so a text of the request is read once here.
-        const left = x.stride === 0 ? yield* readAt(x, 0, reading) : undefined;
-        const right = y.stride === 0 ? yield* readAt(y, 0, reading) : undefined;
         for (let from = start; from < rows; yield) {
-          const to = chunkEnd(texts, from, rows, reading);
-          if (to > from) compute(from, to, left, right);
-          else
-            compute(
-              from,
-              from + 1,
-              left ?? (yield* readAt(x, from, reading)),
-              right ?? (yield* readAt(y, from, reading)),
-            );
-          from = Math.max(to, from + 1);
+          const to = Math.max(chunkEnd(texts, from, rows, reading), from + 1);
+          const [left, right] = [textAt(x, from), textAt(y, from)];
+          // Only the first row of a chunk can have a long text.
+          if (pairs.get(left, right) === undefined) {
+            yield* reader.inPieces(left);
+            yield* reader.inPieces(right);
+          }
+          compute(from, to);
+          from = to;
         }
         settle(frame, result, args);
       };
@@ -198,49 +223,43 @@ export function joining(name: string, separator: string, reading: Reading<string
     const result = frame.text(out);
     const rows = rowsOf(frame, result);
     const columns = args.map((slot) => frame.text(slot));
+    const reader = new TextReader(reading);
     const fixed: (string | undefined)[] = args.map(() => undefined);
     let units = 0;
-    const join = (row: number, parts: readonly (string | undefined)[]): void => {
+    const join = (row: number): void => {
       const cause = causeAt(frame, args, row);
       let joined = '';
       for (let i = 0; cause === Status.present && i < columns.length; i++) {
         const column = columns[i] as TextColumn;
-        let part = parts[i];
-        if (part === undefined) {
-          part = reading.of(textAt(column, row));
-          if (column.stride === 0) fixed[i] = part;
-        }
+        const part = fixed[i] ?? reader.of(textAt(column, row));
+        if (column.stride === 0) fixed[i] = part;
         joined += i === 0 ? part : separator + part;
       }
       result.status[row] = cause;
       result.values[row] = joined;
       units += joined.length;
-      if (units > MOST_JOINED) throw tooLong(name);
+      if (units > MOST_JOINED)
+        throw tooLong(name, `joins at most ${MOST_JOINED.toLocaleString('en')} characters`);
     };
     if (rows > JOINED || columns.some((one) => hasLong(one, rows, reading))) return inPieces();
-    for (let row = 0; row < rows; row++) join(row, fixed);
+    for (let row = 0; row < rows; row++) join(row);
     return undefined;
 
     function* inPieces(): Pieces<void> {
       for (let row = 0; row < rows; row++) {
-        const parts = [...fixed];
         for (const [i, column] of columns.entries())
-          if (parts[i] === undefined && isLong(textAt(column, row), reading)) {
-            parts[i] = (yield* readAt(column, row, reading)).value;
-            if (column.stride === 0) fixed[i] = parts[i];
-          }
-        join(row, parts);
+          if (fixed[i] === undefined) yield* reader.inPieces(textAt(column, row));
+        join(row);
         if (row % JOINED === JOINED - 1) yield;
       }
     }
   };
 }
 
-function tooLong(name: string): MillraceError {
-  const most = MOST_JOINED.toLocaleString('en');
+function tooLong(name: string, bound: string): MillraceError {
   return new MillraceError(
     'invalid_body',
-    `\`${name}\` joins at most ${most} characters for one request; send fewer candidates or shorter texts`,
+    `\`${name}\` ${bound} for one request; send fewer candidates or shorter texts`,
   );
 }
 

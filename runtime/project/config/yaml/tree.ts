@@ -15,11 +15,18 @@ export interface Entry {
 /** Returns the entries of a mapping in the order of the file. Any other node has none. */
 export function entriesOf(file: SourceFile, node: Node | undefined): Entry[] {
   if (!isMap<Node, Node | null>(node)) return [];
-  return node.items.map(({ key, value }) => ({
+  return node.items.map((pair) => entryFrom(file, pair));
+}
+
+function entryFrom(
+  file: SourceFile,
+  { key, value }: { readonly key: Node; readonly value: Node | null },
+): Entry {
+  return {
     key: textOf(key) ?? '',
     keyAt: spanOf(file, key),
     value: value === null || isEmpty(value) ? undefined : value,
-  }));
+  };
 }
 
 /** Returns the items of a list in the order of the file. Any other node has none. */
@@ -28,7 +35,9 @@ export function itemsOf(node: Node | undefined): Node[] {
 }
 
 export function entryOf(file: SourceFile, node: Node | undefined, key: string): Entry | undefined {
-  return entriesOf(file, node).find((entry) => entry.key === key);
+  if (!isMap<Node, Node | null>(node)) return undefined;
+  const pair = node.items.find((one) => (textOf(one.key) ?? '') === key);
+  return pair && entryFrom(file, pair);
 }
 
 export function memberOf(file: SourceFile, node: Node | undefined, key: string): Node | undefined {

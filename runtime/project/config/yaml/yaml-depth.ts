@@ -2,6 +2,7 @@ import { Parser, type CST } from 'yaml';
 
 /** No project file needs more levels, and recursion is safe up to this depth. */
 export const MAX_DEPTH = 64;
+export const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
 /**
  * Finds the first place that is nested too deeply. It runs before the nodes are composed, because composing is

@@ -4,7 +4,7 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { interpolate, type Environment, type InterpolationProblem } from './interpolate.js';
 import type { SourceFile, Span } from './source.js';
 import { spanOf, textOf } from './tree.js';
-import { MAX_DEPTH, startOfTooDeep } from './yaml-depth.js';
+import { startOfTooDeep, TOO_DEEP } from './yaml-depth.js';
 import { quoted, valueEnd } from './value-extent.js';
 import { explainFault, quoteHelp, variablesInFlow } from './yaml-syntax.js';
 
@@ -23,6 +23,7 @@ export function templateOf(node: Node): string | undefined {
  * Parses a project file: one document of YAML 1.2, without tags, anchors, aliases and merge keys. It replaces
  * environment variables in values.
  * @param firstLine the first line that such a file needs, for the message about an empty file
+ * @param parsed the nodes of the file, if they are known
  * @returns undefined if there were errors; they are in `diagnostics`
  */
 export function parseYaml(
@@ -30,8 +31,9 @@ export function parseYaml(
   environment: Environment,
   diagnostics: Diagnostics,
   firstLine?: string,
+  parsed?: Node,
 ): Node | undefined {
-  const root = parse(file, diagnostics, firstLine);
+  const root = parsed ?? parse(file, diagnostics, firstLine);
   if (root === undefined) return undefined;
   const checker = new TreeChecker(file, environment, diagnostics);
   checker.visit(root, false);
@@ -43,7 +45,7 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
   const tooDeep = startOfTooDeep(file.text);
   if (tooDeep !== undefined) {
     const at = { file, start: tooDeep, end: Math.min(tooDeep + 1, file.text.length) };
-    diagnostics.error('yaml_syntax', at, `nested more than ${MAX_DEPTH} levels deep`);
+    diagnostics.error('yaml_syntax', at, TOO_DEEP);
     return undefined;
   }
   let document = parseText(file.text);

@@ -25,15 +25,16 @@ export function stemOf(file: SourceFile): string {
   return /([^/]*)\.yaml$/.exec(file.path)?.[1] ?? file.path;
 }
 
-/** Parses a file and checks its shape. Returns undefined if its YAML is not valid. */
+/** Parses a file and checks its shape. Returns undefined if its YAML is not valid. @param parsed as of `parseYaml` */
 export function parseFile(
   file: SourceFile,
   declares: FileKind,
   environment: Environment,
   diagnostics: Diagnostics,
+  parsed?: Node,
 ): ParsedFile | undefined {
   const firstLine = `${declares}: ${stemOf(file)}`;
-  const root = parseYaml(file, environment, diagnostics, firstLine);
+  const root = parseYaml(file, environment, diagnostics, firstLine, parsed);
   if (root === undefined) return undefined;
   if (!isMap(root)) {
     diagnostics.error(

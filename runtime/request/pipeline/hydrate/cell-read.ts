@@ -1,5 +1,5 @@
 import type { Column } from '../../../ground/api/columns.js';
-import { copyCell } from '../../../language/frame/cells.js';
+import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
 import type { RecordDecoder } from '../../resident/table-part.js';
 import type { BatchRead } from './batch-read.js';
 
@@ -41,6 +41,7 @@ export class DirectRead implements CellRead {
   readonly #now: number;
   /** By record: the row that it was decoded into first; undefined if no two rows share a record. */
   readonly #first: Map<number, number> | undefined;
+  readonly #repeated = new RepeatedLists();
 
   constructor(
     decoder: LayoutDecoder,
@@ -93,7 +94,10 @@ export class DirectRead implements CellRead {
       this.#decoder.decode(record, start, end, this.#columns, row, this.#now);
       if (isFinal) this.#first?.set(number, row);
     } else {
-      for (const column of this.#columns) copyCell(column, first, column, row);
+      for (const column of this.#columns) {
+        copyCell(column, first, column, row);
+        this.#repeated.add(column, row);
+      }
     }
   }
 }

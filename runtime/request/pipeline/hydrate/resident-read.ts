@@ -1,6 +1,6 @@
 import type { Column } from '../../../ground/api/columns.js';
 import { Status } from '../../../ground/api/status.js';
-import { copyCell, writeList } from '../../../language/frame/cells.js';
+import { copyCell, RepeatedLists, writeList } from '../../../language/frame/cells.js';
 import { NO_ID, NOT_HERE, type EntityTable } from '../../resident/entity-table.js';
 import { LeasedCounters } from '../../resident/leased-counters.js';
 import type { PartBinding } from '../../resident/resident-tables.js';
@@ -47,6 +47,9 @@ export class ResidentRead implements CellRead {
   readonly #missing: string[] = [];
   readonly #numbers: number[] = [];
   readonly #lists: ListCells[] = [];
+  /** By row: whether an earlier row has the same record. Only list columns need it. */
+  #repeats = new Uint8Array(0);
+  readonly #repeated = new RepeatedLists();
   #scratch: readonly Column[] = [];
   /** Hits that are known to be missing from the store. */
   #knownMissing = 0;
@@ -121,6 +124,7 @@ export class ResidentRead implements CellRead {
       if (column.kind === 'texts' || column.kind === 'numbers')
         this.#takeLists(column, partColumns[c] as number);
     }
+    if (this.#lists.length > 0) this.#repeats = repeatsIn(this.#from);
   }
 
   #takeLists(column: Column, partColumn: number): void {
@@ -219,6 +223,17 @@ export class ResidentRead implements CellRead {
       const list = held[row];
       if (list !== undefined) writeList(column, row, list, status[row] as number);
       else copyCell(this.#scratch[partColumn] as Column, FIRST_MISS - from, column, row);
+      if (this.#repeats[row] === 1) this.#repeated.add(column, row);
     }
   }
+}
+
+/** By position: 1 if an earlier one has the same number. */
+function repeatsIn(numbers: Int32Array): Uint8Array<ArrayBuffer> {
+  const met = new Set<number>();
+  return Uint8Array.from(numbers, (number) => {
+    if (met.has(number)) return 1;
+    met.add(number);
+    return 0;
+  });
 }

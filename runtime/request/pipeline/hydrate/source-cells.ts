@@ -1,7 +1,7 @@
 import type { Column } from '../../../ground/api/columns.js';
 import type { FeatureRead, Plan } from '../../compile/plan.js';
 import type { FeatureSources, SourceReader, SourceRows } from '../../../state/index/feature-source.js';
-import { copyCell } from '../../../language/frame/cells.js';
+import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { CellRead } from './cell-read.js';
 import { within, type TraceSpan } from '../../../project/tracing/trace-span.js';
@@ -31,6 +31,7 @@ export class SourceCells implements CellRead {
   readonly #numbers: Int32Array;
   /** By key: the first row that was filled from it. */
   readonly #first: Int32Array;
+  readonly #repeated = new RepeatedLists();
   #rows: SourceRows | undefined;
 
   constructor(read: FeatureRead, reader: SourceReader, columns: readonly Column[], frame: Frame) {
@@ -87,7 +88,11 @@ export class SourceCells implements CellRead {
   fill(row: number): void {
     const number = this.#numbers[row] as number;
     const first = this.#first[number] as number;
-    if (first >= 0) for (const column of this.#columns) copyCell(column, first, column, row);
+    if (first >= 0)
+      for (const column of this.#columns) {
+        copyCell(column, first, column, row);
+        this.#repeated.add(column, row);
+      }
     else {
       this.#rows?.decode(number, this.#columns, row, this.#now);
       this.#first[number] = row;

@@ -8,4 +8,91 @@ export interface Defect {
   readonly edits: readonly { readonly file: string; readonly find: string; readonly put: string }[];
 }
 
-export const DEFECTS: readonly Defect[] = [];
+const MEASURED = 'CPU a byte grows|ns a byte, was|longest turn';
+
+export const DEFECTS: readonly Defect[] = [
+  {
+    name: 'marks of a letter are sorted in the square of their number',
+    only: '^option curation.query: .*combining marks|curation/put: combining marks at rules...\\.query,',
+    tells: MEASURED,
+    edits: [
+      {
+        file: 'runtime/ground/core/unicode-form.js',
+        find: 'safe.normalize(form)',
+        put: 'text.normalize(form)',
+      },
+    ],
+  },
+  {
+    name: 'rules in conflict are compared with all others, in one turn',
+    only: 'curation/put: .* at rules.*\\.pin',
+    tells: MEASURED,
+    edits: [
+      {
+        file: 'runtime/project/config/curation/claimed-times.js',
+        find: 'if (!this.#hasSpan(rule, isOther) && !this.#disputed.some(isOther))',
+        put: 'if (false)',
+      },
+      {
+        file: 'runtime/project/config/curation/check-conflicts.js',
+        find: 'const MOST_ERRORS = 1000',
+        put: 'const MOST_ERRORS = Infinity',
+      },
+      {
+        file: 'runtime/state/curation/stored-rules.js',
+        find: 'await soon(checkConflicts({ rules }, diagnostics));',
+        put: 'for (const check = checkConflicts({ rules }, diagnostics); check.next().done !== true;);',
+      },
+    ],
+  },
+  {
+    name: 'a long periodic part is looked for in the product of the lengths',
+    only: '^function contains: .*aᵏbaᵏ',
+    tells: MEASURED,
+    edits: [
+      {
+        file: 'runtime/ground/text/containing.js',
+        find: 'return part.length <= SAFE_PART ? text.includes(part) : atOnce(containing(text, part));',
+        put: 'return text.includes(part);',
+      },
+      { file: 'runtime/language/expression/functions/text.js', find: 'inPieces: containing,', put: '' },
+    ],
+  },
+  {
+    name: 'a list of the request is searched for each candidate',
+    only: '^operator in: .thing\\.(text|number)_0 in owner\\.',
+    tells: MEASURED,
+    edits: [
+      {
+        file: 'runtime/language/expression/kernels/membership.js',
+        find: 'list.stride === 0 && rows * length > 64 * (rows + length)',
+        put: 'false',
+      },
+    ],
+  },
+  {
+    name: 'long texts are escaped and joined at once',
+    only: '^function cross: ',
+    tells: MEASURED,
+    edits: [
+      {
+        file: 'runtime/language/expression/kernels/categories.js',
+        find: 'text.length <= SHORT',
+        put: 'true',
+      },
+      {
+        file: 'runtime/language/expression/kernels/texts.js',
+        find: 'if (rows > JOINED || columns.some((one) => hasLong(one, rows, reading)))',
+        put: 'if (false)',
+      },
+    ],
+  },
+  {
+    name: 'the kernels of a large condition run in one turn',
+    only: '^operator or: a long chain',
+    tells: MEASURED,
+    edits: [
+      { file: 'runtime/language/expression/run-kernels.js', find: 'if (now < until)', put: 'if (true)' },
+    ],
+  },
+];

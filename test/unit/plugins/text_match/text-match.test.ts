@@ -95,10 +95,13 @@ describe('text_match', () => {
     const words = ['red', 'blue', 'lamp', 'stand'];
     const titlesOf = (seed: number): string[] =>
       Array.from({ length: 60 }, (_, row) =>
-        Array.from(
-          { length: 4000 },
-          (_word, i) => words[(seed + i * (row + 1)) % (seed + 3)] ?? 'chair',
-        ).join(' '),
+        [
+          `title-${row}`,
+          ...Array.from(
+            { length: 4000 },
+            (_word, i) => words[(seed + i * (row + 1)) % (seed + 3)] ?? 'chair',
+          ),
+        ].join(' '),
       );
     const requests = [1, 2, 3].map((seed) => {
       const titles = titlesOf(seed);
@@ -122,6 +125,17 @@ describe('text_match', () => {
       const expected = plainBm25(titles, ['red', 'lamp']);
       titles.forEach((_, row) => expect(results[i]?.bm25?.[row]).to.be.closeTo(expected[row] ?? NaN, 1e-9));
     }
+  });
+
+  it('gives candidates that share long texts what each of them gets', async () => {
+    const shared = ['red lamp ', 'blue stand ', 'lamp chair red '].map((words) => words.repeat(40));
+    const titles = Array.from({ length: 30 }, (_, row) => shared[(row * row) % 3] ?? '');
+    const expected = plainBm25(titles, ['red', 'lamp']);
+    const { bm25, first } = await match({ query: 'red lamp', fields: [titles] });
+    titles.forEach((title, row) => {
+      expect(bm25[row]).to.be.closeTo(expected[row] ?? NaN, 1e-9);
+      expect(first[row]).to.deep.equal(title.startsWith('blue') ? absent : 1);
+    });
   });
 
   it('computes statistics over all candidates, including filtered ones', async () => {
