@@ -266,14 +266,15 @@ function apply(running: RunningStep): StepReport | Promise<StepReport> {
     const { left, ...counts } = keepFinite(done, ranking, before?.scores);
     const removed = edit.hidden.length === 0 ? edit.hidden : [...new Set(edit.hidden)];
     if (removed.length > 0) ranking.remove(removed);
-    const { causes } = edit;
-    if (component.scoring !== 'sets') return report(step, { before, removed, causes, ...counts });
+    if (component.scoring !== 'sets')
+      return report(step, { before, removed, causes: edit.causes, ...counts });
     const unscored = done.left === undefined ? left : [...new Set([...done.left, ...left])];
     if (step.unscoredLast) {
       ranking.putBelow(unscored);
-      for (const row of unscored) causes.add(row, 'unscored', 'place');
+      for (const row of unscored) edit.cause(row, 'unscored', 'place');
     }
-    return report(step, { before, removed, causes, ...counts, scored: { rows: view.rows, left: unscored } });
+    const scored = { rows: view.rows, left: unscored };
+    return report(step, { before, removed, causes: edit.causes, ...counts, scored });
   };
   const end = (): void => {
     edit.end();
