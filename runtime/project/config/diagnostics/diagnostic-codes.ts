@@ -1,4 +1,4 @@
-/** The diagnostics of project files, by stable code. docs/errors.md is generated from this table. */
+/** The diagnostics of project files, by stable code. docs/reference/errors.md is generated from this table. */
 export const DIAGNOSTIC_CODES = {
   yaml_syntax: 'The file is not valid YAML, or uses a YAML feature that is not allowed here.',
   csv_syntax: 'The file is not valid CSV, or a line does not fit its header.',
