@@ -32,9 +32,10 @@ const MORE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const pages = readdirSync(repositoryPath('docs'))
   .filter((name) => name.endsWith('.md'))
   .map((name) => ({ name: name.slice(0, -'.md'.length), files: filesOf(name) }))
-  // docs/testing.md shows its own tests; another test installs the package of docs/plugin-packages.md.
+  // docs/testing.md and docs/shop.md show their own tests; another test installs the package of docs/plugin-packages.md.
   .filter(
-    ({ name, files }) => !['testing', 'plugin-packages'].includes(name) && pipelinesIn(files).length > 0,
+    ({ name, files }) =>
+      !['testing', 'shop', 'plugin-packages'].includes(name) && pipelinesIn(files).length > 0,
   );
 
 /** The files of the project that a page shows: in blocks with a path or a name, and in scripts that write them. */

@@ -127,19 +127,21 @@ const KINDS: readonly Kind[] = [
     help: () => 'write `use: onnx`',
   },
   {
-    // JSON, UBJSON (after the brace comes the length of a key), or a dump, which is a list. JSON has `tree_info`, too.
+    // A model of XGBoost has `tree_info`, too.
+    is: (content, head) =>
+      /^tree *\r?\n/.test(head) ||
+      (/^\s*\{/.test(head) && content.includes('"tree_info"') && !content.includes('"learner"')),
+    of: 'LightGBM',
+    what: 'a model of LightGBM',
+    help: () => 'write `use: lightgbm`',
+  },
+  {
+    // JSON, UBJSON (after the brace comes the length of a key), or a dump, which is a list.
     is: (content, head) =>
       (/^\s*\{\s*"/.test(head) && content.includes('"learner"')) || /^(\{[^\s"}]|\s*\[\s*"?\s*\{)/.test(head),
     of: 'XGBoost',
     what: 'a model of XGBoost',
     help: () => 'write `use: xgboost`',
-  },
-  {
-    is: (content, head) =>
-      /^tree *\r?\n/.test(head) || (/^\s*\{/.test(head) && content.includes('"tree_info"')),
-    of: 'LightGBM',
-    what: 'a model of LightGBM',
-    help: () => 'write `use: lightgbm`',
   },
   {
     is: (_, head) => head.startsWith('______LightGBM_Binary_File_Token______'),
@@ -173,8 +175,8 @@ export function otherFile(
   library?: string,
 ): OtherFile | undefined {
   const head = content.toString('latin1', 0, HEAD_BYTES);
-  const kind = KINDS.find(({ is }) => is(content, head));
-  if (kind === undefined || (kind.of !== undefined && kind.of === library)) return undefined;
+  const kind = KINDS.find(({ is, of }) => (of === undefined || of !== library) && is(content, head));
+  if (kind === undefined) return undefined;
   const help = kind.help?.(path, resave);
   return help === undefined ? { what: kind.what } : { what: kind.what, help };
 }

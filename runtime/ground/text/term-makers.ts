@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { AnalyzerSettings } from './analyzer-settings.js';
 import { languageEntry } from './languages.js';
 
@@ -27,7 +27,7 @@ let version: string | undefined;
 
 /** The package does not export its package.json, which is two folders above the file of a stemmer. */
 function packageVersion(): string {
-  const path = join(dirname(dirname(require.resolve('@orama/stemmers/danish'))), 'package.json');
+  const path = join(require.resolve('@orama/stemmers/danish'), '../../package.json');
   version ??= (require(path) as { readonly version: string }).version;
   return version;
 }
