@@ -63,7 +63,7 @@ try {
   assert(links.length > 30, 'the sidebar lists the pages');
   const paths = (readdirSync(ROOT, { recursive: true }) as string[])
     .filter((name) => name.endsWith('.html'))
-    .map((name) => `/${name.replace(/(?:index)?\.html$/, '')}`);
+    .map((name) => `/${name.replace(/(?<=^|\/)index\.html$|\.html$/, '')}`);
   for (const link of links) assert(paths.includes(link), `the sidebar leads to ${link}, which is no page`);
   for (const path of wanted.length === 0 ? paths : wanted) await check(page, url + path);
   if (wanted.length === 0) await checkService(await browser.newPage());
