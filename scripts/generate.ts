@@ -24,6 +24,7 @@ import {
   rejectReasonTable,
   scoringTable,
 } from './tables/code-tables.js';
+import { rankingFieldTable } from './tables/ledger-table.js';
 import { licenceTable } from './tables/licence-table.js';
 import { metricTable } from './tables/metric-table.js';
 import { optionTable, outsideTable, pluginTable } from './tables/plugin-tables.js';
@@ -87,6 +88,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/reference/settings.md', 'settings', settingTable()],
   ['docs/tracing.md', 'spans', spanTable()],
   ['docs/deploy.md', 'metrics', metricTable()],
+  ['docs/ledger.md', 'ranking-fields', rankingFieldTable()],
   ['docs/licences.md', 'licences', licenceTable(join(ROOT, 'package-lock.json'))],
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],
   ['docs/plugins.md', 'scoring', scoringTable()],

@@ -1,42 +1,13 @@
+import { RANKING_NAMES } from '../../state/ledger/ranking-fields.js';
 import { OWN_COLUMNS } from './features.js';
 import { MILLION, type DataSetOptions } from './options.js';
 import { CLICK } from './scan-ledger.js';
 
 /** The columns of the compacted ledger that are not values of the pipeline. */
-const RANKING_FIELDS = [
-  'request_id',
-  'run_id',
-  'time',
-  'status',
-  'degraded',
-  'sent',
-  'left',
-  'page_start',
-  'page_size',
-  'unit',
-  'entities',
-  'share',
-  'ms',
-  'pipeline',
-  'pipeline_version',
-  'candidate_type',
-  'project',
-  'day',
-] as const;
-const CANDIDATE_FIELDS = [
-  'request_id',
-  'time',
-  'candidate_id',
-  'sent_at',
-  'place',
-  'base_score',
-  'score',
-  'removed_by',
-  'weight',
-  'on_page',
-  'pipeline',
-  'day',
-] as const;
+const OWN = {
+  rankings: [...RANKING_NAMES.record, 'pipeline', 'pipeline_version', 'candidate_type', 'project', 'day'],
+  candidates: [...RANKING_NAMES.candidate, 'request_id', 'time', 'pipeline', 'day'],
+};
 
 /** Without a bound: before and after all times. */
 const EARLIEST = -8_640_000_000_000_000;
@@ -95,14 +66,14 @@ examined AS (
   SELECT *, on_page${lowest} AS examined FROM labelled
 ),
 candidate_values AS (
-  SELECT candidate_id, COLUMNS(lambda name: ${valuesSql(CANDIDATE_FIELDS)})
+  SELECT candidate_id, COLUMNS(lambda name: ${valuesSql(OWN.candidates)})
   FROM ${parquet(ledger, 'candidates')}
   WHERE pipeline = ${text(pipeline)}
   -- The same candidate twice in one record: the first.
   QUALIFY row_number() OVER (PARTITION BY instance, sequence, candidate_id ORDER BY on_page DESC, sent_at) = 1
 ),
 request_values AS (
-  SELECT COLUMNS(lambda name: ${valuesSql(RANKING_FIELDS)})
+  SELECT COLUMNS(lambda name: ${valuesSql(OWN.rankings)})
   FROM all_rankings
   WHERE pipeline = ${text(pipeline)}
   QUALIFY row_number() OVER (PARTITION BY instance, sequence) = 1

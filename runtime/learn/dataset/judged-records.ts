@@ -1,7 +1,8 @@
 import type { Plan } from '../../request/compile/plan.js';
 import { PLAIN_IDS } from '../../ground/core/id-hasher.js';
 import type { Ledger } from '../../state/ledger/ledger.js';
-import { recordSchema, type RecordColumn, type RecordSchema } from '../../state/ledger/record-schema.js';
+import { fieldColumns, writeFields, type Field } from '../../state/ledger/fields.js';
+import { recordSchema, type RecordSchema } from '../../state/ledger/record-schema.js';
 import { RankingLog } from '../../request/pipeline/log/ranking-log.js';
 import type { PipelineServices } from '../../request/pipeline/pipeline-services.js';
 import { answer } from '../../request/pipeline/run-pipeline.js';
@@ -49,7 +50,7 @@ export class JudgedRecords {
     };
     const rankings = RankingLog.of(this.#plan, records);
     this.#services = { ...services, now: () => this.#time, ...(rankings && { log: rankings }) };
-    this.#feedback = recordSchema('feedback', FEEDBACK, {
+    this.#feedback = recordSchema('feedback', fieldColumns(GRADE_FIELDS, 'record'), {
       subject_type: plan.candidateType.name,
       owners: [],
     });
@@ -70,24 +71,24 @@ export class JudgedRecords {
       const event = `grade ${grade}`;
       this.#grades.set(event, grade);
       this.#ledger.add(this.#feedback, { candidate: 0, change: 0 }, (writer) => {
-        writer.text(query);
-        writer.time(this.#time);
-        writer.time(this.#time);
-        writer.text(event);
-        writer.text(this.#plan.candidateType.name);
-        writer.text(id);
+        writeFields(writer, GRADE_FIELDS, {
+          request_id: query,
+          time: this.#time,
+          received: this.#time,
+          event,
+          subject_type: this.#plan.candidateType.name,
+          subject_id: id,
+        });
       });
     }
   }
 }
 
-const FEEDBACK: readonly RecordColumn[] = (
-  [
-    ['request_id', 'text'],
-    ['time', 'time'],
-    ['received', 'time'],
-    ['event', 'text'],
-    ['subject_type', 'text'],
-    ['subject_id', 'text'],
-  ] as const
-).map(([name, type]) => ({ name, type, is: 'field', rows: 'record', nullable: false }));
+const GRADE_FIELDS = [
+  ['request_id', 'text'],
+  ['time', 'time'],
+  ['received', 'time'],
+  ['event', 'text'],
+  ['subject_type', 'text'],
+  ['subject_id', 'text'],
+] as const satisfies readonly Field[];

@@ -4,7 +4,8 @@ import type { IdHasher } from '../../ground/core/id-hasher.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import { Usage } from '../../ground/core/usage.js';
 import type { JsonValue } from '../../ground/api/types.js';
-import { FEEDBACK_COLUMNS } from '../../state/ledger/feedback-columns.js';
+import { FEEDBACK_FIELDS } from '../../state/ledger/feedback-fields.js';
+import { fieldColumns, writeFields } from '../../state/ledger/fields.js';
 import type { Ledger } from '../../state/ledger/ledger.js';
 import { recordSchema, type RecordColumn, type RecordSchema } from '../../state/ledger/record-schema.js';
 import type { RecordWriter } from '../../state/ledger/record-writer.js';
@@ -57,7 +58,7 @@ export class FeedbackRecords {
       const meta = { event: kind.name, subject_type: subject.type, owners: types };
       schema = recordSchema(
         'feedback',
-        [...FEEDBACK_COLUMNS, ...valuesOf(kind), ...types.map(ownerColumn)],
+        [...fieldColumns(FEEDBACK_FIELDS, 'record'), ...valuesOf(kind), ...types.map(ownerColumn)],
         meta,
       );
       this.#schemas.set(key, schema);
@@ -65,7 +66,6 @@ export class FeedbackRecords {
     return schema;
   }
 
-  /** The columns in the order of `FEEDBACK_COLUMNS`, then the values, then the owners. */
   #write(
     writer: RecordWriter,
     { kind, subject, id, time, quantity, position, values }: FeedbackEvent,
@@ -73,17 +73,19 @@ export class FeedbackRecords {
     outcome: string,
     received: number,
   ): void {
-    writer.text(requestId);
-    writer.time(time);
-    writer.time(received);
-    writer.text(kind.name);
-    writer.text(subject.type);
-    writer.text(this.#hasher.shown(subject.type, subject.id));
-    writer.int32(quantity);
-    writer.int32(position);
-    writer.text(outcome);
-    writer.text(undefined); // only a reader can attribute the event
-    writer.text(id);
+    writeFields(writer, FEEDBACK_FIELDS, {
+      request_id: requestId,
+      time,
+      received,
+      event: kind.name,
+      subject_type: subject.type,
+      subject_id: this.#hasher.shown(subject.type, subject.id),
+      quantity,
+      position,
+      outcome,
+      attributed: undefined, // only a reader can attribute the event
+      event_id: id,
+    });
     for (const [name, type] of kind.values) writeValue(writer, type, values.get(name));
     for (const owner of owners) writer.text(this.#hasher.shown(owner.type, owner.id));
   }

@@ -6,6 +6,7 @@ import type { IdHasher } from '../../ground/core/id-hasher.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import { timestampOf } from '../../ground/core/timestamp.js';
 import type { Usage } from '../../ground/core/usage.js';
+import { fieldColumns, writeFields, type Field } from '../ledger/fields.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { recordSchema, type RecordColumn, type RecordSchema } from '../ledger/record-schema.js';
 import type { RecordWriter } from '../ledger/record-writer.js';
@@ -13,6 +14,13 @@ import { decodeSegment, segmentAt } from '../store/codec/feature-record.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 
 const NO_ROWS = { candidate: 0, change: 0 };
+
+/** The fields of a row, before its features. */
+const HISTORY_FIELDS = [
+  ['keys', 'texts'],
+  ['time', 'time'],
+  ['stored', 'time'],
+] as const satisfies readonly Field[];
 
 /** A row that the store has, or that lost against a newer one. */
 export interface PushedRow {
@@ -60,9 +68,7 @@ export class HistoryRecords {
     this.#names = shown.map((feature) => feature.name);
     this.#features = shown.map(({ type }) => type);
     const columns: RecordColumn[] = [
-      { name: 'keys', is: 'field', rows: 'record', type: 'texts', nullable: false },
-      { name: 'time', is: 'field', rows: 'record', type: 'time', nullable: false },
-      { name: 'stored', is: 'field', rows: 'record', type: 'time', nullable: false },
+      ...fieldColumns(HISTORY_FIELDS, 'record'),
       ...shown.map((feature) => featureColumn(feature.name, feature.type)),
     ];
     this.#schema = recordSchema('history', columns, { view: name, keys: of, ttl });
@@ -84,9 +90,7 @@ export class HistoryRecords {
   #write(writer: RecordWriter, { ids, eventTime, segment }: PushedRow, stored: number): void {
     const values = decodeSegment(segment, segmentAt(segment, 0), this.#layout);
     const keys = ids.map((id, i) => this.#hasher.shown(this.#keys[i] ?? '', id));
-    writer.texts({ values: keys, offsets: [0, keys.length] });
-    writer.time(eventTime);
-    writer.time(stored);
+    writeFields(writer, HISTORY_FIELDS, { keys, time: eventTime, stored });
     for (const [i, name] of this.#names.entries())
       writeFeature(writer, this.#features[i] as ValueType, values[name] ?? undefined, this.#hasher);
   }

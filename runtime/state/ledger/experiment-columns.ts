@@ -1,10 +1,9 @@
-import type { ColumnType } from './record-schema.js';
+import type { Field } from './fields.js';
 
-/**
- * The columns that experiments add to the records of rankings. The record of a pipeline without experiments has none of
+/*
+ * The fields that experiments add to the records of rankings. The record of a pipeline without experiments has none of
  * them, so readers must take each as absent if the schema does not name it.
  */
-type Field = readonly [name: string, type: ColumnType, nullable?: 'nullable'];
 
 /**
  * One row a request: the experiments that it takes part in. The four lists have one element for each of them, in the
@@ -49,6 +48,9 @@ export const EXPLORE_FIELDS = [
   ['marginal', 'float64', 'nullable'],
   ['marginal_error', 'float64', 'nullable'],
 ] as const satisfies readonly Field[];
+
+/** What a foreign log can tell of a draw. */
+export const DRAWN_FIELDS = [EXPLORE_FIELDS[1], EXPLORE_FIELDS[2]] as const;
 
 /*
  * Entries of a schema's `meta`:

@@ -113,6 +113,12 @@ export class RecordWriter {
     this.#at = RECORD_HEAD;
   }
 
+  /** @throws Error if the next column of the schema has another name */
+  expect(name: string): void {
+    const next = this.#schema?.columns[this.#column]?.name;
+    if (next !== name) throw new Error(`the column ${name} was written where the schema has ${String(next)}`);
+  }
+
   /** Ends the record. The frame is valid until the next `begin`. */
   finish(): Uint8Array {
     const columns = this.#schema?.columns.length ?? 0;

@@ -1,6 +1,7 @@
 import type { Cells } from '../../../state/ledger/cells.js';
 import type { DecodedRecord } from '../../../state/ledger/record-decoder.js';
-import type { RecordColumn, RecordSchema, RowGroup } from '../../../state/ledger/record-schema.js';
+import type { RecordColumn, RecordSchema } from '../../../state/ledger/record-schema.js';
+import { RANKING_NAMES } from '../../../state/ledger/ranking-fields.js';
 import type { ParquetColumn, ParquetType } from '../parquet.js';
 
 /** The tables of a compacted ledger. */
@@ -16,10 +17,11 @@ export interface TableColumn extends ParquetColumn {
 
 /**
  * The columns of a table for the records of one schema: what identifies a record, then Millrace's own columns, then values. A
- * value that has the name of one of Millrace's own columns is called `value:NAME`.
+ * value that has the name of one of Millrace's own columns, also of one that only other records have, is called
+ * `value:NAME`.
  */
 export function columnsOf(table: Table, schema: RecordSchema): TableColumn[] {
-  const group: RowGroup = table === 'candidates' ? 'candidate' : 'record';
+  const group = table === 'candidates' ? 'candidate' : 'record';
   const columns: TableColumn[] = [
     plain('instance', 'text', ({ instance }) => instance),
     plain('sequence', 'int', ({ sequence }) => sequence),
@@ -34,10 +36,12 @@ export function columnsOf(table: Table, schema: RecordSchema): TableColumn[] {
     for (const name of ['candidate_type', 'pipeline_version'] as const) columns.push(metaText(name, schema));
   if (table === 'history') columns.push(plain('ttl', 'int', () => numberOf(schema.meta.ttl), true));
   const taken = new Set(columns.map(({ name }) => name));
+  const own = table === 'rankings' || table === 'candidates' ? RANKING_NAMES[group] : [];
   for (const column of schema.columns) {
     if (column.rows !== group) continue;
-    const name = taken.has(column.name) ? `value:${column.name}` : column.name;
-    if (column.is === 'field' && name !== column.name) continue;
+    const isTaken = taken.has(column.name) || (column.is === 'value' && own.includes(column.name));
+    const name = isTaken ? `value:${column.name}` : column.name;
+    if (column.is === 'field' && isTaken) continue;
     taken.add(name);
     columns.push(valueColumn(name, column));
   }

@@ -1,5 +1,6 @@
 import type { IdHasher } from '../../../ground/core/id-hasher.js';
-import { FEEDBACK_COLUMNS } from '../../../state/ledger/feedback-columns.js';
+import { FEEDBACK_FIELDS } from '../../../state/ledger/feedback-fields.js';
+import { fieldColumns, writeFields } from '../../../state/ledger/fields.js';
 import type { Ledger } from '../../../state/ledger/ledger.js';
 import { recordSchema, type RecordColumn, type RecordSchema } from '../../../state/ledger/record-schema.js';
 import type { ForeignFeedback } from '../../../project/foreign/foreign-event.js';
@@ -31,17 +32,19 @@ export class ImportedFeedback {
     const { schema, owners, values } = this.#schemaOf(feedback);
     const type = this.#candidateType;
     this.#ledger.add(schema, NO_ROWS, (writer) => {
-      writer.text(feedback.request);
-      writer.time(feedback.time);
-      writer.time(this.#received);
-      writer.text(feedback.event);
-      writer.text(type);
-      writer.text(this.#hasher.shown(type, feedback.candidate));
-      writer.int32(feedback.quantity);
-      writer.int32(feedback.position);
-      writer.text('stored');
-      writer.text(undefined);
-      writer.text(feedback.id);
+      writeFields(writer, FEEDBACK_FIELDS, {
+        request_id: feedback.request,
+        time: feedback.time,
+        received: this.#received,
+        event: feedback.event,
+        subject_type: type,
+        subject_id: this.#hasher.shown(type, feedback.candidate),
+        quantity: feedback.quantity,
+        position: feedback.position,
+        outcome: 'stored',
+        attributed: undefined,
+        event_id: feedback.id,
+      });
       for (const owner of owners) writer.text(this.#hasher.shown(owner, feedback.owners[owner] ?? ''));
       for (const { name, isNumber } of values) {
         const value = feedback.values[name];
@@ -63,7 +66,7 @@ export class ImportedFeedback {
       const schema = recordSchema(
         'feedback',
         [
-          ...FEEDBACK_COLUMNS,
+          ...fieldColumns(FEEDBACK_FIELDS, 'record'),
           ...ownerTypes.map((name) => column(name, 'text')),
           ...valueTypes.map(({ name, isNumber }) => column(name, isNumber ? 'float64' : 'text', true)),
         ],

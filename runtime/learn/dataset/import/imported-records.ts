@@ -6,7 +6,10 @@ import type { IdHasher } from '../../../ground/core/id-hasher.js';
 import { atOnce } from '../../../ground/core/pieces.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { Ledger } from '../../../state/ledger/ledger.js';
-import { recordSchema, type RecordColumn, type RecordSchema } from '../../../state/ledger/record-schema.js';
+import { DRAWN_FIELDS } from '../../../state/ledger/experiment-columns.js';
+import { writeFields } from '../../../state/ledger/fields.js';
+import { RANKING_FIELDS } from '../../../state/ledger/ranking-fields.js';
+import type { RecordSchema } from '../../../state/ledger/record-schema.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
 import { releaseFrame } from '../../../request/pipeline/log/leave-record.js';
 import { Ranking } from '../../../request/pipeline/components/ranking.js';
@@ -76,11 +79,10 @@ export class ImportedRecords {
     this.#convert = convert;
     this.#values = loggedValues(plan);
     const meta = { imported: true, computed_at: 'import' };
-    const plain = rankingSchema(plan, projectVersion, meta);
     this.#schemas = {
-      plain,
-      drawn: withDraws(plain),
-      pooled: rankingSchema(plan, projectVersion, { ...meta, pooled: true }),
+      plain: rankingSchema(plan, projectVersion, { meta }),
+      drawn: rankingSchema(plan, projectVersion, { meta, candidate: DRAWN_FIELDS }),
+      pooled: rankingSchema(plan, projectVersion, { meta: { ...meta, pooled: true } }),
     };
   }
 
@@ -174,37 +176,46 @@ export class ImportedRecords {
       if (field.kind === 'entity' && id !== undefined)
         named.add(`${field.entity}=${ids.shown(field.entity, id)}`);
     }
-    const entities = [...named];
-    writer.text(request);
-    writer.text(undefined);
-    writer.time(time);
-    writer.text('ok');
-    writer.texts({ values: [], offsets: [0, 0] });
-    writer.int32(count);
-    writer.int32(count);
-    writer.int32(0);
-    writer.int32(count);
-    writer.text(user === undefined ? undefined : ids.shown(USER, user));
-    writer.texts({ values: entities, offsets: [0, entities.length] });
-    writer.float64(1);
-    writer.float64(0);
+    writeFields(writer, RANKING_FIELDS.record, {
+      request_id: request,
+      run_id: undefined,
+      time,
+      status: 'ok',
+      degraded: [],
+      sent: count,
+      left: count,
+      page_start: 0,
+      page_size: count,
+      unit: user === undefined ? undefined : ids.shown(USER, user),
+      entities: [...named],
+      share: 1,
+      ms: 0,
+    });
     for (const { slot } of this.#values.record) this.#writeValue(writer, frame, slot, ids, 1);
-    writer.text(candidateIds.map((id) => ids.shown(type, id)));
-    writer.int32(Int32Array.from(candidateIds.keys()));
-    writer.int32(Int32Array.from(shown, (candidate, at) => candidate?.position ?? at + 1));
-    writer.float64(undefined);
-    writeKnown(writer, shown, (candidate) => candidate?.score);
-    writer.int32(0);
-    writer.float64(1);
-    writer.bool(1);
-    // A foreign log has one probability a place. It counts as both of those that Millrace logs.
-    if (isDrawn) DRAWS.forEach(() => writeKnown(writer, shown, (candidate) => candidate?.propensity));
+    writeFields(writer, RANKING_FIELDS.candidate, {
+      candidate_id: { values: candidateIds.map((id) => ids.shown(type, id)) },
+      sent_at: { values: Int32Array.from(candidateIds.keys()) },
+      place: { values: Int32Array.from(shown, (candidate, at) => candidate?.position ?? at + 1) },
+      base_score: undefined,
+      score: knownCells(shown, (candidate) => candidate?.score),
+      removed_by: 0,
+      weight: 1,
+      on_page: 1,
+    });
+    if (isDrawn) {
+      // A foreign log has one probability a place. It counts as both of those that Millrace logs.
+      const drawn = knownCells(shown, (candidate) => candidate?.propensity);
+      writeFields(writer, DRAWN_FIELDS, { propensity: drawn, marginal: drawn });
+    }
     for (const { slot } of this.#values.candidate) this.#writeValue(writer, frame, slot, ids, count);
-    writer.int32([]);
-    writer.int32([]);
-    writer.float64([]);
-    writer.float64([]);
-    writer.int32([]);
+    const none = { values: [] };
+    writeFields(writer, RANKING_FIELDS.change, {
+      step: none,
+      row: none,
+      before: none,
+      after: none,
+      position: none,
+    });
   }
 
   #writeValue(writer: RecordWriter, frame: Frame, slot: number, ids: HashedIds, count: number): void {
@@ -216,31 +227,13 @@ export class ImportedRecords {
   }
 }
 
-/** The columns of a log that knows how its places were drawn (runtime/state/ledger/experiment-columns.ts). */
-const DRAWS: readonly RecordColumn[] = ['propensity', 'marginal'].map((name) => ({
-  name,
-  is: 'field',
-  rows: 'candidate',
-  type: 'float64',
-  nullable: true,
-}));
-
-/** The same schema with the probabilities of the draws after the other fields of a candidate. */
-function withDraws({ kind, columns, meta }: RecordSchema): RecordSchema {
-  const after = columns.findIndex(({ name, is }) => is === 'field' && name === 'on_page') + 1;
-  return recordSchema(kind, [...columns.slice(0, after), ...DRAWS, ...columns.slice(after)], meta);
-}
-
-function writeKnown(
-  writer: RecordWriter,
+function knownCells(
   shown: readonly (ForeignCandidate | undefined)[],
   valueOf: (candidate: ForeignCandidate | undefined) => number | undefined,
-): void {
+): { readonly values: Float64Array; readonly statuses: Uint8Array } {
   const values = Float64Array.from(shown, (candidate) => valueOf(candidate) ?? NaN);
-  writer.float64(
-    values,
-    Uint8Array.from(values, (value) => (Number.isNaN(value) ? Status.absent : Status.present)),
-  );
+  const statuses = Uint8Array.from(values, (value) => (Number.isNaN(value) ? Status.absent : Status.present));
+  return { values, statuses };
 }
 
 /** How often each kind of feedback is in a list of acts. */

@@ -1,6 +1,8 @@
 import { Status } from '../../../ground/api/status.js';
 import type { RuleComponent } from '../../../ground/api/component.js';
 import type { PlannedStep } from '../../compile/plan.js';
+import { writeFields } from '../../../state/ledger/fields.js';
+import { RANKING_FIELDS } from '../../../state/ledger/ranking-fields.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
 import { pinsOf, type Ranking, type RankingSnapshot } from '../components/ranking.js';
 import type { StepReport } from '../components/run-components.js';
@@ -100,17 +102,19 @@ export class Changes {
 
   /** Writes the columns of the changes. */
   write(writer: RecordWriter): void {
-    const known = (scores: Float64Array): Uint8Array | undefined =>
-      this.count === 0
-        ? undefined
-        : Uint8Array.from({ length: this.count }, (_, at) =>
-            Number.isNaN(scores[at]) ? Status.absent : Status.present,
-          );
-    writer.int32(this.step);
-    writer.int32(this.row);
-    writer.float64(this.before, known(this.before));
-    writer.float64(this.after, known(this.after));
-    writer.int32(this.position);
+    const known = (scores: Float64Array): Uint8Array => {
+      const statuses = new Uint8Array(this.count);
+      for (let at = 0; at < this.count; at++)
+        statuses[at] = Number.isNaN(scores[at]) ? Status.absent : Status.present;
+      return statuses;
+    };
+    writeFields(writer, RANKING_FIELDS.change, {
+      step: { values: this.step },
+      row: { values: this.row },
+      before: { values: this.before, statuses: known(this.before) },
+      after: { values: this.after, statuses: known(this.after) },
+      position: { values: this.position },
+    });
   }
 
   #compare(

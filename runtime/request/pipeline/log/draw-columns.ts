@@ -1,4 +1,6 @@
 import { Status } from '../../../ground/api/status.js';
+import { EXPLORE_FIELDS } from '../../../state/ledger/experiment-columns.js';
+import { writeFields } from '../../../state/ledger/fields.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
 import type { Ranking } from '../components/ranking.js';
 
@@ -37,10 +39,13 @@ export class DrawColumns {
         this.#marginal[row] = marginals[place] ?? NaN;
       });
     }
-    writer.int32(this.#before, undefined, rows);
-    writer.float64(this.#propensity, this.#drawn, rows);
-    writer.float64(this.#marginal, this.#drawn, rows);
-    writer.float64(this.#error, this.#drawn, rows);
+    const statuses = this.#drawn;
+    writeFields(writer, EXPLORE_FIELDS, {
+      place_before: { values: this.#before, rows },
+      propensity: { values: this.#propensity, statuses, rows },
+      marginal: { values: this.#marginal, statuses, rows },
+      marginal_error: { values: this.#error, statuses, rows },
+    });
   }
 
   #reset(count: number): void {

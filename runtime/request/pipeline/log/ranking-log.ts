@@ -6,7 +6,10 @@ import { customEventText } from '../../../ground/core/event-types.js';
 import type { IdHasher } from '../../../ground/core/id-hasher.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { LiveExperiments, TakenArm } from '../../experiments/live-experiments.js';
+import { EXPERIMENT_FIELDS, EXPLORE_FIELDS, TEAM_FIELD } from '../../../state/ledger/experiment-columns.js';
+import { writeFields } from '../../../state/ledger/fields.js';
 import type { Ledger } from '../../../state/ledger/ledger.js';
+import { CUSTOM_FIELD, RANKING_FIELDS } from '../../../state/ledger/ranking-fields.js';
 import type { RecordSchema } from '../../../state/ledger/record-schema.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
 import type { RankedRow } from '../components/ranking.js';
@@ -81,6 +84,7 @@ export class RankingLog {
   #places = new Int32Array(0);
   #scores = new Float64Array(0);
   #onPage = new Uint8Array(0);
+  #baseStatuses = new Uint8Array(0);
   #statuses = new Uint8Array(0);
   readonly #teams: string[] = [];
 
@@ -106,6 +110,7 @@ export class RankingLog {
     this.#log = log;
     this.#ledger = ledger;
     this.#hasher = hasherOf({ ...plan.definition, log });
+    const exploring = exploringStep(plan.steps);
     const meta = {
       hashed: [...this.#hasher.types].sort(),
       ...(called && {
@@ -119,11 +124,22 @@ export class RankingLog {
         ),
         log: writtenLog(log),
       }),
+      ...(exploring && {
+        explore: {
+          step: exploring.step.as,
+          top: exploring.exploration.top,
+          ...exploring.exploration.draw,
+        },
+      }),
     };
     this.#hasExperiments = called !== undefined;
     this.#hasTeams = called?.experiments.definitions.some(({ mode }) => mode === 'interleave') ?? false;
-    this.#schema = rankingSchema(plan, projectVersion, meta, true, this.#hasExperiments, this.#hasTeams);
-    this.#draws = exploringStep(plan.steps) && new DrawColumns();
+    this.#schema = rankingSchema(plan, projectVersion, {
+      meta,
+      record: [CUSTOM_FIELD, ...(this.#hasExperiments ? EXPERIMENT_FIELDS : [])],
+      candidate: [...(this.#hasTeams ? [TEAM_FIELD] : []), ...(exploring ? EXPLORE_FIELDS : [])],
+    });
+    this.#draws = exploring && new DrawColumns();
     this.#values = loggedValues(plan);
     this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
   }
@@ -176,6 +192,7 @@ export class RankingLog {
       this.#places = new Int32Array(rows);
       this.#scores = new Float64Array(rows);
       this.#onPage = new Uint8Array(rows);
+      this.#baseStatuses = new Uint8Array(rows);
       this.#statuses = new Uint8Array(rows);
     }
     this.#onPage.fill(0, 0, count);
@@ -193,26 +210,28 @@ export class RankingLog {
     const { request, frame, runId, ms, status, served } = run;
     const { definition } = this.#plan;
     const unit = unitOf(this.#log, request);
-    writer.text(request.requestId);
-    writer.text(runId);
-    writer.time(frame.now);
-    writer.text(status);
-    writeList(writer, served?.degraded.map(degradationText) ?? []);
-    writer.int32(request.ids.length);
-    writer.int32(served?.ranking.rows.length ?? 0);
-    writer.int32(Math.max(0, pageStart(request.paging)));
-    writer.int32(request.paging.userPageSize);
-    writer.text(unit === undefined ? undefined : ids.shown(this.#unitType, unit));
     const entities: string[] = [];
     for (const field of definition.request.fields.values()) {
       const id = field.kind === 'entity' ? request.entityIds.get(field.name) : undefined;
       if (field.kind === 'entity' && id !== undefined)
         entities.push(`${field.entity}=${ids.shown(field.entity, id)}`);
     }
-    writeList(writer, entities);
-    writer.float64(this.#log.share);
-    writer.float64(ms);
-    writeList(writer, this.#customEvents(frame, request, ids));
+    writeFields(writer, RANKING_FIELDS.record, {
+      request_id: request.requestId,
+      run_id: runId,
+      time: frame.now,
+      status,
+      degraded: served?.degraded.map(degradationText) ?? [],
+      sent: request.ids.length,
+      left: served?.ranking.rows.length ?? 0,
+      page_start: Math.max(0, pageStart(request.paging)),
+      page_size: request.paging.userPageSize,
+      unit: unit === undefined ? undefined : ids.shown(this.#unitType, unit),
+      entities,
+      share: this.#log.share,
+      ms,
+    });
+    writeFields(writer, [CUSTOM_FIELD], { custom: this.#customEvents(frame, request, ids) });
     if (this.#hasExperiments) writeExperiments(writer, run.experiments, ids);
   }
 
@@ -236,59 +255,59 @@ export class RankingLog {
   ): void {
     const { name } = this.#plan.candidateType;
     const { base, removedBy } = this.#changes;
-    if (this.#hasher.hides(name))
-      writer.text(
-        Array.from({ length: count }, (_, i) => ids.shown(name, request.ids[rows?.[i] ?? i] ?? '')),
-      );
-    else writer.text(request.ids, undefined, rows);
-    writer.int32(rows ?? ascending(count));
-    writer.int32(this.#places, undefined, rows);
-    this.#writeScores(writer, base, count, rows);
-    this.#writeScores(writer, this.#scores, count, rows);
-    writer.int32(removedBy, undefined, rows);
-    if (weight === 1) writer.float64(1);
-    else
-      writer.float64(
-        Float64Array.from({ length: count }, (_, i) => (this.#onPage[rows?.[i] ?? i] === 1 ? 1 : weight)),
-      );
-    writer.bool(this.#onPage, undefined, rows);
+    const each = { length: count };
+    writeFields(writer, RANKING_FIELDS.candidate, {
+      candidate_id: this.#hasher.hides(name)
+        ? { values: Array.from(each, (_, i) => ids.shown(name, request.ids[rows?.[i] ?? i] ?? '')) }
+        : { values: request.ids, rows },
+      sent_at: { values: rows ?? ascending(count) },
+      place: { values: this.#places, rows },
+      base_score: { values: base, statuses: this.#scored(base, this.#baseStatuses, count, rows), rows },
+      score: {
+        values: this.#scores,
+        statuses: this.#scored(this.#scores, this.#statuses, count, rows),
+        rows,
+      },
+      removed_by: { values: removedBy, rows },
+      weight:
+        weight === 1
+          ? 1
+          : { values: Float64Array.from(each, (_, i) => (this.#onPage[rows?.[i] ?? i] === 1 ? 1 : weight)) },
+      on_page: { values: this.#onPage, rows },
+    });
     if (this.#hasTeams) this.#writeTeams(writer, served?.teams, count, rows);
     this.#draws?.write(writer, served?.ranking, this.#places, frame.count, rows);
   }
 
-  /** The column of TEAM_FIELD. */
   #writeTeams(
     writer: RecordWriter,
     teams: Teams | undefined,
     count: number,
     rows: Int32Array | undefined,
   ): void {
-    if (teams === undefined) {
-      writer.text(undefined);
-      return;
-    }
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; teams !== undefined && i < count; i++) {
       const row = rows?.[i] ?? i;
       const name = teamName(teams, row);
       this.#statuses[row] = name === undefined ? Status.absent : Status.present;
       this.#teams[row] = name ?? '';
     }
-    writer.text(this.#teams, this.#statuses, rows);
+    const team = teams && { values: this.#teams, statuses: this.#statuses, rows };
+    writeFields(writer, [TEAM_FIELD], { team });
   }
 
-  /** A removed candidate has no score; neither has one of a failed request. */
-  #writeScores(
-    writer: RecordWriter,
+  /** The statuses of scores. A removed candidate has no score; neither has one of a failed request. */
+  #scored(
     scores: Float64Array,
+    statuses: Uint8Array,
     count: number,
     rows: Int32Array | undefined,
-  ): void {
+  ): Uint8Array {
     for (let i = 0; i < count; i++) {
       const row = rows?.[i] ?? i;
       const has = this.#places[row] !== 0 && Number.isFinite(scores[row]);
-      this.#statuses[row] = has ? Status.present : Status.absent;
+      statuses[row] = has ? Status.present : Status.absent;
     }
-    writer.float64(scores, this.#statuses, rows);
+    return statuses;
   }
 
   #writeValue(
@@ -307,28 +326,13 @@ export class RankingLog {
   }
 }
 
-/** Writes the columns of EXPERIMENT_FIELDS. */
 function writeExperiments(writer: RecordWriter, taken: readonly TakenArm[], ids: HashedIds): void {
-  writeList(
-    writer,
-    taken.map(({ experiment }) => experiment),
-  );
-  writeList(
-    writer,
-    taken.map(({ arm }) => arm),
-  );
-  writeList(
-    writer,
-    taken.map(({ unit, unitType }) => (unit === undefined ? '' : ids.shown(unitType, unit))),
-  );
-  writeList(
-    writer,
-    taken.map(({ excluded }) => excluded ?? ''),
-  );
-}
-
-function writeList(writer: RecordWriter, values: readonly string[]): void {
-  writer.texts({ values, offsets: [0, values.length] });
+  writeFields(writer, EXPERIMENT_FIELDS, {
+    experiment: taken.map(({ experiment }) => experiment),
+    arm: taken.map(({ arm }) => arm),
+    experiment_unit: taken.map(({ unit, unitType }) => (unit === undefined ? '' : ids.shown(unitType, unit))),
+    excluded: taken.map(({ excluded }) => excluded ?? ''),
+  });
 }
 
 let numbers = new Int32Array(0);

@@ -3,8 +3,8 @@ import type { ColumnKind } from '../../../ground/api/columns.js';
 import type { RuleComponent } from '../../../ground/api/component.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition } from '../../../project/config/model/pipelines.js';
-import { exploringStep } from '../../compile/exploration.js';
-import { EXPERIMENT_FIELDS, EXPLORE_FIELDS, TEAM_FIELD } from '../../../state/ledger/experiment-columns.js';
+import { fieldColumns, type Field } from '../../../state/ledger/fields.js';
+import { RANKING_FIELDS } from '../../../state/ledger/ranking-fields.js';
 import {
   recordSchema,
   type ColumnType,
@@ -13,49 +13,6 @@ import {
   type RecordSchema,
 } from '../../../state/ledger/record-schema.js';
 import { valueOwners } from './value-owners.js';
-
-type Field = readonly [name: string, type: ColumnType, nullable?: 'nullable'];
-
-/** One row a request. */
-const RECORD_FIELDS: readonly Field[] = [
-  ['request_id', 'text'],
-  ['run_id', 'text', 'nullable'],
-  ['time', 'time'],
-  ['status', 'text'],
-  ['degraded', 'texts'],
-  ['sent', 'int32'],
-  ['left', 'int32'],
-  ['page_start', 'int32'],
-  ['page_size', 'int32'],
-  ['unit', 'text', 'nullable'],
-  ['entities', 'texts'],
-  ['share', 'float64'],
-  ['ms', 'float64'],
-];
-
-/** The events of components, as JSON. Only requests that a service ran have them. */
-const CUSTOM_EVENTS: Field = ['custom', 'texts'];
-
-/** One row for each logged candidate. */
-const CANDIDATE_FIELDS: readonly Field[] = [
-  ['candidate_id', 'text'],
-  ['sent_at', 'int32'],
-  ['place', 'int32'],
-  ['base_score', 'float64', 'nullable'],
-  ['score', 'float64', 'nullable'],
-  ['removed_by', 'int32'],
-  ['weight', 'float64'],
-  ['on_page', 'bool'],
-];
-
-/** One row for each change of a logged candidate by a step. */
-const CHANGE_FIELDS: readonly Field[] = [
-  ['step', 'int32'],
-  ['row', 'int32'],
-  ['before', 'float64', 'nullable'],
-  ['after', 'float64', 'nullable'],
-  ['position', 'int32'],
-];
 
 const TYPE_OF: Readonly<Record<ColumnKind, ColumnType>> = {
   number: 'float64',
@@ -78,37 +35,25 @@ export function loggedValues({ log, layout }: Plan): Readonly<Record<'record' | 
  * The schema of the rankings of a plan. Its columns are, in this order: fields of the request, values of the request,
  * fields of a candidate, values of a candidate, fields of a change.
  * @param project the version of the project
- * @param more further entries of `meta`
- * @param hasExperiments whether the columns of experiments follow the fields of the request
- * @param hasTeams whether one of the experiments interleaves; then TEAM_FIELD follows the fields of a candidate
- * @param isServed whether a service ran the requests; then the field `custom` follows the other fields of the request, and
- * the columns of exploration follow the fields of a candidate, if a step explores
+ * @param more further entries of `meta`, and further fields of the request and of a candidate
  */
 export function rankingSchema(
   plan: Plan,
   project: string,
-  more: JsonObject = {},
-  isServed = false,
-  hasExperiments = false,
-  hasTeams = false,
+  more: {
+    readonly meta: JsonObject;
+    readonly record?: readonly Field[];
+    readonly candidate?: readonly Field[];
+  },
 ): RecordSchema {
-  const { definition, steps, log } = plan;
+  const { definition, log } = plan;
   const values = loggedValues(plan);
-  const exploring = isServed ? exploringStep(steps) : undefined;
   const columns = [
-    ...[
-      ...RECORD_FIELDS,
-      ...(isServed ? [CUSTOM_EVENTS] : []),
-      ...(hasExperiments ? EXPERIMENT_FIELDS : []),
-    ].map((field) => fieldColumn('record', field)),
-    ...values.record.map((value) => valueColumn('record', value, plan)),
-    ...[
-      ...CANDIDATE_FIELDS,
-      ...(hasTeams ? [TEAM_FIELD] : []),
-      ...(exploring === undefined ? [] : EXPLORE_FIELDS),
-    ].map((field) => fieldColumn('candidate', field)),
-    ...values.candidate.map((value) => valueColumn('candidate', value, plan)),
-    ...CHANGE_FIELDS.map((field) => fieldColumn('change', field)),
+    ...(['record', 'candidate'] as const).flatMap((rows) => [
+      ...fieldColumns([...RANKING_FIELDS[rows], ...(more[rows] ?? [])], rows),
+      ...values[rows].map((value) => valueColumn(rows, value, plan)),
+    ]),
+    ...fieldColumns(RANKING_FIELDS.change, 'change'),
   ];
   return recordSchema('ranking', columns, {
     pipeline: definition.name,
@@ -122,14 +67,7 @@ export function rankingSchema(
     of: valueOwners(plan),
     hidden: log.hidden,
     log: definition.log === undefined ? null : writtenLog(definition.log),
-    ...(exploring && {
-      explore: {
-        step: exploring.step.as,
-        top: exploring.exploration.top,
-        ...exploring.exploration.draw,
-      },
-    }),
-    ...more,
+    ...more.meta,
   });
 }
 
@@ -169,10 +107,6 @@ export function writtenLog({ share, unit, candidates, sample, features, hash }: 
     features: typeof features === 'string' ? features : features.map(({ value }) => value),
     hash: [...hash.keys()],
   };
-}
-
-function fieldColumn(rows: RecordColumn['rows'], [name, type, nullable]: Field): RecordColumn {
-  return { name, is: 'field', rows, type, nullable: nullable !== undefined };
 }
 
 function valueColumn(
