@@ -22,11 +22,14 @@ interface Misfits {
   readonly stored: ReadonlySet<string>;
 }
 
-export interface StoredFitParts {
+export interface SampleParts {
   readonly store: Store;
   readonly layouts: LayoutRegistry;
   /** Start of every store key. */
   readonly prefix: string;
+}
+
+export interface StoredFitParts extends SampleParts {
   readonly monitor: StoreMonitor;
 }
 
@@ -71,7 +74,7 @@ export async function checkStoredFit(
 /** Some stored records of a type, with their ids. Their layouts are known then. */
 async function sampleRecords(
   type: string,
-  { store, layouts, prefix }: StoredFitParts,
+  { store, layouts, prefix }: SampleParts,
 ): Promise<{ readonly id: string; readonly record: Buffer }[]> {
   const start = entityKey(prefix, type, '');
   const keys = await store.sampleKeys(start, SAMPLE, AbortSignal.timeout(SEARCH_WITHIN));
@@ -86,7 +89,7 @@ async function sampleRecords(
 /** Some stored entities of a type, with their ids; none if the store cannot be asked. Damaged ones are left out. */
 export async function sampleEntities(
   type: string,
-  parts: StoredFitParts,
+  parts: SampleParts,
 ): Promise<{ readonly id: string; readonly entity: JsonObject }[]> {
   const records = await sampleRecords(type, parts).catch(() => []);
   return records.flatMap(({ id, record }) => {

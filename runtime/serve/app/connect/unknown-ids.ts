@@ -1,15 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { own } from '../../../ground/core/value-fit.js';
-import type { Diagnostics } from '../../../project/config/diagnostics/diagnostics.js';
+import { type Diagnostic, Diagnostics } from '../../../project/config/diagnostics/diagnostics.js';
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { ComparedId } from '../../../request/compile/meaning/compared-ids.js';
-import { sampleEntities, type StoredFitParts } from '../../../state/index/stored-fit.js';
+import { sampleEntities, type SampleParts } from '../../../state/index/stored-fit.js';
 import { entityKey } from '../../../state/store/keys.js';
+import { TOKENS, type Container } from '../container/tokens.js';
+import type { CompiledProject } from '../project/compile-project.js';
+
+/** How long a service that starts waits for the store, in milliseconds. */
+const ASK_WITHIN = 1000;
+
+/** The warnings of `warnOfUnknownIds`; none if the store does not answer in time. */
+export async function unknownIdWarnings(
+  services: Container,
+  pipelines: CompiledProject['pipelines'],
+  types: ReadonlyMap<string, EntityType>,
+): Promise<readonly Diagnostic[]> {
+  const diagnostics = new Diagnostics();
+  const parts = {
+    store: services.resolve(TOKENS.store),
+    layouts: services.resolve(TOKENS.layouts),
+    prefix: services.resolve(TOKENS.settings).prefix,
+  };
+  const compared = pipelines.flatMap(({ plan }) => plan.comparedIds);
+  const asked = warnOfUnknownIds(compared, types, parts, diagnostics).catch(() => undefined);
+  await Promise.race([asked, pause(ASK_WITHIN, undefined, { ref: false })]);
+  return [...diagnostics.all];
+}
 
 /** Warns of comparisons with ids that the index does not hold, such as the name of a brand. A type without entities is skipped. */
 export async function warnOfUnknownIds(
   compared: readonly ComparedId[],
   types: ReadonlyMap<string, EntityType>,
-  parts: StoredFitParts,
+  parts: SampleParts,
   diagnostics: Diagnostics,
 ): Promise<void> {
   const { store, prefix } = parts;
