@@ -5,6 +5,7 @@ import type { ProjectConfig } from '../../../project/config/model/project.js';
 import { ServiceSchemas } from '../../../state/index/service-schemas.js';
 import { checkStoredFit } from '../../../state/index/stored-fit.js';
 import type { Settings } from '../../../project/settings/settings.js';
+import { traitsOf } from '../../../project/settings/store-engines.js';
 import { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { Store } from '../../../state/store/store.js';
@@ -30,12 +31,14 @@ export function askStore(
 ): StoreProbe {
   // Connecting ends first, so that the answer says why there is no connection.
   const openWithin = Math.ceil(timeoutMs / 2);
-  if (settings.store === 'embedded')
+  const { called, isFolder, isRedis } = traitsOf(settings.store);
+  if (isFolder)
     return { server: settings.dataDir, ask: () => askFolder(settings, config, curated, openWithin) };
-  return { server: addressOf(settings), ask: () => askEngine(settings, config, curated, openWithin) };
+  const server = isRedis ? redisAddress(settings) : called;
+  return { server, ask: () => askEngine(settings, config, curated, openWithin) };
 }
 
-function addressOf({ redisUrl, redisCluster, redisSentinels }: Settings): string {
+function redisAddress({ redisUrl, redisCluster, redisSentinels }: Settings): string {
   const list = [redisCluster, redisSentinels].find((some) => some.length > 0);
   return list === undefined ? hostOf(redisUrl) : list.map(({ host, port }) => `${host}:${port}`).join(', ');
 }
