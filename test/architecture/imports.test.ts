@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { STORE_ENGINES } from '../../runtime/project/settings/store-engines.js';
 import { repositoryPath } from '../support/repository.js';
 import { importsIn, type Import } from './support/imports.js';
 
@@ -69,6 +70,16 @@ describe('allowed imports', () => {
       /process\.(exit\(|on\(|once\()|close-with-grace/.test(readFileSync(join(ROOT, file), 'utf8')),
     );
     expect(found.filter((file) => !entries.test(file))).to.be.empty;
+  });
+
+  it('only the table of store engines tells one by its name', () => {
+    const name = `'(${STORE_ENGINES.join('|')})'`;
+    const compared = new RegExp(`[!=]==?\\s*${name}|${name}\\s*[!=]==?|case\\s+${name}`);
+    // The configuration of another system has words of its own.
+    const others = 'runtime/cli/init/metarank/project.ts';
+    const files = new Set([...runtime, ...plugins].map(({ file }) => file));
+    const found = [...files].filter((file) => compared.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(found).to.deep.equal([others]);
   });
 
   it('no text becomes code', () => {

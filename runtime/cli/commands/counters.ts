@@ -56,14 +56,16 @@ async function run(context: CliContext, name: string, flags: Flags): Promise<voi
     );
   await checkLedger(context, settings.ledgerDir);
   const logger = pino({ level: 'silent' });
-  const { store } = await openEngine(settings, logger, new StoreMonitor(logger)).catch((error: unknown) => {
-    if (error instanceof MillraceError && error.code === 'data_folder_in_use')
-      throw new CommandFailure(
-        'another process, such as a running service, uses the embedded store of the project',
-        'stop it first, and start it again afterwards; with Redis, services can run during a rebuild',
-      );
-    throw error;
-  });
+  const { store, isShared } = await openEngine(settings, logger, new StoreMonitor(logger)).catch(
+    (error: unknown) => {
+      if (error instanceof MillraceError && error.code === 'data_folder_in_use')
+        throw new CommandFailure(
+          'another process, such as a running service, uses the embedded store of the project',
+          'stop it first, and start it again afterwards; with Redis, services can run during a rebuild',
+        );
+      throw error;
+    },
+  );
   try {
     const rebuilt = await withCount(context.stderr, 'counting', 'records', (tell) =>
       rebuildCounter(counter, {
@@ -73,7 +75,7 @@ async function run(context: CliContext, name: string, flags: Flags): Promise<voi
         types: config.entities,
         kinds: config.events,
         ledger: settings.ledgerDir,
-        isShared: settings.store !== 'embedded',
+        isShared,
         tell,
       }),
     );

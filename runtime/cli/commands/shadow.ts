@@ -1,3 +1,4 @@
+import { engineTraits } from '../../serve/app/container/store-engines.js';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -101,9 +102,10 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
     );
   const definition = definitionOf(config, pipeline);
   const specs = await armSpecs(definition, experiment, flags);
-  if (follow && settings.store === 'embedded' && specs.length > 1)
+  const { called, isShared } = await engineTraits(settings);
+  if (follow && !isShared && specs.length > 1)
     throw new CommandFailure(
-      `--follow runs ${specs.length} arms at the same time, but an embedded store has one owner`,
+      `--follow runs ${specs.length} arms at the same time, but ${called} has one owner`,
       'leave out --follow, name one arm, or use a store on Redis',
     );
   const { from, until } = experiment ?? {};
@@ -114,8 +116,8 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
   const arms = specs.map((spec) => openArm(context, flags, pipeline, spec));
   const lines = flags.export === undefined ? undefined : await openExport(flags.export);
   try {
-    // An embedded store has one owner, so its arms run one after the other.
-    const groups = settings.store === 'embedded' ? arms.map((one) => [one]) : [arms];
+    // A store that is not shared has one owner, so its arms run one after the other.
+    const groups = isShared ? [arms] : arms.map((one) => [one]);
     const pick = (record: Parameters<typeof shadowRequest>[0]): ReturnType<typeof shadowRequest> =>
       shadowRequest(record, definition, config.entities, selection);
     const done = (row: ArmRow): void => void lines?.write(`${JSON.stringify(row)}\n`);

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../../ground/api/errors.js';
 import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { traitsOf } from '../../project/settings/store-engines.js';
 import { openEngine } from '../../serve/app/container/store-engines.js';
 import { loadSchemas } from '../../project/config/project/load-project.js';
 import { printable } from '../../ground/core/display-width.js';
@@ -75,7 +76,8 @@ async function checkStore(context: CliContext, flags: Flags): Promise<void> {
       if (problem !== undefined) damagedKeys.push({ key, problem });
     }
   };
-  if (settings.store === 'embedded') {
+  const { isFolder } = traitsOf(settings.store);
+  if (isFolder) {
     const { records, damage: found } = await inspectFolder(settings.dataDir);
     damage = found;
     const all = [...records.keys()].map((key) => ({ key, value: records.get(key) ?? Buffer.alloc(0) }));
@@ -119,7 +121,7 @@ async function checkStore(context: CliContext, flags: Flags): Promise<void> {
   ];
   throw new CommandFailure(
     what.join('; '),
-    settings.store === 'embedded'
+    isFolder
       ? 'millrace store repair keeps the records that can be read'
       : 'load these entities and rows again from their source',
   );
@@ -183,7 +185,7 @@ async function trimRecords(context: CliContext, flags: Flags): Promise<void> {
 
 async function repairStore(context: CliContext, flags: Flags): Promise<void> {
   const settings = await settingsOf(context, flags);
-  if (settings.store !== 'embedded')
+  if (!traitsOf(settings.store).isFolder)
     throw new CommandFailure(
       'only a data folder can be repaired',
       'set --store embedded; for Redis, restore a backup or load the data again',

@@ -16,14 +16,12 @@ import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
 import { nameByOrigin, type Origin, type ProjectFile } from './setting-origin.js';
 import { bool, keyOf, oneOf, oneOfOrName, row, wholeNumber, type SettingRow } from './setting-row.js';
+import { STORE_ENGINES, traitsOf } from './store-engines.js';
 import { topologyOf } from './redis-target.js';
 import { TRACE_SETTINGS } from './trace-settings.js';
 import { TRAFFIC_SETTINGS } from './traffic-settings.js';
 
 export type { SettingRow } from './setting-row.js';
-
-/** The store engines of Millrace itself. A package of plugins can bring others. */
-export const STORE_ENGINES = ['redis', 'embedded'] as const;
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -207,7 +205,7 @@ export function projectFolder(env: Environment, flags: SettingFlags): string {
  */
 export function loadSettings(env: Environment, flags: SettingFlags = {}, file?: ProjectFile): Settings {
   const settings = readEach(env, flags, file);
-  if (settings.store === 'redis') checkRedis(settings);
+  if (traitsOf(settings.store).isRedis) checkRedis(settings);
   checkBodies(settings);
   checkPorts(settings);
   checkPrivacy(settings);

@@ -2,6 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import type { Settings } from '../settings/settings.js';
 import { accessOf, topologyOf } from '../settings/redis-target.js';
 import { redisSettings } from '../settings/redis-settings.js';
+import { traitsOf } from '../settings/store-engines.js';
 import type { SdkParts } from './own-sdk.js';
 import type { Tracing } from './tracing.js';
 
@@ -33,7 +34,7 @@ function isSdkPreloaded(): boolean {
 
 /** The store, with the names of the semantic conventions for databases. A cluster or Sentinels have no one address. */
 function storeAttributes(settings: Settings): Attributes {
-  if (settings.store !== 'redis') return { 'db.system.name': `millrace.${settings.store}` };
+  if (!traitsOf(settings.store).isRedis) return { 'db.system.name': `millrace.${settings.store}` };
   const redis = redisSettings(settings);
   const topology = topologyOf(redis);
   return {

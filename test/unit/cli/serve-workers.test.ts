@@ -2,6 +2,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { loadSettings } from '../../../runtime/project/settings/settings.js';
+import { engineTraits } from '../../../runtime/serve/app/container/store-engines.js';
 import { millrace } from '../../support/command-line.js';
 import { newTally, postBytes, runClient } from '../../support/counting-client.js';
 import { writeProject } from '../../support/project.js';
@@ -32,6 +34,32 @@ describe('millrace serve --workers, refused', () => {
     expect(code).to.equal(2);
     expect(stderr).to.include('error[invalid_setting]: --workers is 2');
     expect(stderr).to.include('only one process can open an embedded store');
+  });
+
+  it('refuses several workers on an engine of a package, unless the engine is shared', async () => {
+    const folder = await writeProject({
+      'millrace.yaml': 'project: shop\nplugins: [toys]\n',
+      'node_modules/toys/package.json':
+        '{ "name": "toys", "version": "1.0.0", "type": "module", "millrace": { "api": "^1.0", "plugins": "./index.js" } }',
+      'node_modules/toys/index.js': `const open = () => Promise.reject(new Error('it stays closed'));
+export const stores = [
+  { name: 'toy', summary: 'Has one owner.', open },
+  { name: 'common', summary: 'Is shared.', isShared: true, open },
+];
+`,
+      [PIPELINE]: scoring('1'),
+    });
+    try {
+      const { code, stderr } = await millrace([
+        ...['serve', '--project', folder, '--store', 'toy', '--workers', '2', '--port', '0'],
+      ]);
+      expect(stderr).to.include('only one process can open the store toy; use the redis store, or 1 worker');
+      expect(code).to.equal(2);
+      const settings = loadSettings({ MILLRACE_STORE: 'common' }, { project: folder });
+      expect(await engineTraits(settings)).to.deep.include({ called: 'the store common', isShared: true });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('refuses a number of workers that is none', async () => {

@@ -8,6 +8,7 @@ import type { Diagnostics } from '../../../project/config/diagnostics/diagnostic
 import type { ComparedId } from '../../../request/compile/meaning/compared-ids.js';
 import type { CompiledProject } from '../project/compile-project.js';
 import type { Settings } from '../../../project/settings/settings.js';
+import { traitsOf } from '../../../project/settings/store-engines.js';
 import { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { Store } from '../../../state/store/store.js';
@@ -47,12 +48,13 @@ export function storeNeeds(compiled: CompiledProject, diagnostics: Diagnostics):
 export function askStore(settings: Settings, needs: StoreNeeds, timeoutMs: number): StoreProbe {
   // Connecting ends first, so that the answer says why there is no connection.
   const openWithin = Math.ceil(timeoutMs / 2);
-  if (settings.store === 'embedded')
-    return { server: settings.dataDir, ask: () => askFolder(settings, needs, openWithin) };
-  return { server: addressOf(settings), ask: () => askEngine(settings, needs, openWithin) };
+  const { called, isFolder, isRedis } = traitsOf(settings.store);
+  if (isFolder) return { server: settings.dataDir, ask: () => askFolder(settings, needs, openWithin) };
+  const server = isRedis ? redisAddress(settings) : called;
+  return { server, ask: () => askEngine(settings, needs, openWithin) };
 }
 
-function addressOf({ redisUrl, redisCluster, redisSentinels }: Settings): string {
+function redisAddress({ redisUrl, redisCluster, redisSentinels }: Settings): string {
   const list = [redisCluster, redisSentinels].find((some) => some.length > 0);
   return list === undefined ? hostOf(redisUrl) : list.map(({ host, port }) => `${host}:${port}`).join(', ');
 }

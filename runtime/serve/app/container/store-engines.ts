@@ -1,8 +1,15 @@
 import type { Logger } from 'pino';
+import type { StoreEnginePlugin } from '../../../ground/api/store-engine.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import { redisSettings } from '../../../project/settings/redis-settings.js';
 import { PROJECT_FILE } from '../../../project/settings/setting-origin.js';
-import { nameOf, STORE_ENGINES, type Settings } from '../../../project/settings/settings.js';
+import { nameOf, type Settings } from '../../../project/settings/settings.js';
+import {
+  isOwnEngine,
+  traitsOf,
+  type EngineTraits,
+  type OwnEngine,
+} from '../../../project/settings/store-engines.js';
 import { NO_NEWS, OWN_WRITES_ONLY } from '../../../state/store/coherence.js';
 import { EngineAdapter, engineFaults } from '../../../state/store/engine-adapter.js';
 import { openEmbeddedStore } from '../../../state/store/embedded/embedded-store.js';
@@ -34,7 +41,7 @@ type OpenEngine = (
 ) => Promise<StoreEngine>;
 
 /** The store engines of Millrace itself, by the values of the setting `store`. */
-const ENGINES: Readonly<Record<(typeof STORE_ENGINES)[number], OpenEngine>> = {
+const ENGINES: Readonly<Record<OwnEngine, OpenEngine>> = {
   redis: async (settings, logger, observer, openWithin) => {
     const warn = (message: string): void => logger.warn(message);
     const { prefix } = settings;
@@ -69,21 +76,25 @@ export function openEngine(
   monitor: StoreMonitor,
   openWithin?: number,
 ): Promise<StoreEngine> {
-  const own = STORE_ENGINES.find((name) => name === settings.store);
-  return own === undefined
-    ? openPackagedEngine(settings, logger)
-    : ENGINES[own](settings, logger, monitor, openWithin);
+  const { store } = settings;
+  return isOwnEngine(store)
+    ? ENGINES[store](settings, logger, monitor, openWithin)
+    : openPackagedEngine(settings, logger);
+}
+
+/**
+ * What the engine of the settings can do. Nothing is opened.
+ * @throws MillraceError invalid_setting if there is no such engine
+ */
+export async function engineTraits(settings: Settings): Promise<EngineTraits> {
+  const { store } = settings;
+  return isOwnEngine(store) ? traitsOf(store) : traitsOf(store, (await packagedEngine(settings)).isShared);
 }
 
 /** Opens an engine that a package of the project brings. */
 async function openPackagedEngine(settings: Settings, logger: Logger): Promise<StoreEngine> {
-  const { store: name, project, linkedFolders, dataDir } = settings;
-  const plugin = await findStoreEngine(name, project, linkedFolders);
-  if (plugin === undefined)
-    throw new MillraceError(
-      'invalid_setting',
-      `${nameOf('store', settings)} is ${name}: no package under \`plugins:\` in ${PROJECT_FILE} has such an engine`,
-    );
+  const { store: name, dataDir } = settings;
+  const plugin = await packagedEngine(settings);
   const warn = (message: string): void => logger.warn({ store: name }, message);
   const opened = await plugin
     .open({ dataDir, env: (variable) => process.env[variable], warn })
@@ -102,6 +113,16 @@ async function openPackagedEngine(settings: Settings, logger: Logger): Promise<S
   const store = new EngineAdapter(opened);
   if (plugin.isShared !== true) return onlyWriter(store, name);
   return { store, isShared: true, coherence: () => NO_NEWS, version: () => Promise.resolve(name) };
+}
+
+async function packagedEngine(settings: Settings): Promise<StoreEnginePlugin> {
+  const { store: name, project, linkedFolders } = settings;
+  const plugin = await findStoreEngine(name, project, linkedFolders);
+  if (plugin !== undefined) return plugin;
+  throw new MillraceError(
+    'invalid_setting',
+    `${nameOf('store', settings)} is ${name}: no package under \`plugins:\` in ${PROJECT_FILE} has such an engine`,
+  );
 }
 
 /** A store that no other process writes to. */

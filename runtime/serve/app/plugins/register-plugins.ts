@@ -15,7 +15,7 @@ import { nameHelp } from '../../../project/config/project/marks.js';
 import { placeOf, reasonOf } from '../../../project/config/project/project-files.js';
 import { SourceFile, type Located, type Span } from '../../../project/config/yaml/source.js';
 import { PACKAGE, SHIPPED_PLUGINS } from '../../../ground/core/locations.js';
-import { STORE_ENGINES } from '../../../project/settings/settings.js';
+import { STORE_ENGINES } from '../../../project/settings/store-engines.js';
 import { findJsonFault } from '../../../ground/core/json-fault.js';
 import { resolveApiToThisCopy } from './api-module.js';
 import { checkPlugin, type DeclaredByFolder, type PluginFault, type PluginSource } from './check-plugin.js';

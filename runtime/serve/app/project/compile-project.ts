@@ -40,7 +40,8 @@ import type { PlanDescription } from '../../../request/pipeline/types.js';
 import { checkDrawnArms } from '../../../request/experiments/check-drawn-arms.js';
 import { changedParams, LiveExperiments } from '../../../request/experiments/live-experiments.js';
 import { PROJECT_FILE } from '../../../project/settings/setting-origin.js';
-import { SETTINGS, STORE_ENGINES, type Settings } from '../../../project/settings/settings.js';
+import { SETTINGS, type Settings } from '../../../project/settings/settings.js';
+import { isOwnEngine, STORE_ENGINES } from '../../../project/settings/store-engines.js';
 
 /** A project with errors. */
 export class ProjectInvalidError extends DiagnosticsError {
@@ -317,7 +318,7 @@ export function storedHere<T extends ProjectConfig | undefined>(config: T): T {
 
 /** Reports a store engine that neither Millrace nor a package of the project has. */
 function checkEngine(store: string, { stores }: ProjectPlugins, diagnostics: Diagnostics): void {
-  if ((STORE_ENGINES as readonly string[]).includes(store) || stores.has(store)) return;
+  if (isOwnEngine(store) || stores.has(store)) return;
   const names = [...STORE_ENGINES, ...stores.keys()];
   diagnostics.error(
     'unknown_plugin',

@@ -12,6 +12,7 @@ import { nameOf, type Settings } from '../../../project/settings/settings.js';
 import { logSources } from '../process/log-sources.js';
 import { endOnSignal, reloadOnSighup, reloadsOnSighup } from '../process/end-on-signal.js';
 import { logPrints } from '../process/log-prints.js';
+import { engineTraits } from '../container/store-engines.js';
 import { ProcessGuard } from '../process/process-guard.js';
 import { ProjectFileChanges } from '../project/project-file-changes.js';
 import { watchProject } from '../project/watcher.js';
@@ -27,10 +28,11 @@ import { WorkerPool } from './worker-pool.js';
  */
 export async function serveWithWorkers(settings: Settings): Promise<void> {
   const { workers, host, port, store, adminHost, adminPort } = settings;
-  if (store === 'embedded')
+  const { called, isShared } = await engineTraits(settings);
+  if (!isShared)
     throw new MillraceError(
       'invalid_setting',
-      `${nameOf('workers', settings)} is ${workers}, and only one process can open an embedded store; use the redis store, or 1 worker`,
+      `${nameOf('workers', settings)} is ${workers}, and only one process can open ${called}; use the redis store, or 1 worker`,
     );
   await checkExposure(settings);
   const logger = openLog(settings);
