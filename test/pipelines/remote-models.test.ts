@@ -16,6 +16,7 @@ limits: { time: ${time} }
 components:
 ${step}
   - use: score
+    unscored: keep
     with: { value: 'coalesce(deep:score, product.rating)' }
 `,
 });

@@ -32,7 +32,7 @@ components:
   - { use: linear, as: mixed, with: { weights: { title:bm25: w_text, stats:ctr: 1 } } }
   - { use: filter, with: { keep: product.stock > gone } }
   - { use: rank_within, as: late, with: { value: product.price } }
-  - { use: score, with: { value: mixed:score + twice + fixed:score + 0.1 * late:percentile + 0.1 * early:percentile } }
+  - { use: score, unscored: keep, with: { value: mixed:score + twice + fixed:score + 0.1 * late:percentile + 0.1 * early:percentile } }
   - { use: boost, top: 4, with: { where: product.stock > 1, multiply: factor } }
   - { use: bury, with: { where: product.price > 90 } }
   - { use: pin, when: factor > 1.5, with: { positions: { 2: p3 } } }
