@@ -21,10 +21,12 @@ export function jsonFile(path: string, value: JsonValue): JsonFile {
   let tooDeep: number | undefined;
   const scalar = (one: JsonValue, type: Scalar.Type): Scalar => {
     const start = text.length;
-    text += JSON.stringify(one);
-    const made = new Scalar(one);
+    const written = JSON.stringify(one);
+    text += written;
+    // JSON writes -0 as 0.
+    const made = new Scalar(one === 0 ? 0 : one);
     made.type = type;
-    made.source = type === Scalar.PLAIN ? text.slice(start) : (one as string);
+    made.source = type === Scalar.PLAIN ? written : (one as string);
     made.range = [start, text.length, text.length];
     return made;
   };
