@@ -32,7 +32,7 @@ export function apiReference(dist: string): string {
   });
   return `# Reference of the plugin API
 
-This page is generated from the declarations of \`millrace/api\` and \`millrace/testing\`. [plugins.md](plugins.md) is the guide.
+This page is generated from the declarations of \`millrace/api\` and \`millrace/testing\`. [plugins.md](../plugins.md) is the guide.
 
 ${parts.join('\n')}`;
 }

@@ -73,19 +73,19 @@ for (const name of pluginNames) {
     );
 }
 
-await update('docs/plugin-api.md', apiReference(join(ROOT, 'dist')), 'markdown');
+await update('docs/reference/plugin-api.md', apiReference(join(ROOT, 'dist')), 'markdown');
 await update('schemas/project.schema.json', JSON.stringify(projectSchema()), 'json');
 
 const { plugins, sinks, sources } = await loadPlugins(ROOT, pluginNames);
 const targets: readonly (readonly [path: string, marker: string, content: string])[] = [
   ['docs/architecture.md', 'stages', stageTable()],
   ['docs/events.md', 'events', eventTable()],
-  ['docs/errors.md', 'errors', errorTable()],
+  ['docs/reference/errors.md', 'errors', errorTable()],
   ['docs/import.md', 'reject-reasons', rejectReasonTable()],
   ['docs/testing.md', 'properties', propertyTable()],
-  ['docs/errors.md', 'diagnostics', diagnosticTable()],
+  ['docs/reference/errors.md', 'diagnostics', diagnosticTable()],
   ['docs/access.md', 'scopes', scopeTable()],
-  ['docs/settings.md', 'settings', settingTable()],
+  ['docs/reference/settings.md', 'settings', settingTable()],
   ['docs/tracing.md', 'spans', spanTable()],
   ['docs/deploy.md', 'metrics', metricTable()],
   ['docs/ledger.md', 'ranking-fields', rankingFieldTable()],

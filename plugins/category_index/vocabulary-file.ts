@@ -18,11 +18,8 @@ export function readVocabulary(file: ProjectFile, path: readonly (string | numbe
       help ??
         'write a CSV file with the columns `category` and `code`, or JSON: ["lumen", "halcyon"] or {"lumen": 0, "halcyon": 1}',
     );
-  // Checked first: as CSV, a failed download would only be reported as a header with wrong names.
-  const other = otherFile(file);
-  if (other !== undefined) throw wrong(` is ${other.what}`, other.help);
   const codes = new Map<string, number>();
-  const entries = file.path.toLowerCase().endsWith('.json') ? fromJson(file, wrong) : fromCsv(file, wrong);
+  const entries = entriesOf(file, wrong);
   for (const [index, [category, code]] of entries.entries()) {
     const entry = `, entry ${index + 1}`;
     if (category === '') throw wrong(`${entry}: the category is empty`);
@@ -36,7 +33,17 @@ export function readVocabulary(file: ProjectFile, path: readonly (string | numbe
   return codes;
 }
 
-type Wrong = (what: string) => OptionError;
+type Wrong = (what: string, help?: string) => OptionError;
+
+function entriesOf(file: ProjectFile, wrong: Wrong): readonly Entry[] {
+  try {
+    return file.path.toLowerCase().endsWith('.json') ? fromJson(file, wrong) : fromCsv(file, wrong);
+  } catch (error) {
+    // As CSV, a failed download would only be reported as a header with wrong names.
+    const other = otherFile(file);
+    throw other === undefined ? error : wrong(` is ${other.what}`, other.help);
+  }
+}
 
 function fromJson(file: ProjectFile, wrong: Wrong): Entry[] {
   let content: unknown;

@@ -30,7 +30,7 @@ function sitePath(file) {
 function fileOf(page) {
   const [, plugin] = /^plugins\/(\w+)\.md$/.exec(page) ?? [];
   if (plugin !== undefined) return `plugins/${plugin}/README.md`;
-  return `docs/${page.replace(/^decisions\/index\.md$/, 'decisions/README.md')}`;
+  return `docs/${page.replace(/\/index\.md$/, '/README.md')}`;
 }
 
 /** Links lead from file to file of the repository. On the site, those to other files become plain text. */

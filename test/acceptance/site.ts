@@ -4,7 +4,7 @@
  * usage: node dist/test/acceptance/site.js [PATH…], where the paths are pages of the site, by default all
  */
 import { strict as assert } from 'node:assert';
-import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
@@ -63,9 +63,16 @@ try {
   assert(links.length > 30, 'the sidebar lists the pages');
   const paths = (readdirSync(ROOT, { recursive: true }) as string[])
     .filter((name) => name.endsWith('.html'))
-    .map((name) => `/${name.replace(/(?:index)?\.html$/, '')}`);
+    .map((name) => `/${name.replace(/(?<=^|\/)index\.html$|\.html$/, '')}`);
   for (const link of links) assert(paths.includes(link), `the sidebar leads to ${link}, which is no page`);
-  for (const path of wanted.length === 0 ? paths : wanted) await check(page, url + path);
+  for (const path of wanted.length === 0 ? paths : wanted) {
+    const place = placeOf(path);
+    if (place === undefined) await check(page, url + path);
+    else {
+      await page.goto(url + path, { waitUntil: 'commit' });
+      await page.waitForURL(`${url}/${place}`);
+    }
+  }
   if (wanted.length === 0) await checkService(await browser.newPage());
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${url}/rules`);
@@ -93,6 +100,12 @@ try {
 } finally {
   await browser.close();
   server.close();
+}
+
+/** Where a page that moved leads to; undefined for all other pages. */
+function placeOf(path: string): string | undefined {
+  const file = join(ROOT, path.endsWith('/') ? `${path}index.html` : `${path}.html`);
+  return /<meta http-equiv="refresh" content="0; url=([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1];
 }
 
 /** Fails if a page has no heading or a fault of accessibility. */

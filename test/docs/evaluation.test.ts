@@ -4,7 +4,7 @@ import { millrace } from '../support/command-line.js';
 import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';
 
-const page = readFileSync(repositoryPath('docs', 'evaluation.md'), 'utf8');
+const page = readFileSync(repositoryPath('docs', 'learn/evaluation.md'), 'utf8');
 
 /** The commands of the page's console blocks, in order, each with the output below it. */
 function shownCommands(): { readonly argv: readonly string[]; readonly output: string }[] {
@@ -20,7 +20,7 @@ function shownCommands(): { readonly argv: readonly string[]; readonly output: s
 const alike = (text: string): string =>
   text.replace(/^([AB] +)[\d.]+( +)[\d.]+( +)[\d.]+$/gm, '$1#  #  #').replace(/^ms a request.*\n─.*$/m, '');
 
-describe('docs/evaluation.md', () => {
+describe('docs/learn/evaluation.md', () => {
   it('shows commands with what they print', function () {
     this.timeout(60_000);
     const blocks = page.matchAll(/^```\w+ file=(\S+)\n([\s\S]*?)^```$/gm);

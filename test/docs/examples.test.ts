@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { createApp } from '../../runtime/serve/app/app.js';
@@ -17,22 +16,6 @@ function blocksOf(page: string): { readonly tag: string; readonly text: string }
     text: found[2] ?? '',
   }));
 }
-
-describe('links in the docs', () => {
-  const pages = ['README.md', ...readdirSync(repositoryPath('docs')).map((name) => `docs/${name}`)];
-  for (const page of pages.filter((name) => name.endsWith('.md'))) {
-    it(`${page} links only to existing targets`, () => {
-      const text = readFileSync(repositoryPath(page), 'utf8');
-      const links = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)|href="([^"#]+)/g)].map(
-        (found) => found[1] ?? found[2] ?? '',
-      );
-      const broken = links.filter(
-        (link) => !/^[a-z]+:/.test(link) && !existsSync(join(dirname(repositoryPath(page)), link)),
-      );
-      expect(broken).to.deep.equal([]);
-    });
-  }
-});
 
 describe('examples in the docs', () => {
   let root = '';

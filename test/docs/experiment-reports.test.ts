@@ -6,7 +6,7 @@ import { experimentLedger, exploredLedger } from '../support/experiment-shop.js'
 import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';
 
-const PATH = repositoryPath('docs', 'experiment-reports.md');
+const PATH = repositoryPath('docs', 'experiments/reports.md');
 const page = readFileSync(PATH, 'utf8');
 
 const PIPELINE = (name: string, score: string): string => `
@@ -33,7 +33,7 @@ const FILES = {
 /** The order of the evaluated pipeline: each product and its neighbour swapped. */
 const NEWEST = [2, 1, 4, 3, 5];
 
-describe('docs/experiment-reports.md', () => {
+describe('docs/experiments/reports.md', () => {
   it('shows commands with what they print', function () {
     this.timeout(60_000);
     const blocks = [...page.matchAll(/^```\w+ file=(\S+)\n([\s\S]*?)^```$/gm)];

@@ -4,7 +4,7 @@ import { outputPattern, runShellSteps, shellSteps } from '../support/documented-
 import { describeWith } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 
-const PAGE = 'docs/experiments.md';
+const PAGE = 'docs/experiments/live.md';
 
 describeWith(['bash', 'curl'], PAGE, () => {
   it('has commands that print what the page shows, from an idea to a decision', async function () {

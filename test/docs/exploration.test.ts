@@ -10,7 +10,7 @@ import { millrace } from '../support/command-line.js';
 import { writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 
-const PATH = repositoryPath('docs', 'exploration.md');
+const PATH = repositoryPath('docs', 'experiments/exploration.md');
 const page = readFileSync(PATH, 'utf8');
 
 const REQUESTS = 1000;
@@ -31,7 +31,7 @@ interface Answer {
   readonly ranked_candidates: readonly { readonly candidate_id: string }[];
 }
 
-describe('docs/exploration.md', () => {
+describe('docs/experiments/exploration.md', () => {
   let root = '';
   let store: string[] = [];
   let ledger = '';

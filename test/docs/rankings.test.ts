@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { DOCS } from '../support/pages.js';
 import { failuresOf, runIn } from '../support/ranking-tests.js';
 import { repositoryPath } from '../support/repository.js';
 
@@ -29,12 +30,11 @@ const MORE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** The pages that show a pipeline. */
-const pages = readdirSync(repositoryPath('docs'))
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => ({ name: name.slice(0, -'.md'.length), files: filesOf(name) }))
-  // docs/testing.md shows its own tests; another test installs the package of docs/plugin-packages.md.
+const pages = DOCS.map((page) => ({ page, name: basename(page, '.md'), files: filesOf(page) }))
+  // docs/testing.md and docs/shop.md show their own tests; another test installs the package of docs/plugin-packages.md.
   .filter(
-    ({ name, files }) => !['testing', 'plugin-packages'].includes(name) && pipelinesIn(files).length > 0,
+    ({ name, files }) =>
+      !['testing', 'shop', 'plugin-packages'].includes(name) && pipelinesIn(files).length > 0,
   );
 
 /** The files of the project that a page shows: in blocks with a path or a name, and in scripts that write them. */
@@ -65,8 +65,8 @@ describe('the tests of the pipelines in the docs', () => {
     );
   });
 
-  for (const { name, files } of pages)
-    it(`pass, and there is one for each pipeline of docs/${name}.md`, async () => {
+  for (const { page, name, files } of pages)
+    it(`pass, and there is one for each pipeline of docs/${page}`, async () => {
       const folder = repositoryPath('test/docs/rankings', name);
       const tests = Object.fromEntries(
         readdirSync(folder).map((file) => [`tests/${file}`, readFileSync(join(folder, file), 'utf8')]),

@@ -7,11 +7,11 @@ import { writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 import { tuningShop } from '../support/tuning-shop.js';
 
-const PAGE = repositoryPath('docs/tuning.md');
+const PAGE = repositoryPath('docs/learn/tuning.md');
 const OUTPUT = /(^```text output=tune\n)([\s\S]*?)(^```$)/m;
 
 /** UPDATE_GOLDEN=1 rewrites the output in the page. */
-describe('docs/tuning.md', () => {
+describe('docs/learn/tuning.md', () => {
   const page = readFileSync(PAGE, 'utf8');
   let root = '';
   before(async () => {

@@ -233,7 +233,7 @@ describe('the edge', () => {
 
     it('are never read as the first of two', async () => {
       const sources = readdirSync(repositoryPath('runtime'), { recursive: true, encoding: 'utf8' })
-        .filter((file) => /^(?:http|tracing|access)\b.*\.ts$/.test(file))
+        .filter((file) => /^(?:serve\/(?:http|access)|project\/tracing)\/.*\.ts$/.test(file))
         .map((file) => readFileSync(repositoryPath('runtime', file), 'utf8'));
       const found = sources.flatMap((text) => [
         ...text.matchAll(/\bheaders(?:\.(\w+)\b(?!\()|\['([\w-]+)'\])/g),

@@ -10,6 +10,7 @@ import { createKey, hashOfKey } from '../../runtime/serve/access/key-text.js';
 import { keysText } from '../../runtime/serve/access/keys-file.js';
 import { startBrowser } from '../support/browser.js';
 import { writeProject } from '../support/project.js';
+import { millrace } from '../support/command-line.js';
 import { withFiles } from '../support/temporary-files.js';
 import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
@@ -48,6 +49,41 @@ describe('millrace dev', () => {
         expect(err).to.contain('pipelines/plain.yaml:5:').and.contain('help:');
       },
     ));
+
+  it('warns of a name where its index has ids, at the start and after a change', () =>
+    withFiles(
+      {
+        [PIPELINE]: scoring('\'if(product.brand == "Lumen", 1, 0)\''),
+        'schemas/entities/product.yaml': 'entity: product\nattributes: { brand: ref(brand) }\n',
+        'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string }\n',
+        'brands.jsonl': '{"brand_id":"b3","name":"Lumen"}\n',
+      },
+      async (root) => {
+        const where = ['--project', root, '--store', 'embedded'];
+        const loaded = await millrace(['entities', 'load', 'brand', join(root, 'brands.jsonl'), ...where]);
+        expect(loaded.code, loaded.stderr).to.equal(0);
+        const dev = spawn(process.execPath, [BIN, 'dev', ...where, '--port', '0'], {
+          env: { PATH: process.env.PATH, MILLRACE_LAME_DUCK_MS: '0' },
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
+        let err = '';
+        dev.stderr.on('data', (text: Buffer) => (err += text.toString()));
+        try {
+          await until('the start', () => err.includes('Ctrl-C'));
+          expect(err)
+            .to.contain('plain.yaml:5:')
+            .and.contain('warning[unknown_id]')
+            .and.contain('`brand.name`');
+          err = '';
+          await writeFile(join(root, PIPELINE), scoring('\'if(product.brand != "Nord", 1, 0)\''));
+          await until('the reload', () => err.includes('reloaded in'));
+          expect(err).to.contain('holds no brand `Nord`');
+        } finally {
+          dev.kill();
+          await once(dev, 'close');
+        }
+      },
+    )).timeout(60_000);
 });
 
 describeWith('chromium', 'millrace dev and its page /inspect', () => {

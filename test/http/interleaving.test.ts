@@ -27,7 +27,7 @@ log: { unit: user }
 };
 
 /** The example of the page, for all users. */
-const PAGE = readFileSync(repositoryPath('docs', 'experiments.md'), 'utf8');
+const PAGE = readFileSync(repositoryPath('docs', 'experiments/live.md'), 'utf8');
 const EXAMPLE = /^```yaml file=experiments\/prices.yaml\n([\s\S]*?)^```$/m.exec(PAGE)?.[1] ?? '';
 const USERS = 30;
 const CANDIDATES = Array.from({ length: 9 }, (_, at) => ({
@@ -122,7 +122,7 @@ describe('an interleaving over HTTP', () => {
       expect(count(`millrace_experiment_candidates_total{experiment="prices",arm="${arm}"}`)).to.be.above(0);
   });
 
-  it('has the coins that docs/experiments.md says', () => {
+  it('has the coins that docs/experiments/live.md says', () => {
     expect(PAGE.replaceAll('\n', ' ')).to.contain(
       'begins with `366a`, so of the rounds 0 to 3, control is first in 2 and 3',
     );

@@ -58,6 +58,7 @@ components:
       missing: 0
   - use: score
     with: { value: relevance:score }
+    unscored: last
   - use: boost
     with: { add: 0.1 * log1p(likes:clicks) }
   - use: bury

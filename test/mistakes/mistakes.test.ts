@@ -1,4 +1,4 @@
-/** Makes every mistake of the table, and compares what is printed with docs/mistakes.md. UPDATE_GOLDEN=1 rewrites it. */
+/** Makes every mistake of the table, and compares what is printed with docs/reference/mistakes.md. UPDATE_GOLDEN=1 rewrites it. */
 import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { repositoryPath } from '../support/repository.js';
@@ -6,7 +6,7 @@ import { makeMistake } from './make-mistake.js';
 import { pageOf, sectionOf, sectionsIn } from './page.js';
 import { SURFACES } from './table.js';
 
-const PAGE = repositoryPath('docs/mistakes.md');
+const PAGE = repositoryPath('docs/reference/mistakes.md');
 
 describe('the message of every mistake', () => {
   const page = readFileSync(PAGE, 'utf8');

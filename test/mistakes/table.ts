@@ -13,7 +13,7 @@ import { SOURCES } from './table/sources.js';
 import { ENTITIES, LOG_AND_PARAMS, SINKS, VIEWS } from './table/schemas.js';
 import { TEXT } from './table/text.js';
 
-/** Mistakes on every surface. docs/mistakes.md shows the message of each. */
+/** Mistakes on every surface. docs/reference/mistakes.md shows the message of each. */
 export const SURFACES: readonly Surface[] = [
   PROJECT_FILE,
   PIPELINES,

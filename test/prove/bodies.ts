@@ -26,7 +26,7 @@ export const bodies: Proof = {
   name: 'bodies',
   summary: 'no body holds the main thread for more than 20 ms of CPU, and CPU grows with bytes alone',
   async run(options) {
-    if (options.defects === true) return putBackDefects();
+    if (options.defects === true) return putBackDefects(options.only);
     const made = await generator();
     const { only } = options;
     const wanted = only === undefined ? made.wanted : made.wanted.filter((name) => only.test(name));

@@ -55,7 +55,7 @@ const BOUNDS = {
 export const experiments: Proof = {
   name: 'experiments',
   summary: 'intervals of experiments hold the truth as often as they say; interleaving against a split',
-  page: 'experiment-reports.md',
+  page: 'experiments/reports.md',
   run: prove,
 };
 

@@ -28,7 +28,7 @@ const MOST_ERRORS = 4.5;
 /** Shows that the logged probabilities are those of the pages, and that a log tells the value of another ranking. */
 export const exploration: Proof = {
   name: 'exploration',
-  page: 'exploration.md',
+  page: 'experiments/exploration.md',
   summary:
     'the probabilities that explore logs are those of its pages; IPS finds the value of another ranking',
   run: prove,

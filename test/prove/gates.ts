@@ -42,7 +42,7 @@ const TRIALS_OF_FEW = { short: 200, full: 400 };
 export const gates: Proof = {
   name: 'gates',
   summary: 'the gate accepts 90 of 100 gains of 0.02 NDCG, 5 of 100 neutral changes, no shuffled labels',
-  page: 'evaluation.md',
+  page: 'learn/evaluation.md',
   run: prove,
 };
 

@@ -21,7 +21,7 @@ const LIMITS = ['--queue', '20', '--timeout', '3s', '--memory', '64MB'];
 export const shadow: Proof = {
   name: 'shadow',
   summary: 'live answers and CPU beside shadow arms that hang, throw, eat memory and return NaN',
-  page: 'shadow.md',
+  page: 'experiments/shadow.md',
   run: prove,
 };
 

@@ -1,6 +1,6 @@
 import { referenceMurmur3 } from './reference-murmur3.js';
 
-/** An experiment, as docs/experiments.md describes it. */
+/** An experiment, as docs/experiments/live.md describes it. */
 export interface ReferenceExperiment {
   readonly name: string;
   readonly layer: string;
@@ -11,7 +11,7 @@ export interface ReferenceExperiment {
   readonly arms: Readonly<Record<string, number>>;
 }
 
-/** A point as docs/experiments.md defines it. */
+/** A point as docs/experiments/live.md defines it. */
 function point(purpose: string, name: string, unit: string): number {
   const seed = referenceMurmur3(Buffer.from(`${purpose}\u0000${name}`));
   return referenceMurmur3(Buffer.from(unit), seed) / 2 ** 32;

@@ -7,7 +7,7 @@ export interface ReferenceDraft {
   readonly teams: readonly (0 | 1 | undefined)[];
 }
 
-/** The coins as docs/experiments.md describes them. */
+/** The coins as docs/experiments/live.md describes them. */
 export function referenceCoins(experiment: string, requestId: string): (round: number) => boolean {
   return (round) => {
     const text = ['draft', experiment, requestId, `${Math.floor(round / 256)}`].join('\0');

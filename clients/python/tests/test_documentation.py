@@ -1,4 +1,4 @@
-"""Runs the Python of the README and of docs/python.md."""
+"""Runs the Python of the README and of docs/clients.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Service
 
-PAGES = [ROOT / "clients" / "python" / "README.md", ROOT / "docs" / "python.md"]
+PAGES = [ROOT / "clients" / "python" / "README.md", ROOT / "docs" / "clients.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -39,6 +39,6 @@ def test_runs_what_the_page_shows_of_training(
     (tmp_path / "models").mkdir()
     monkeypatch.chdir(tmp_path)
     [block] = blocks(PAGES[1], needs_data=True)
-    exec(compile(block, "python.md", "exec"), {})
+    exec(compile(block, "clients.md", "exec"), {})
     assert "ndcg@10" in capsys.readouterr().out
     assert (tmp_path / "models" / "ltr.txt").exists()

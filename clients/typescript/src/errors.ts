@@ -33,7 +33,7 @@ export interface ProblemDocument {
 
 /** The service refused the request, with a problem document. */
 export class Problem extends MillraceError {
-  /** The stable code; docs/errors.md lists all codes. `unknown` if a proxy answered. */
+  /** The stable code; docs/reference/errors.md lists all codes. `unknown` if a proxy answered. */
   readonly code: string;
   readonly title: string;
   readonly detail: string;

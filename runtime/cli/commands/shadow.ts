@@ -113,15 +113,7 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
   const ledger = flags.ledger ?? settings.ledgerDir;
   await checkLedger(context, ledger);
   const signal = context.stopSignal();
-  const arms = specs.map(({ label, against, params }): RunningArm => {
-    const { project, store, dataDir } = flags;
-    const own = JSON.parse(JSON.stringify({ project, store, dataDir })) as SettingFlags;
-    const open = { type: 'open', pipeline, against, params, flags: own } as const;
-    const limits: ArmLimits = { timeoutMs: flags.timeout, memoryMb: flags.memory };
-    const warn = (problem: string): void =>
-      void context.stderr.write(`warning: the arm ${label} cannot be started again\n${problem}`);
-    return { arm: new Arm(open, limits, context.env, warn), tally: new ArmTally(label, flags.depth) };
-  });
+  const arms = specs.map((spec) => openArm(context, flags, pipeline, spec));
   const lines = flags.export === undefined ? undefined : await openExport(flags.export);
   try {
     // A store that is not shared has one owner, so its arms run one after the other.
@@ -167,6 +159,22 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
       await once(lines, 'close');
     }
   }
+}
+
+/** An arm in a process of its own. It is not started yet. */
+function openArm(
+  context: CliContext,
+  flags: Flags,
+  pipeline: string,
+  { label, against, params }: Awaited<ReturnType<typeof armSpecs>>[number],
+): RunningArm {
+  const { project, store, dataDir } = flags;
+  const own = JSON.parse(JSON.stringify({ project, store, dataDir })) as SettingFlags;
+  const open = { type: 'open', pipeline, against, params, flags: own } as const;
+  const limits: ArmLimits = { timeoutMs: flags.timeout, memoryMb: flags.memory };
+  const warn = (problem: string): void =>
+    void context.stderr.write(`warning: the arm ${label} cannot be started again\n${problem}`);
+  return { arm: new Arm(open, limits, context.env, warn), tally: new ArmTally(label, flags.depth) };
 }
 
 function definitionOf({ pipelines }: ProjectConfig, name: string): PipelineDefinition {

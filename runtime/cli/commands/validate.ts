@@ -8,7 +8,7 @@ import { checkEntityTypes } from '../../serve/app/container/resident.js';
 import { checkSettings } from '../../project/config/project/read-settings.js';
 import { adviceOf, type StepAdvice } from '../../request/compile/advice.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
-import { distinct, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
+import { Diagnostics, distinct, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../project/config/diagnostics/render.js';
 import { sarifLog } from '../../project/config/diagnostics/sarif.js';
 import { checkExploreSalt } from '../../request/pipeline/components/check-explore-salt.js';
@@ -55,8 +55,8 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
   const compiled = await compileProject(project, { ...settings, sinkServices });
   const { config, pipelines } = compiled;
   // millrace.yaml is read for its settings, and again for its part of the project.
-  const diagnostics = distinct([...ofSettings, ...compiled.diagnostics]);
-  const errors = diagnostics.filter((d) => d.severity === 'error').length;
+  const ofFiles = distinct([...ofSettings, ...compiled.diagnostics]);
+  const errors = ofFiles.filter((d) => d.severity === 'error').length;
   try {
     if (config !== undefined) {
       checkEntityTypes(settings, config);
@@ -67,11 +67,13 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
         pipelines.map(({ plan }) => plan),
         settings,
       );
-    if (flags.sarif !== undefined) await writeSarif(context, flags.sarif, diagnostics, project, version);
+    const ofStore = new Diagnostics();
     const connections =
       flags.connect === true && errors === 0
-        ? await checkConnections(compiled, settings, timeoutMs)
+        ? await checkConnections(compiled, settings, timeoutMs, ofStore)
         : undefined;
+    const diagnostics = [...ofFiles, ...ofStore.all];
+    if (flags.sarif !== undefined) await writeSarif(context, flags.sarif, diagnostics, project, version);
     const advice = adviceOf(pipelines.map(({ plan }) => plan));
     if (flags.json === true) {
       printJson(context, {

@@ -67,7 +67,7 @@ export function pipelineText(guess: ProductGuess, longest: number): string {
     ...steps.flatMap((step) => stepLines(step, guess.language)),
     ...scoreLines(terms),
     ...(terms.length + numbers.length === 0
-      ? ['  - { use: score, with: { value: 0 } } # the order sent']
+      ? ['  - { use: score, unscored: last, with: { value: 0 } } # the order sent']
       : []),
     ...numbers.flatMap(numberLines),
     ...stockLines(guess),
@@ -136,6 +136,7 @@ function scoreLines(terms: readonly Term[]): string[] {
   return [
     '  - use: score',
     '    as: text',
+    '    unscored: last # below all that have a score',
     '    with:',
     '      value: >-',
     ...terms.map(

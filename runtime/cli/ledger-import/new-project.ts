@@ -129,6 +129,7 @@ export class NewProject {
             `    as: ${STEP}`,
             `    with: { model: ${MODEL} }`,
             '  - use: score',
+            '    unscored: last',
             `    with: { value: "${STEP}:score" }`,
           ]
         : ['  - use: score', '    with: { value: 0 }']),

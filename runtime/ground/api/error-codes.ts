@@ -5,7 +5,7 @@ interface ErrorRow {
   readonly remedy: string;
 }
 
-/** Errors of requests and of the running service, by their stable codes. docs/errors.md is generated from this. */
+/** Errors of requests and of the running service, by their stable codes. docs/reference/errors.md is generated from this. */
 export const ERROR_CODES = {
   malformed_json: {
     status: 400,
@@ -278,7 +278,7 @@ export const ERROR_CODES = {
   invalid_setting: {
     status: 500,
     title: 'A setting is invalid',
-    remedy: 'docs/settings.md lists the settings and their values.',
+    remedy: 'docs/reference/settings.md lists the settings and their values.',
   },
 } as const satisfies Record<string, ErrorRow>;
 

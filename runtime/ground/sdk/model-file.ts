@@ -127,8 +127,10 @@ const KINDS: readonly Kind[] = [
     help: () => 'write `use: onnx`',
   },
   {
+    // A model of XGBoost has `tree_info`, too.
     is: (content, head) =>
-      /^tree *\r?\n/.test(head) || (/^\s*\{/.test(head) && content.includes('"tree_info"')),
+      /^tree *\r?\n/.test(head) ||
+      (/^\s*\{/.test(head) && content.includes('"tree_info"') && !content.includes('"learner"')),
     of: 'LightGBM',
     what: 'a model of LightGBM',
     help: () => 'write `use: lightgbm`',

@@ -27,7 +27,7 @@ let version: string | undefined;
 
 /** The package does not export its package.json, which is two folders above the file of a stemmer. */
 function packageVersion(): string {
-  const path = join(require.resolve('@orama/stemmers/danish'), '../../../package.json');
+  const path = join(require.resolve('@orama/stemmers/danish'), '../../package.json');
   version ??= (require(path) as { readonly version: string }).version;
   return version;
 }

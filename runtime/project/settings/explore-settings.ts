@@ -3,7 +3,7 @@ import { row } from './setting-row.js';
 /** Least characters of the salt, so that it cannot be guessed. */
 const LEAST_SALT = 16;
 
-/** What the rule `explore` draws with (docs/exploration.md). */
+/** What the rule `explore` draws with (docs/experiments/exploration.md). */
 export const EXPLORE_SETTINGS = {
   exploreSalt: row({
     env: 'MILLRACE_EXPLORE_SALT',

@@ -26,7 +26,7 @@ export type { SettingRow } from './setting-row.js';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /**
- * All settings. docs/settings.md, the flags of `millrace`, the keys of millrace.yaml with their JSON Schema, and the
+ * All settings. docs/reference/settings.md, the flags of `millrace`, the keys of millrace.yaml with their JSON Schema, and the
  * messages are built from this table.
  */
 export const SETTINGS = {

@@ -8,6 +8,7 @@ import { compileSteps } from './compile-steps.js';
 import { closeComponents } from './component-life.js';
 import { warnOfDeadParts } from './dead-parts.js';
 import { checkExploration } from './exploration.js';
+import { comparedIds } from './meaning/compared-ids.js';
 import { openPipeline } from './open-pipeline.js';
 import { finishReads } from './pipeline-reads.js';
 import type { Plan } from './plan.js';
@@ -41,7 +42,7 @@ export async function compilePipeline(
   const pipeline = openPipeline(definition, config, plugins, problems, settings.tunable);
   const steps = await compileSteps(pipeline, { ...settings, plugins });
   checkExploration(pipeline, steps);
-  const answer = compileAnswer(pipeline);
+  const { expressions, ...answer } = compileAnswer(pipeline);
   const log = compileLog(pipeline, steps, answer.named, settings.logsAll === true ? 'all' : 'models');
   const unusedDefinitions = pipeline.names.checkUnusedDefinitions();
   if (!problems.hasErrors) warnOfDeadParts(pipeline, steps, unusedDefinitions);
@@ -63,6 +64,11 @@ export async function compilePipeline(
     definitions: Object.freeze(definitions),
     shown: shownColumns(layout, definitions, steps),
     steps: Object.freeze(steps),
+    comparedIds: comparedIds([
+      ...pipeline.names.writtenDefinitions,
+      ...[...pipeline.written.values()].flat(),
+      ...expressions,
+    ]),
     answer: Object.freeze(answer),
     log,
     ...(settings.tunable !== undefined && settings.tunable !== false

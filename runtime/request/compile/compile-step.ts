@@ -84,11 +84,16 @@ export async function compileStep(
 function checkUnscored(
   { use, unscored }: StepDefinition,
   component: Component,
-  { diagnostics }: OpenPipeline,
+  { definition, diagnostics }: OpenPipeline,
 ): void {
-  if (unscored === undefined || (component as RuleComponent).scoring === 'sets') return;
-  const message = `\`${use.value}\` does not set the score, so it leaves no candidate without one`;
-  diagnostics.error('unknown_key', unscored.at, message, 'write `unscored:` at the step `score`');
+  if (unscored === undefined) return;
+  if (definition.task !== 'rank') {
+    const message = `\`${definition.name}\` scores rows and orders nothing, so \`unscored\` does nothing`;
+    diagnostics.error('unknown_key', unscored.at, message, 'remove it');
+  } else if ((component as RuleComponent).scoring !== 'sets') {
+    const message = `\`${use.value}\` does not set the score, so it leaves no candidate without one`;
+    diagnostics.error('unknown_key', unscored.at, message, 'write `unscored:` at the step `score`');
+  }
 }
 
 /** Gives the outputs of a component their columns. From now on other steps can read them. */

@@ -1,4 +1,5 @@
 import type { Choice } from '../../project/config/model/choices.js';
+import type { ComparedId } from './meaning/compared-ids.js';
 import type { Component } from '../../ground/api/component.js';
 import type { ComponentKind } from '../../ground/api/plugin.js';
 import type { ValueType } from '../../ground/api/types.js';
@@ -28,6 +29,8 @@ export interface Plan {
   readonly levels: readonly ReadLevel[];
   /** In the order that they run. */
   readonly steps: readonly PlannedStep[];
+  /** For a look into the index: it should hold them. */
+  readonly comparedIds: readonly ComparedId[];
   /** The definitions that are used. A definition that only renames a value has the column of that value. */
   readonly definitions: readonly NamedColumn[];
   /** The attributes that the plan reads, each with its entity. */

@@ -55,14 +55,12 @@ export function createHttpApp(
   const parts = { ...services, metrics, routes, instance: services.instance ?? new Instance() };
 
   const app = createExpress();
-  const bounds = { limits, memory };
   const audit = new Audit(services.auditLog, edge);
   const entries = new RouteTable<Entry>();
   for (const route of literalFirst(mounted)) {
     const limitMs = route.limitMs?.(times) ?? times.requestMs;
-    const load: RouteLoad = { class: route.class, limitMs, serviceMs: 0 };
-    entries.add(route.path, { ...route, load });
-    mount(app, route, bounds, parts, admission);
+    entries.add(route.path, { ...route, load: { class: route.class, limitMs, serviceMs: 0 } });
+    mount(app, route, { limits, memory }, parts, admission);
   }
   // Without a key, nobody can find out which routes exist.
   const other: Entry = {

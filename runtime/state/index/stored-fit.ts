@@ -1,4 +1,5 @@
 import { typeText } from '../../ground/api/types.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import { inTurns, type Pieces } from '../../ground/core/pieces.js';
 import { fits, own } from '../../ground/core/value-fit.js';
 import type { EntityType } from '../../project/config/model/entities.js';
@@ -21,11 +22,14 @@ interface Misfits {
   readonly stored: ReadonlySet<string>;
 }
 
-export interface StoredFitParts {
+export interface SampleParts {
   readonly store: Store;
   readonly layouts: LayoutRegistry;
   /** Start of every store key. */
   readonly prefix: string;
+}
+
+export interface StoredFitParts extends SampleParts {
   readonly monitor: StoreMonitor;
 }
 
@@ -36,19 +40,13 @@ export interface StoredFitParts {
  */
 export async function checkStoredFit(
   types: ReadonlyMap<string, EntityType>,
-  { store, layouts, prefix, monitor }: StoredFitParts,
+  parts: StoredFitParts,
 ): Promise<void> {
+  const { layouts, monitor } = parts;
   const warned = new Set<string>();
   for (const type of types.values()) {
     try {
-      const keys = await store.sampleKeys(
-        entityKey(prefix, type.name, ''),
-        SAMPLE,
-        AbortSignal.timeout(SEARCH_WITHIN),
-      );
-      const found = await store.read(keys);
-      const records = found.filter((record) => record !== null);
-      await layouts.resolve(records.flatMap((record) => layoutIdOf(record) ?? []));
+      const records = (await sampleRecords(type.name, parts)).map(({ record }) => record);
       const misfits = await inTurns(misfitsOf(type, records, layouts));
       monitor.sampled(
         type.name,
@@ -73,6 +71,43 @@ export async function checkStoredFit(
   monitor.keepWarnings('values_misfit', warned);
 }
 
+/** Some stored records of a type, with their ids. Their layouts are known then. */
+async function sampleRecords(
+  type: string,
+  { store, layouts, prefix }: SampleParts,
+): Promise<{ readonly id: string; readonly record: Buffer }[]> {
+  const start = entityKey(prefix, type, '');
+  const keys = await store.sampleKeys(start, SAMPLE, AbortSignal.timeout(SEARCH_WITHIN));
+  const found = await store.read(keys);
+  const records = found.flatMap((record, at) =>
+    record === null ? [] : [{ id: keys[at]?.slice(start.length) ?? '', record }],
+  );
+  await layouts.resolve(records.flatMap(({ record }) => layoutIdOf(record) ?? []));
+  return records;
+}
+
+/** Some stored entities of a type, with their ids; none if the store cannot be asked. Damaged ones are left out. */
+export async function sampleEntities(
+  type: string,
+  parts: SampleParts,
+): Promise<{ readonly id: string; readonly entity: JsonObject }[]> {
+  const records = await sampleRecords(type, parts).catch(() => []);
+  return records.flatMap(({ id, record }) => {
+    const entity = entityOf(record, parts.layouts);
+    return entity === undefined ? [] : [{ id, entity }];
+  });
+}
+
+/** @returns undefined for a damaged record; a read of the entity reports it */
+function entityOf(record: Buffer, layouts: LayoutRegistry): JsonObject | undefined {
+  const layout = layouts.get(layoutIdOf(record) ?? '');
+  try {
+    return layout && decodeEntity(record, layout, '');
+  } catch {
+    return undefined;
+  }
+}
+
 function* misfitsOf(
   type: EntityType,
   records: readonly Buffer[],
@@ -82,13 +117,8 @@ function* misfitsOf(
   for (const record of records) {
     yield;
     const layout = layouts.get(layoutIdOf(record) ?? '');
-    if (layout === undefined) continue;
-    let entity: ReturnType<typeof decodeEntity>;
-    try {
-      entity = decodeEntity(record, layout, '');
-    } catch {
-      continue; // damaged; a read of the entity reports it
-    }
+    const entity = entityOf(record, layouts);
+    if (layout === undefined || entity === undefined) continue;
     for (const { name, type: declared } of type.attributes.values()) {
       const value = own(entity, name) ?? (declared.kind === 'ref' ? own(entity, `${name}_id`) : undefined);
       if (value === undefined || value === null || fits(value, declared)) continue;

@@ -39,7 +39,10 @@ export const MEANING: Surface = {
       edit: [FILE, 'page: {', '  - { use: pin, with: { positions: { 500: p1 } } }\npage: {'],
     },
     { what: 'A step that nothing reads', edit: [FILE, 'text:bm25: 1, ', ''] },
-    { what: 'No score', edit: [FILE, '  - use: score\n    with: { value: relevance:score }\n', ''] },
+    {
+      what: 'No score',
+      edit: [FILE, '  - use: score\n    with: { value: relevance:score }\n    unscored: last\n', ''],
+    },
     {
       what: 'A folder with a wrong name',
       files: { 'sink/topic.yaml': 'sink: topic\nuse: file\ntake: [ranking]\n' },

@@ -14,12 +14,19 @@ export const BOUNDS = {
 const ENOUGH_MS = 10;
 /** A body that costs less says nothing of growth: the request itself costs as much. */
 const LEAST_MS = 4;
-/** A bound on the size of a body mends its growth, if the largest body that is accepted costs no more than this. */
+/**
+ * Where the product bounds what a body may ask for, with a 422, or the body or its cost does not grow, the whole cost is the
+ * measure: no more than this. Such a body may be small, and work on what all candidates share is no share of its bytes.
+ */
 const BOUNDED_MS = 40;
 /** A body that costs more is the last one. */
 const MOST_MS = 250;
+const MOST_FAR_MS = 2500;
 const FIRST_BYTES = 32 * 1024;
-/** A figure beyond its bound is measured again, up to so many times, and the best counts: the machine has other work. */
+/**
+ * A figure near or beyond its bound is measured again, up to so many times, and the best counts: the machine has other work,
+ * which takes the caches. The same body takes the same work, so what is too long is too long each time.
+ */
 const REPEATS = 6;
 
 export interface Grown {
@@ -36,6 +43,8 @@ export interface Grown {
   readonly statuses: ReadonlySet<number>;
   /** A body of this size was refused where smaller ones were not. */
   readonly refusedAt: number | undefined;
+  /** Whether a bound of the product, or the shape of the body, keeps it from growing: then it costs little as a whole. */
+  readonly isBounded: boolean;
 }
 
 interface Point {
@@ -58,7 +67,7 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
       if (status === 0) lost++;
     });
     sent++;
-    const found = { bytes: bytesOf(load), cpuMs: cpu, turnMs: longest };
+    const found = { bytes: bytesOf(load, status), cpuMs: cpu, turnMs: longest };
     const best = points.get(size);
     if (best === undefined) points.set(size, found);
     else {
@@ -72,7 +81,8 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
   let enough = 0;
   let refusedAt: number | undefined;
   let largest = await measure(size);
-  while (largest.cpuMs < MOST_MS && size < one.limit && enough < 2) {
+  const isFar = one.isFar === true;
+  while (largest.cpuMs < (isFar ? MOST_FAR_MS : MOST_MS) && size < one.limit && (isFar || enough < 2)) {
     if (largest.cpuMs >= ENOUGH_MS) enough++;
     const accepted = status === 200;
     // Far below, the next sizes tell nothing.
@@ -87,11 +97,13 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
     largest = found;
   }
   const quarter = points.get(size / 4) ?? (await measure(size / 4));
-  const isCheap = (): boolean =>
-    largest.cpuMs < LEAST_MS || (refusedAt !== undefined && largest.cpuMs <= BOUNDED_MS);
+  const isBounded = (): boolean =>
+    refusedAt !== undefined || largest.bytes < 2 * quarter.bytes || largest.cpuMs < 1.5 * quarter.cpuMs;
+  const isCheap = (): boolean => largest.cpuMs < (isBounded() ? BOUNDED_MS : LEAST_MS);
   const growth = (): number =>
     isCheap() ? 0 : largest.cpuMs / largest.bytes / (quarter.cpuMs / quarter.bytes);
-  const perByteNs = (): number => (isCheap() ? 0 : nsAByte(largest, quarter));
+  const perByteNs = (): number =>
+    isCheap() || one.isWide === true ? 0 : (largest.cpuMs * 1e6) / largest.bytes;
   const turnMs = (): number => Math.max(...Array.from(points.values(), (point) => point.turnMs));
   for (let i = 0; i < REPEATS; i++) {
     const excess = Math.max(growth() / BOUNDS.growth, perByteNs() / BOUNDS.perByteNs);
@@ -113,20 +125,10 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
     lost,
     statuses,
     refusedAt,
+    isBounded: isBounded(),
   };
 }
 
-/**
- * CPU a byte, without what a request costs whatever its body is: where a quarter of the body costs more than a quarter, only
- * what the other bytes add counts. A body that cannot grow has no such figure, unless it costs too much as a whole.
- */
-function nsAByte(largest: Point, quarter: Point): number {
-  const average = (largest.cpuMs * 1e6) / largest.bytes;
-  const added = largest.bytes - quarter.bytes;
-  if (added <= 0) return largest.cpuMs <= BOUNDED_MS ? 0 : average;
-  return Math.max(0, Math.min(average, ((largest.cpuMs - quarter.cpuMs) * 1e6) / added));
-}
-
-function bytesOf({ sent, read = 0 }: Load): number {
-  return sent.bytes.length + read;
+function bytesOf({ sent, read = 0 }: Load, status: number): number {
+  return sent.bytes.length + (status === 200 ? read : 0);
 }

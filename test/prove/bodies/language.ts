@@ -42,13 +42,7 @@ export function languageCases(forms: readonly LanguageForm[] = languageForms()):
         role,
         place: places[role] ?? 'request',
       }));
-      const text = form.write(
-        bounds.map((bound) =>
-          typeof bound.argument === 'object' && 'written' in bound.argument
-            ? (bound.argument.written[turn % bound.argument.written.length] ?? '')
-            : nameOf(bound),
-        ),
-      );
+      const text = form.write(bounds.map((bound) => writtenOr(bound, turn)));
       Object.assign(files, pipelineFile(name, { use: 'score', with: { value: `if(known(${text}), 1, 0)` } }));
       const valued = bounds.filter(({ argument }) => kindOf(argument) !== undefined);
       for (const shape of shapesOf(form)) {
@@ -66,6 +60,11 @@ export function languageCases(forms: readonly LanguageForm[] = languageForms()):
       }
     }
   }
+  for (const form of forms)
+    for (const place of form.takes.some(grows)
+      ? (['candidate', 'request'] as const)
+      : (['candidate'] as const))
+      addWide(files, cases, form, place);
   Object.assign(files, pipelineFile('chain', { use: 'score', when: CHAIN, with: { value: '1' } }));
   cases.push({
     covers: 'operator or',
@@ -77,6 +76,48 @@ export function languageCases(forms: readonly LanguageForm[] = languageForms()):
       bodyOf('/api/v1/chain', CHAINED, 'two candidates', { shape: 'words', elements: '' }, bytes, seed),
   });
   return { files, cases };
+}
+
+/** The text of an argument: a literal, or its column. */
+function writtenOr(bound: Bound, turn: number): string {
+  return typeof bound.argument === 'object' && 'written' in bound.argument
+    ? (bound.argument.written[turn % bound.argument.written.length] ?? '')
+    : nameOf(bound);
+}
+
+/** A case of a form in a long condition: of each candidate, or of the step as a whole. */
+function addWide(
+  files: Record<string, string>,
+  cases: GrowingCase[],
+  form: LanguageForm,
+  place: 'candidate' | 'request',
+): void {
+  const name = `wide_${cases.length}`;
+  const bounds = form.takes.map((argument, role): Bound => ({ argument, role, place }));
+  const text = form.write(bounds.map((bound) => writtenOr(bound, 0)));
+  const condition = wide(`known(${text})`);
+  const step =
+    place === 'request'
+      ? { use: 'score', when: condition, with: { value: '1' } }
+      : { use: 'score', with: { value: `if(${condition}, 1, 0)` } };
+  Object.assign(files, pipelineFile(name, step));
+  const valued = bounds.filter(({ argument }) => kindOf(argument) !== undefined);
+  const layout = place === 'request' ? 'two candidates' : 'many candidates';
+  cases.push({
+    covers: `${form.isOperator ? 'operator' : 'function'} ${form.of}`,
+    what: `${text}: words, ${layout}, in a wide condition`,
+    file: `pipelines/${name}.yaml`,
+    isWide: true,
+    limit: RANKING_LIMIT,
+    make: (bytes, seed) =>
+      bodyOf(`/api/v1/${name}`, valued, layout, { shape: 'words', elements: 'short elements' }, bytes, seed),
+  });
+}
+
+/** A condition of many equal parts: as long as an expression can be, or as deep. */
+function wide(part: string): string {
+  const count = Math.min(240, Math.floor(9_900 / (part.length + 9)));
+  return Array.from({ length: count }, () => `not ${part}`).join(' or ');
 }
 
 /** A condition that is about as long as an expression can be: each part takes little, and all together much. */

@@ -5,7 +5,7 @@ export interface Load {
   readonly sent: Sent;
   /** Bodies to send before, not measured. */
   readonly before?: readonly Sent[];
-  /** The bytes of records that are read for the body. */
+  /** The bytes of records that are read for the body, if it is accepted. */
   readonly read?: number;
 }
 
@@ -18,6 +18,10 @@ export interface GrowingCase {
   readonly file?: string;
   /** True if it always runs: what it measures is answered with 200. */
   readonly isBaseline?: true;
+  /** True if its expression is long: CPU a byte is then a matter of the expression, so only growth and turns count. */
+  readonly isWide?: true;
+  /** True if it grows to its limit: what is small for each element of a list shows only when they are many. */
+  readonly isFar?: boolean;
   /** The largest body that the route takes, in bytes. */
   readonly limit: number;
   /** Makes a body of about so many bytes. Bodies of different seeds have no text in common, where the shape allows it. */

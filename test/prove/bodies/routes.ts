@@ -108,6 +108,9 @@ const LAYOUTS: Readonly<Record<string, (bytes: number) => number>> = {
   'many elements': (bytes) => bytes / 100,
   'one element': () => 1,
 };
+/** Lists in lists share the elements, or each inner list has one, and the outer list as many as it may have. */
+const INNER_ONE = 'many elements of one each';
+const INNER_ONE_BYTES = 150;
 
 /** The cases of a route: each shape of text and JSON at each of its places. */
 export function* routeCases(route: ProvedRoute): Generator<GrowingCase> {
@@ -117,14 +120,25 @@ export function* routeCases(route: ProvedRoute): Generator<GrowingCase> {
     const values = Object.entries(valuesAt(place.schema));
     for (const [what, value] of values) {
       const layouts = Object.entries(LAYOUTS);
+      const isNested = place.path.filter(isList).length > 1;
+      if (isNested) layouts.push([INNER_ONE, (bytes) => bytes / INNER_ONE_BYTES]);
       const [layout, count] = layouts[turn++ % layouts.length] ?? ['', () => 1];
       yield {
         covers: `route ${route.path}`,
         what: `${route.path}: ${what} at ${place.path.join('.')}, ${layout}`,
-        limit: route.limit * 0.95,
+        isFar: layout === INNER_ONE,
+        limit: Math.min(
+          route.limit * 0.95,
+          layout === INNER_ONE ? INNER_ONE_BYTES * mostOf(route, place.path) : Infinity,
+        ),
         make: (bytes, seed) => {
-          const body = bodyWith(route, place.path, Math.max(1, Math.floor(count(bytes))), bytes, (room, i) =>
-            value(room, seed * 1_000_003 + i),
+          const body = bodyWith(
+            route,
+            place.path,
+            Math.max(1, Math.floor(count(bytes))),
+            layout === INNER_ONE,
+            bytes,
+            (room, i) => value(room, seed * 1_000_003 + i),
           );
           const read = body.count * (READ_BY_ID[route.path] ?? 0);
           return { sent: { path: route.path, bytes: Buffer.from(body.text) }, read };
@@ -132,6 +146,13 @@ export function* routeCases(route: ProvedRoute): Generator<GrowingCase> {
       };
     }
   }
+}
+
+/** The most elements of the first list on the way to a place. */
+function mostOf({ places }: ProvedRoute, path: readonly string[]): number {
+  const list = path.slice(0, path.findIndex(isList)).join();
+  const most = places.find((place) => place.path.join() === list)?.schema['maxItems'];
+  return typeof most === 'number' ? most : Infinity;
 }
 
 /**
@@ -265,12 +286,13 @@ function bodyWith(
   { example }: ProvedRoute,
   path: readonly string[],
   count: number,
+  isInnerOne: boolean,
   bytes: number,
   value: (room: number, i: number) => Json,
 ): { readonly text: string; readonly count: number } {
-  const hasList = path.some((segment) => segment === '[]' || segment === '*');
-  // Lists in lists share the elements.
-  const lists = path.filter((segment) => segment === '[]' || segment === '*').length;
+  const depth = path.filter(isList).length;
+  const hasList = depth > 0;
+  const lists = isInnerOne ? 1 : depth;
   const each = Math.max(1, Math.floor(count ** (1 / Math.max(1, lists))));
   const overhead = hasList ? JSON.stringify(example).length / 2 : 0;
   const room = Math.max(1, bytes / each ** Math.max(1, lists) - (hasList ? Math.min(overhead, 60) : 0));
@@ -278,13 +300,14 @@ function bodyWith(
   const made = (template: Json, rest: readonly string[]): string => {
     const [name, ...more] = rest;
     if (name === undefined) return textOfJson(value(room, number++));
+    const length = isInnerOne && rest.filter(isList).length < depth ? 1 : each;
     if (name === '[]') {
       const list = Array.isArray(template) ? (template as readonly Json[]) : [];
       const element = list[0];
-      return `[${Array.from({ length: each }, (_, i) => made(distinct(element, `${number}_${i}`), more)).join(',')}]`;
+      return `[${Array.from({ length }, (_, i) => made(distinct(element, `${number}_${i}`), more)).join(',')}]`;
     }
     if (name === '*') {
-      const names = Array.from({ length: each }, (_, i) => `"${i + 1}":${made(undefined, more)}`);
+      const names = Array.from({ length }, (_, i) => `"${i + 1}":${made(undefined, more)}`);
       return `{${names.join(',')}}`;
     }
     const fields = Object.entries(isRecord(template) ? template : {}).filter(([own]) => own !== name);
@@ -293,6 +316,8 @@ function bodyWith(
   };
   return { text: made(example, path), count: number };
 }
+
+const isList = (segment: string): boolean => segment === '[]' || segment === '*';
 
 const textOfJson = (value: Json): string => (value instanceof Raw ? value.text : JSON.stringify(value));
 

@@ -33,6 +33,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'lone surrogates': (bytes, cell) => letter(cell) + '\ud83d'.repeat(Math.max(1, Math.floor(bytes / 6))),
   'no spaces': (bytes, { seed }) => written(bytes, seed, (n) => `新しい靴を買うために${n}東京へ行く`),
   signs: (bytes, cell) => letter(cell) + repeat('-,', bytes - 1),
+  bars: (bytes) => repeat('|', bytes),
   spaces: (bytes, cell) => letter(cell) + repeat(' ', bytes - 2) + letter(cell),
 };
 

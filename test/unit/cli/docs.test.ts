@@ -38,8 +38,8 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   types: 'a TypeScript module',
 };
 
-describe('docs/cli.md', () => {
-  const page = readFileSync(repositoryPath('docs', 'cli.md'), 'utf8');
+describe('docs/reference/cli.md', () => {
+  const page = readFileSync(repositoryPath('docs', 'reference/cli.md'), 'utf8');
 
   it('has a section for every command', async () => {
     const commands = (await helpPages()).map(({ command }) => command);
@@ -67,8 +67,8 @@ describe('command lines of millrace on all pages', () => {
     'SECURITY.md',
     ...['docs', 'plugins', 'examples', 'deploy'].flatMap((folder) =>
       (readdirSync(repositoryPath(folder), { recursive: true }) as string[])
-        // docs/mistakes.md has wrong command lines, and its own test runs them.
-        .filter((name) => name.endsWith('.md') && !/node_modules|^mistakes\.md$/.test(name))
+        // docs/reference/mistakes.md has wrong command lines, and its own test runs them.
+        .filter((name) => name.endsWith('.md') && !/node_modules|^reference\/mistakes\.md$/.test(name))
         .map((name) => `${folder}/${name}`),
     ),
   ];

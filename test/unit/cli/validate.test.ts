@@ -137,6 +137,68 @@ components:
     });
   });
 
+  it('--connect warns of a name where the index has ids, in every comparison, with the attribute that has it', async () => {
+    const schema = (attributes: string) => `attributes: { ${attributes} }\n`;
+    project = await writeProject({
+      'schemas/entities/product.yaml': `entity: product\n${schema('brand: ref(brand), others: list(ref(brand))')}`,
+      'schemas/entities/brand.yaml': `entity: brand\n${schema('name: string')}`,
+      'schemas/entities/shop.yaml': `entity: shop\n${schema('name: string')}`,
+      'pipelines/search.yaml': `pipeline: search
+rank: product
+request: { candidates: {}, shop: optional(shop) }
+define:
+  lumen: product.brand == "Lumen"
+components:
+  - { use: score, with: { value: 'if(lumen, 1, 0)' } }
+  - { use: boost, when: shop == "none", with: { where: 'product.brand in ("b3", "Alpen")', add: 1 } }
+  - { use: bury, with: { where: '"Lumen" in product.others' } }
+`,
+      'pipelines/price.yaml':
+        'pipeline: price\nscore: product\nanswer: { other: product.brand != "Nord" }\ncomponents: []\n',
+      'brands.jsonl': '{"brand_id":"b3","name":"Lumen"}\n{"brand_id":"b4","name":"Nord"}\n',
+    });
+    const env = { MILLRACE_STORE: 'embedded' };
+    expect((await validate([], env)).stdout).to.match(/^ok: /);
+    const file = join(project, 'brands.jsonl');
+    const loaded = await millrace(['entities', 'load', 'brand', file, '--project', project], { env });
+    expect(loaded.code, loaded.stderr).to.equal(0);
+    const { code, stdout } = await validate(['--connect'], env);
+    expect(code).to.equal(0);
+    expect(stdout.slice(0, stdout.indexOf('ok: '))).to
+      .equal(`pipelines/price.yaml:3:35: warning[unknown_id]: \`product.brand\` is compared by
+    id, and the index holds no brand \`Nord\`
+ 3 | answer: { other: product.brand != "Nord" }
+   |                                   ^^^^^^
+   help: \`brand.name\` has this value: compare \`product.brand.name\`, or the id
+         \`b4\`
+
+pipelines/search.yaml:5:27: warning[unknown_id]: \`product.brand\` is compared by
+    id, and the index holds no brand \`Lumen\`
+ 5 |   lumen: product.brand == "Lumen"
+   |                           ^^^^^^^
+   help: \`brand.name\` has this value: compare \`product.brand.name\`, or the id
+         \`b3\`
+
+pipelines/search.yaml:8:81: warning[unknown_id]: \`product.brand\` is compared by
+    id, and the index holds no brand \`Alpen\`
+ 8 | … == "none", with: { where: 'product.brand in ("b3", "Alpen")', add: 1 } }
+   |                                                      ^^^^^^^
+   help: load the brand, or correct the id
+
+pipelines/search.yaml:9:34: warning[unknown_id]: \`product.others\` is compared by
+    id, and the index holds no brand \`Lumen\`
+ 9 |   - { use: bury, with: { where: '"Lumen" in product.others' } }
+   |                                  ^^^^^^^
+   help: \`brand.name\` has this value: compare \`product.others.name\`, or the id
+         \`b3\`
+
+4 warnings
+
+`);
+    const json = JSON.parse((await validate(['--connect', '--json'], env)).stdout) as { warnings: number };
+    expect(json.warnings).to.equal(4);
+  });
+
   describeWith('redis-server', '--connect', () => {
     let redis!: PrivateRedis;
     let model!: InferenceServer;

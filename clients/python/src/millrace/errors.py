@@ -32,7 +32,7 @@ class Problem(MillraceError):
         self.status = status
         self.document = document
         self.code = str(document.get("code", "unknown"))
-        """The stable code; docs/errors.md lists all codes."""
+        """The stable code; docs/reference/errors.md lists all codes."""
         self.title = str(document.get("title", ""))
         self.detail = str(document.get("detail", ""))
         request_id = document.get("request_id")

@@ -19,6 +19,7 @@ components:
     with: { query: query.query, field: product.title }
 ${relevance}  - use: score
     when: not coalesce(request.explore, false)
+    unscored: last
     with: { value: relevance:score }
 page: { size: 10 }
 log: { unit: user, features: models }

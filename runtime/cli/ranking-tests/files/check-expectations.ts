@@ -188,7 +188,7 @@ function checkReasons({ degraded, error }: Expectations, plan: Plan, diagnostics
       'wrong_type',
       error.code.at,
       `there is no error \`${error.code.value}\``,
-      suggestion(error.code.value, codes, 'docs/errors.md lists the codes'),
+      suggestion(error.code.value, codes, 'docs/reference/errors.md lists the codes'),
     );
 }
 

@@ -1,6 +1,7 @@
+import { MillraceError } from '../../../ground/api/errors.js';
 import { rowsOf, hideUnknown, mapLists, settle } from './rows.js';
 import type { BuildKernel } from '../operand.js';
-import type { BinaryLoop, NumberLoop, UnaryLoop } from './number-loops.js';
+import { type BinaryLoop, countFar, type NumberLoop, remainder, type UnaryLoop } from './number-loops.js';
 
 /** Which of two arguments is a list. The other argument is one value that is combined with each element. */
 export type ListSide = 'none' | 'left' | 'right';
@@ -31,6 +32,9 @@ export function onNumbers(loop: NumberLoop, side: ListSide): BuildKernel {
   };
 }
 
+/** The most elements of lists whose remainder takes long, in one kernel of a request. */
+const MOST_FAR = 1 << 15;
+
 function onNumberList(loop: NumberLoop, side: 'left' | 'right'): BuildKernel {
   return (out, args) => {
     const [listSlot, oneSlot] = side === 'left' ? args : [args[1], args[0]];
@@ -38,8 +42,19 @@ function onNumberList(loop: NumberLoop, side: 'left' | 'right'): BuildKernel {
       const result = frame.numbers(out);
       const list = frame.numbers(listSlot ?? -1);
       const one = frame.number(oneSlot ?? -1);
+      let far = 0;
       return mapLists(frame, result, list, args, (row, at, start, n) => {
         const i = row * one.stride;
+        if (loop === remainder)
+          far +=
+            side === 'left'
+              ? countFar(list.values, start, 1, one.values, i, 0, n)
+              : countFar(one.values, i, 0, list.values, start, 1, n);
+        if (far > MOST_FAR)
+          throw new MillraceError(
+            'invalid_body',
+            `\`%\` divides at most ${MOST_FAR.toLocaleString('en')} numbers of lists by numbers more than 2^64 times smaller, for one request; send fewer candidates or shorter lists`,
+          );
         if (side === 'left') loop(result.values, at, list.values, start, 1, one.values, i, 0, n);
         else loop(result.values, at, one.values, i, 0, list.values, start, 1, n);
       });

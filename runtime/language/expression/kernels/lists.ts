@@ -85,17 +85,19 @@ export function reducing(reduce: Reduction): BuildKernel {
       const result = frame.number(out);
       const { values, offsets, status, stride } = frame.numbers(slot);
       const rows = rowsOf(frame, result);
-      // As `listsInSteps`, without a call for each row.
+      // As `listsInSteps`, without a call for each row. Of a list of the request there is one row.
       const some = (from: number): number => {
-        let row = from;
-        for (let left = READ; row < rows && left > 0; row++) {
+        const stop = (offsets[from * stride] as number) + READ;
+        let to = rows;
+        if ((offsets[rows * stride] as number) > stop)
+          for (to = from + 1; to < rows && (offsets[to * stride] as number) < stop;) to++;
+        for (let row = from; row < to; row++) {
           const at = row * stride;
-          const start = offsets[at] as number;
-          const end = offsets[at + 1] as number;
-          result.values[row] = isKnown(status[at]) ? reduce(values, start, end) : NaN;
-          left -= end - start;
+          result.values[row] = isKnown(status[at])
+            ? reduce(values, offsets[at] as number, offsets[at + 1] as number)
+            : NaN;
         }
-        return row;
+        return to;
       };
       return rowsInSteps(rows, some, () => settle(frame, result, args));
     };

@@ -33,6 +33,14 @@ export class TextReader<T> {
       ? this.reading.of(text)
       : this.#keep(text, this.#knownOf(text) ?? { value: this.reading.of(text) });
 
+  /** Reads the texts of a column that are read at once. Only long ones are remembered. */
+  over(texts: TextColumn, rows: number): (text: string) => T {
+    // With pieces, no long text is read at once.
+    if (this.reading.inPieces === undefined)
+      for (let row = 0; row < rows; row++) if (textAt(texts, row).length > PORTION) return this.of;
+    return this.reading.of;
+  }
+
   /** The same, in pieces if the text is long. */
   *inPieces(text: string): Pieces<T> {
     const { inPieces } = this.reading;

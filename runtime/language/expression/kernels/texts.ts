@@ -72,9 +72,11 @@ export function measuring(reading: Reading<number>): BuildKernel {
       const result = frame.number(out);
       const x = frame.text(slot);
       const reader = new TextReader(reading);
-      return readTexts(x, rowsOf(frame, result), reader, {
+      const rows = rowsOf(frame, result);
+      const of = reader.over(x, rows);
+      return readTexts(x, rows, reader, {
         compute(from, to) {
-          for (let row = from; row < to; row++) result.values[row] = reader.of(textAt(x, row));
+          for (let row = from; row < to; row++) result.values[row] = of(textAt(x, row));
         },
         write(row, value) {
           result.values[row] = value;
@@ -226,12 +228,12 @@ export function joining(name: string, separator: string, reading: Reading<string
     const reader = new TextReader(reading);
     const fixed: (string | undefined)[] = args.map(() => undefined);
     let units = 0;
-    const join = (row: number): void => {
+    const join = (row: number, of: (text: string) => string): void => {
       const cause = causeAt(frame, args, row);
       let joined = '';
       for (let i = 0; cause === Status.present && i < columns.length; i++) {
         const column = columns[i] as TextColumn;
-        const part = fixed[i] ?? reader.of(textAt(column, row));
+        const part = fixed[i] ?? of(textAt(column, row));
         if (column.stride === 0) fixed[i] = part;
         joined += i === 0 ? part : separator + part;
       }
@@ -242,14 +244,14 @@ export function joining(name: string, separator: string, reading: Reading<string
         throw tooLong(name, `joins at most ${MOST_JOINED.toLocaleString('en')} characters`);
     };
     if (rows > JOINED || columns.some((one) => hasLong(one, rows, reading))) return inPieces();
-    for (let row = 0; row < rows; row++) join(row);
+    for (let row = 0; row < rows; row++) join(row, reading.of);
     return undefined;
 
     function* inPieces(): Pieces<void> {
       for (let row = 0; row < rows; row++) {
         for (const [i, column] of columns.entries())
           if (fixed[i] === undefined) yield* reader.inPieces(textAt(column, row));
-        join(row);
+        join(row, reader.of);
         if (row % JOINED === JOINED - 1) yield;
       }
     }

@@ -1,4 +1,4 @@
-/** The diagnostics of project files, by stable code. docs/errors.md is generated from this table. */
+/** The diagnostics of project files, by stable code. docs/reference/errors.md is generated from this table. */
 export const DIAGNOSTIC_CODES = {
   yaml_syntax: 'The file is not valid YAML, or uses a YAML feature that is not allowed here.',
   csv_syntax: 'The file is not valid CSV, or a line does not fit its header.',
@@ -33,6 +33,7 @@ export const DIAGNOSTIC_CODES = {
   unused_output: 'A step computes values that nothing reads.',
   no_score: 'No step of a ranking pipeline sets the score or adds to it.',
   zero_score: 'A step multiplies the score before any step has set it.',
+  unknown_id: 'An expression compares a reference with an id that the index does not hold.',
   unscored_above: 'A candidate without a score can rank above one with a score.',
   never_true: 'A condition can never be true.',
   always_true: 'A condition is always true.',

@@ -56,6 +56,10 @@ export class Diagnostics {
     for (const one of diagnostics) this.#keep(one);
   }
 
+  get count(): number {
+    return this.#all.length;
+  }
+
   get hasErrors(): boolean {
     return this.#all.some((d) => d.severity === 'error');
   }

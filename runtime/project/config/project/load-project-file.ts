@@ -209,7 +209,7 @@ function reportUnknown({ key, keyAt, value }: Entry, source: SourceFile, diagnos
       ? `write \`${nested}:\`; \`${key}\` is not a section of ${PROJECT_FILE}`
       : guess !== undefined
         ? guessHelp(key, guess)
-        : 'docs/settings.md lists the keys',
+        : 'docs/reference/settings.md lists the keys',
   );
 }
 

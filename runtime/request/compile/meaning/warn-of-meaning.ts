@@ -178,7 +178,10 @@ function warnOfUnscored(
     const read = new Set<number>();
     const ofSource = (part: Operand): Values | undefined => {
       const ofModel = part.tag === 'source' ? models.get(part.slot) : undefined;
-      if (part.tag === 'source' && ofModel !== undefined) read.add(part.slot);
+      if (part.tag !== 'source') return undefined;
+      if (ofModel !== undefined) read.add(part.slot);
+      // A value that falls back to the score so far is what `keep` keeps.
+      if (part.slot === place.scoreSlot) return { ...ANY, known: 'always' };
       return ofModel ?? place.ofSource(part);
     };
     const { low, known } = valuesAt(root, { ...place, ofSource });

@@ -4,6 +4,9 @@ import { MillraceError } from '../../../ground/api/errors.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import { ServiceSchemas } from '../../../state/index/service-schemas.js';
 import { checkStoredFit } from '../../../state/index/stored-fit.js';
+import type { Diagnostics } from '../../../project/config/diagnostics/diagnostics.js';
+import type { ComparedId } from '../../../request/compile/meaning/compared-ids.js';
+import type { CompiledProject } from '../project/compile-project.js';
 import type { Settings } from '../../../project/settings/settings.js';
 import { traitsOf } from '../../../project/settings/store-engines.js';
 import { LayoutRegistry } from '../../../state/store/layout-registry.js';
@@ -11,31 +14,44 @@ import { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { Store } from '../../../state/store/store.js';
 import { openEngine } from '../container/store-engines.js';
 import type { Answer } from './connection.js';
-import { type CuratedIds, unknownCuratedIds } from './curated-ids.js';
+import { curatedIdsOf, type CuratedIds, unknownCuratedIds } from './curated-ids.js';
+import { warnOfUnknownIds } from './unknown-ids.js';
 
 interface StoreProbe {
   readonly server: string;
   readonly ask: () => Promise<Answer>;
 }
 
+/** What a project expects of the store. */
+export interface StoreNeeds {
+  readonly config: ProjectConfig;
+  /** Ids of rules that the store should hold. */
+  readonly curated: readonly CuratedIds[];
+  /** Ids in expressions that the store should hold. */
+  readonly compared: readonly ComparedId[];
+  /** Gets warnings with a place in the files. */
+  readonly diagnostics: Diagnostics;
+}
+
+/** @returns undefined for a project with errors */
+export function storeNeeds(compiled: CompiledProject, diagnostics: Diagnostics): StoreNeeds | undefined {
+  const { config, pipelines } = compiled;
+  if (config === undefined) return undefined;
+  const compared = pipelines.flatMap(({ plan }) => plan.comparedIds);
+  return { config, curated: curatedIdsOf(compiled), compared, diagnostics };
+}
+
 /**
  * How to ask the store of the settings whether this project can use it.
- * @param curated ids of rules that the store should hold
  * @param timeoutMs how long the store may take
  */
-export function askStore(
-  settings: Settings,
-  config: ProjectConfig,
-  curated: readonly CuratedIds[],
-  timeoutMs: number,
-): StoreProbe {
+export function askStore(settings: Settings, needs: StoreNeeds, timeoutMs: number): StoreProbe {
   // Connecting ends first, so that the answer says why there is no connection.
   const openWithin = Math.ceil(timeoutMs / 2);
   const { called, isFolder, isRedis } = traitsOf(settings.store);
-  if (isFolder)
-    return { server: settings.dataDir, ask: () => askFolder(settings, config, curated, openWithin) };
+  if (isFolder) return { server: settings.dataDir, ask: () => askFolder(settings, needs, openWithin) };
   const server = isRedis ? redisAddress(settings) : called;
-  return { server, ask: () => askEngine(settings, config, curated, openWithin) };
+  return { server, ask: () => askEngine(settings, needs, openWithin) };
 }
 
 function redisAddress({ redisUrl, redisCluster, redisSentinels }: Settings): string {
@@ -50,15 +66,10 @@ function hostOf(url: string): string {
 }
 
 /** A folder that does not exist is not created. One that a service uses is fine. */
-async function askFolder(
-  settings: Settings,
-  config: ProjectConfig,
-  curated: readonly CuratedIds[],
-  openWithin: number,
-): Promise<Answer> {
+async function askFolder(settings: Settings, needs: StoreNeeds, openWithin: number): Promise<Answer> {
   if (!existsSync(settings.dataDir)) return { state: 'ok', detail: 'the folder is made at the first start' };
   try {
-    return await askEngine(settings, config, curated, openWithin);
+    return await askEngine(settings, needs, openWithin);
   } catch (error) {
     if (error instanceof MillraceError && error.code === 'data_folder_in_use')
       return { state: 'ok', detail: 'a running service uses the folder' };
@@ -66,12 +77,7 @@ async function askFolder(
   }
 }
 
-async function askEngine(
-  settings: Settings,
-  config: ProjectConfig,
-  curated: readonly CuratedIds[],
-  openWithin: number,
-): Promise<Answer> {
+async function askEngine(settings: Settings, needs: StoreNeeds, openWithin: number): Promise<Answer> {
   const logger = pino({ level: 'silent' });
   const monitor = new StoreMonitor(logger);
   const engine = await openEngine(settings, logger, monitor, openWithin);
@@ -79,11 +85,11 @@ async function askEngine(
   try {
     await store.ping();
     const version = await engine.version();
-    const sampled = await lookInto(store, settings, config, monitor);
+    const sampled = await lookInto(store, settings, needs, monitor);
     const found = `${version}; ${sampled === 0 ? 'no entities of this project yet' : 'the stored entities fit'}`;
     const [first, ...others] = monitor.warnings();
     if (first === undefined) {
-      const unknown = await unknownCuratedIds(store, settings.prefix, curated);
+      const unknown = await unknownCuratedIds(store, settings.prefix, needs.curated);
       if (unknown === undefined) return { state: 'ok', detail: found };
       const help = 'load these entities, or correct the ids of the rules';
       return { state: 'warning', detail: `${version}; ${unknown}`, help };
@@ -106,12 +112,13 @@ const REMEDIES = {
 async function lookInto(
   store: Store,
   { prefix, project }: Settings,
-  config: ProjectConfig,
+  { config, compared, diagnostics }: StoreNeeds,
   monitor: StoreMonitor,
 ): Promise<number> {
   const layouts = new LayoutRegistry(store, prefix);
   const parts = { store, layouts, prefix, monitor };
   await new ServiceSchemas({ ...parts, instance: '', project }).look(config);
   await checkStoredFit(config.entities, parts);
+  await warnOfUnknownIds(compared, config.entities, parts, diagnostics);
   return [...monitor.samples.values()].reduce((total, { records }) => total + records, 0);
 }

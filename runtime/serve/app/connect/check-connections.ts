@@ -1,24 +1,25 @@
 import { ProbeError, type ServerProbe } from '../../../ground/api/server-probe.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { Settings } from '../../../project/settings/settings.js';
+import type { Diagnostics } from '../../../project/config/diagnostics/diagnostics.js';
 import type { CompiledProject } from '../project/compile-project.js';
-import { askStore } from './ask-store.js';
+import { askStore, storeNeeds, type StoreNeeds } from './ask-store.js';
 import type { Answer, Connection } from './connection.js';
-import { type CuratedIds, curatedIdsOf } from './curated-ids.js';
 
 /**
  * Asks every server that the project needs, at the same time. Nothing is changed there.
  * @param compiled a project without errors, which is not closed yet
  * @param timeoutMs how long each may take
+ * @param diagnostics gets warnings of what the pipelines name and the store does not hold
  */
 export async function checkConnections(
   compiled: CompiledProject,
   settings: Settings,
   timeoutMs: number,
+  diagnostics: Diagnostics,
 ): Promise<Connection[]> {
-  const { config } = compiled;
-  const store =
-    config === undefined ? [] : [storeConnection(settings, config, curatedIdsOf(compiled), timeoutMs)];
+  const needs = storeNeeds(compiled, diagnostics);
+  const store = needs === undefined ? [] : [storeConnection(settings, needs, timeoutMs)];
   const steps = compiled.pipelines.flatMap(({ name, plan }) =>
     plan.steps.flatMap(({ as, kind, component }) =>
       component.probe === undefined
@@ -44,11 +45,10 @@ export async function checkConnections(
 
 async function storeConnection(
   settings: Settings,
-  config: NonNullable<CompiledProject['config']>,
-  curated: readonly CuratedIds[],
+  needs: StoreNeeds,
   timeoutMs: number,
 ): Promise<Connection> {
-  const { server, ask } = askStore(settings, config, curated, timeoutMs);
+  const { server, ask } = askStore(settings, needs, timeoutMs);
   return { of: 'store', kind: 'store', server, ...(await within(timeoutMs, ask)) };
 }
 

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { RequestListener } from 'node:http';
 import { adviceOf, type StepAdvice } from '../../../request/compile/advice.js';
+import { unknownIdWarnings } from '../connect/unknown-ids.js';
 import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../../../project/config/project/load-events.js';
 import type { Plan } from '../../../request/compile/plan.js';
@@ -114,7 +115,13 @@ export async function createGeneration(container: Container, compiled: CompiledP
       pollMs: services.resolve(TOKENS.settings).reloadPollMs,
     });
     await watch.start();
-    return wire(services, compiled, config, watch, release);
+    // Whoever edits the files sees at once what the index does not hold.
+    const found =
+      services.resolve(TOKENS.settings).reload === 'watch'
+        ? await unknownIdWarnings(services, pipelines, config.entities)
+        : [];
+    const told = { ...compiled, diagnostics: [...diagnostics, ...found] };
+    return wire(services, told, config, watch, release);
   } catch (error) {
     await compiled.close();
     await release();

@@ -19,7 +19,7 @@ const READINESS: Schema = {
         required: ['status'],
         properties: {
           status: { type: 'string', enum: ['OK', 'FAILED'] },
-          code: { type: 'string', description: 'Of the failure, as in docs/errors.md.' },
+          code: { type: 'string', description: 'Of the failure, as in docs/reference/errors.md.' },
           reason: { type: 'string', description: 'Why the check failed.' },
         },
       },

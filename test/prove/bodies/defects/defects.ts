@@ -21,11 +21,16 @@ export const DEFECTS: readonly Defect[] = [
         find: 'safe.normalize(form)',
         put: 'text.normalize(form)',
       },
+      {
+        file: 'runtime/ground/core/normalize-query.js',
+        find: 'query.length > LONGEST_QUERY',
+        put: 'false',
+      },
     ],
   },
   {
     name: 'rules in conflict are compared with all others, in one turn',
-    only: 'curation/put: .* at rules.*\\.pin',
+    only: 'curation/put: .* equal prefixes, within the length at rules...\\.pin\\.\\*, many',
     tells: MEASURED,
     edits: [
       {
@@ -37,6 +42,16 @@ export const DEFECTS: readonly Defect[] = [
         file: 'runtime/project/config/curation/check-conflicts.js',
         find: 'const MOST_ERRORS = 1000',
         put: 'const MOST_ERRORS = Infinity',
+      },
+      {
+        file: 'runtime/project/config/diagnostics/diagnostics.js',
+        find: 'if (told.size < told.add(`${start} ${end} ${one.message}`).size)',
+        put: 'if (!this.#all.some(({ message, at }) => message === one.message && at.file === file && at.start === start && at.end === end))',
+      },
+      {
+        file: 'runtime/state/curation/stored-rules.js',
+        find: 'return ({ at }) => byFile.get(at.file);',
+        put: 'return (error) => rules.findIndex(({ at }) => at.file === error.at.file && at.start <= error.at.start);',
       },
       {
         file: 'runtime/state/curation/stored-rules.js',
@@ -72,7 +87,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'long texts are escaped and joined at once',
-    only: '^function cross: ',
+    only: '^function cross: .*bars',
     tells: MEASURED,
     edits: [
       {
@@ -89,7 +104,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the kernels of a large condition run in one turn',
-    only: '^operator or: a long chain',
+    only: '^operator %: .*in a wide condition',
     tells: MEASURED,
     edits: [
       { file: 'runtime/language/expression/run-kernels.js', find: 'if (now < until)', put: 'if (true)' },

@@ -153,6 +153,22 @@ describe('long lists in expressions', () => {
         .with.property('status', 422);
   });
 
+  it('are refused if too many of their remainders take long, on either side of %', () => {
+    const one = (text: string, list: number): void => {
+      const count = 1000;
+      const many = { ...data, 'c.number': Array.from({ length: count }, () => 5e-310) };
+      const long = Array.from({ length: 33 }, () => list);
+      const own = { 'r.numbers': [long], 'c.numbers': [], 'c.texts': [], 'c.long': [], 'c.words': [] };
+      prepared(text, count, { ...many, ...own }).run();
+    };
+    one('r.numbers % c.number', 1e-300);
+    one('c.number % r.numbers', 1e308);
+    expect(() => one('r.numbers % c.number', 1e308))
+      .to.throw(MillraceError, /`%` divides at most 32,768 numbers of lists/)
+      .with.property('status', 422);
+    expect(() => one('1e308 % (r.numbers + 0 * c.number)', 5e-310)).to.throw(MillraceError, /`%` divides/);
+  });
+
   it('of ordinary length may meet many candidates', () => {
     for (const [count, length] of [
       [1000, 1000],

@@ -1,3 +1,8 @@
+import { expect } from 'chai';
+import { rm } from 'node:fs/promises';
+import { renderDiagnostics } from '../../../../runtime/project/config/diagnostics/render.js';
+import { compileProject } from '../../../../runtime/serve/app/project/compile-project.js';
+import { writeProject } from '../../../support/project.js';
 import { testMistakes, type Mistake } from '../../../support/mistakes.js';
 
 const FILES = {
@@ -74,6 +79,10 @@ const MISTAKES: readonly Mistake[] = [
       '  - { use: linear, as: model, with: { weights: { product.price: 1 } } }\n  - { use: score, with: { value: model:score } }',
   },
   {
+    what: 'a model that is absent for some, added to the score so far',
+    components: `${SCORE}\n  - { use: linear, as: model, with: { weights: { product.rating: 1 } } }\n  - { use: score, as: sum, with: { value: score + model:score } }`,
+  },
+  {
     what: 'a step that does not set the score, and says what happens without one',
     components: `${SCORE}\n  - { use: boost, unscored: last, with: { add: 1 } }`,
   },
@@ -111,4 +120,34 @@ const MISTAKES: readonly Mistake[] = [
 
 describe('warnings of parts that can only be a mistake', () => {
   testMistakes(MISTAKES, FILES, 'test/unit/request/compile/golden/meaning.txt');
+});
+
+describe('`unscored`', () => {
+  it('is not advised for a value that falls back to the score so far, which is what `keep` keeps', async () => {
+    const steps = `${SCORE}\n  - { use: linear, as: deep, top: 9, with: { weights: { product.rating: 1 } } }\n  - { use: score, as: second, top: 9, with: { value: 'coalesce(deep:score, score)' } }\n`;
+    expect(await diagnose(`rank: product\ncomponents:\n${steps}`)).to.equal('');
+  });
+
+  it('is refused in a pipeline that orders nothing', async () => {
+    const steps = '  - { use: score, unscored: last, with: { value: product.price } }\n';
+    expect(await diagnose(`score: product\ncomponents:\n${steps}`)).to.equal(
+      `pipelines/ranking.yaml:4:29: error[unknown_key]: \`ranking\` scores rows and
+    orders nothing, so \`unscored\` does nothing
+ 4 |   - { use: score, unscored: last, with: { value: product.price } }
+   |                             ^^^^
+   help: remove it
+
+1 error`,
+    );
+  });
+
+  async function diagnose(pipeline: string): Promise<string> {
+    const root = await writeProject({ ...FILES, 'pipelines/ranking.yaml': `pipeline: ranking\n${pipeline}` });
+    try {
+      const { diagnostics } = await compileProject(root);
+      return renderDiagnostics(diagnostics, { color: false, width: 80 });
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
+  }
 });

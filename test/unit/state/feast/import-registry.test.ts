@@ -194,7 +194,7 @@ describe('features import-feast', () => {
       const argv = ['features', 'import-feast', file, '--project', root, '--json'];
       const { stdout, stderr } = await millrace(argv);
       const told = JSON.parse(stdout) as Record<string, unknown>;
-      expect(told).to.include({ views: 5, features: 15 });
+      expect(told).to.include({ views: 5, features: 17 });
       expect(told.files).to.deep.include({ path: 'schemas/features/site.yaml', outcome: 'written' });
       expect((told.problems as string[]).join()).to.contain('computed: an on-demand view');
       expect(stderr).to.equal('');
