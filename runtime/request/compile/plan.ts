@@ -1,3 +1,4 @@
+import type { Choice } from '../../project/config/model/choices.js';
 import type { ComparedId } from './meaning/compared-ids.js';
 import type { Component } from '../../ground/api/component.js';
 import type { ComponentKind } from '../../ground/api/plugin.js';
@@ -201,7 +202,7 @@ export interface PlannedStep {
   readonly component: Component;
   /** Version of the model's file: `ProjectFile.version`. */
   readonly version?: string;
-  readonly onError: 'fail' | 'skip';
+  readonly onError: Choice<'pipeline.on_error'>;
   readonly top: number | undefined;
   /** Whether candidates that the step leaves without a score go below those that got one. */
   readonly unscoredLast: boolean;

@@ -1,3 +1,4 @@
+import { CHOICES, choiceOf } from '../model/choices.js';
 import { nearest } from '../../../ground/core/nearest.js';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
@@ -14,7 +15,7 @@ type Row = Partial<Record<Column, Located<string>>>;
 
 const NEEDED = ['action', 'target'] as const;
 const ACTIONS = ['pin', 'hide', 'boost', 'bury'] as const;
-const MATCHES = ['equals', 'prefix', 'contains', 'when'] as const;
+const MATCHES = [...CHOICES['curation.match'], 'when'] as const;
 const HEADER = CSV_COLUMNS.join(',');
 
 /** Reads the rules of a CSV file: one action a line. Errors go to `diagnostics`, each with its field. */
@@ -101,7 +102,7 @@ function readHeader({ fields, at }: CsvRecord, diagnostics: Diagnostics): readon
 }
 
 function readRule(row: Row, { at }: CsvRecord, name: string, diagnostics: Diagnostics): CurationRule {
-  const match = oneOf('match', row.match, MATCHES, diagnostics) ?? 'equals';
+  const match = oneOf('match', row.match, MATCHES, diagnostics) ?? choiceOf('curation.match', undefined);
   if (row.match !== undefined && row.query === undefined)
     diagnostics.error(
       'missing_key',

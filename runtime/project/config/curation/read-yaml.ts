@@ -1,10 +1,11 @@
+import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, SourceFile } from '../yaml/source.js';
 import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import { checkActs, readActivity } from './read-rule.js';
-import type { CuratedBoost, CurationList, CurationRule, QueryMatch } from '../model/curation.js';
+import type { CuratedBoost, CurationList, CurationRule } from '../model/curation.js';
 
 /** Rules that came over the API. They are read in portions, each as a file of its own. */
 export interface SentPortion {
@@ -59,7 +60,7 @@ function readRule(file: SourceFile, node: Node, name: string, diagnostics: Diagn
     name,
     at,
     note: textOf(memberOf(file, node, 'note')),
-    query: query && { text: query, match: (match?.value ?? 'equals') as QueryMatch },
+    query: query && { text: query, match: choiceOf('curation.match', match?.value) },
     when: text('when'),
     ...readActivity({ at, from: text('from'), until: text('until') }, diagnostics),
     pins: entriesOf(file, memberOf(file, node, 'pin')).flatMap(({ key, value }) => {

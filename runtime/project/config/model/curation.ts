@@ -1,7 +1,8 @@
+import type { Choice } from './choices.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
 /** How the query of a request must agree with the query of a rule. */
-export type QueryMatch = 'equals' | 'prefix' | 'contains';
+export type QueryMatch = Choice<'curation.match'>;
 
 export interface CuratedBoost {
   /** An expression that is true or false for each candidate. */

@@ -1,8 +1,7 @@
+import type { Choice } from './choices.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
-export const EXPERIMENT_MODES = ['split', 'interleave', 'shadow'] as const;
-
-export type ExperimentMode = (typeof EXPERIMENT_MODES)[number];
+export type ExperimentMode = Choice<'experiment.mode'>;
 
 /** `experiments/<name>.yaml` */
 export interface ExperimentDefinition {

@@ -1,3 +1,5 @@
+import type { Choice } from './choices.js';
+
 /** How Feast's clients use a view. For a view that Feast stores, `source` has the names. */
 export interface FeastUse {
   /** The name of the view in Feast. */
@@ -30,4 +32,4 @@ export interface FeastSource {
 }
 
 /** The type of an entity's ids in Feast. */
-export type JoinKeyType = 'string' | 'int64' | 'int32' | 'timestamp' | 'bytes';
+export type JoinKeyType = Choice<'feature-view.type'>;

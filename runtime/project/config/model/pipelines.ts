@@ -1,3 +1,4 @@
+import type { Choice } from './choices.js';
 import type { ValueType } from '../../../ground/api/types.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 import type { AttributeDefinition } from './entities.js';
@@ -16,7 +17,7 @@ export interface PipelineDefinition {
   readonly request: RequestDefinition;
   readonly limits: PipelineLimits;
   /** What becomes of a request if the store cannot be read: 503, or the candidates as they were sent. */
-  readonly onStoreError: 'fail' | 'unranked';
+  readonly onStoreError: Choice<'pipeline.on_store_error'>;
   readonly features: readonly FeatureRequirement[];
   readonly params: ReadonlyMap<string, ParamDefinition>;
   /** Name → text of the expression. */
@@ -41,9 +42,9 @@ export interface RequestDefinition {
   /** The other fields of the body, by name. */
   readonly fields: ReadonlyMap<string, RequestField>;
   /** What to do with fields that nothing declares: count them, or answer 422. */
-  readonly unknown: 'ignore' | 'refuse';
+  readonly unknown: Choice<'pipeline.unknown'>;
   /** What to do with a candidate whose id appeared earlier: leave it out and count it, or answer 422. */
-  readonly duplicates: 'ignore' | 'refuse';
+  readonly duplicates: Choice<'pipeline.duplicates'>;
 }
 
 export type RequestField =
@@ -102,9 +103,9 @@ export interface StepDefinition {
   readonly as: Located<string> | undefined;
   readonly when: Located<string> | undefined;
   readonly top: Located<number> | undefined;
-  readonly onError: 'fail' | 'skip';
+  readonly onError: Choice<'pipeline.on_error'>;
   /** Where a step that sets the score puts the candidates that it leaves without one; undefined: they keep their score. */
-  readonly unscored: Located<'keep' | 'last'> | undefined;
+  readonly unscored: Located<Choice<'pipeline.unscored'>> | undefined;
   /** The YAML under `with:`. It is checked against the plugin's options schema when the pipeline is compiled. */
   readonly with: Node | undefined;
   readonly at: Span;
@@ -117,11 +118,11 @@ export interface LogDefinition {
   /** The field of the request whose entity is the unit, or `request`: every request is a unit. */
   readonly unit: string;
   /** The candidates to log. */
-  readonly candidates: 'page' | 'all';
+  readonly candidates: Choice<'pipeline.candidates'>;
   /** How many candidates are logged besides the page. */
   readonly sample: number;
   /** `models`, `all`, or a list of names; a list may have `models`, too. The names are not resolved yet. */
-  readonly features: 'models' | 'all' | readonly Located<string>[];
+  readonly features: Choice<'pipeline.features'> | readonly Located<string>[];
   /** The entity types whose ids are replaced by hashes. */
   readonly hash: ReadonlyMap<string, Span>;
   /** The place of `log`. */

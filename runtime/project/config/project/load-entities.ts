@@ -1,3 +1,4 @@
+import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
@@ -56,7 +57,7 @@ function loadEntity({ file, root, name }: ParsedFile, context: TypeContext): Ent
     );
   checkSpellings(types, places, key, diagnostics);
   const ids = locatedText(file, memberOf(file, root, 'ids'));
-  const normalizes = ids?.value === 'normalized';
+  const normalizes = choiceOf('entity.ids', ids?.value) === 'normalized';
   if (ids !== undefined && normalizes && name.value !== 'query')
     diagnostics.error(
       'wrong_type',

@@ -1,3 +1,4 @@
+import { choiceOf } from '../model/choices.js';
 import { isMap, isScalar, type Node } from 'yaml';
 import { parseDuration } from '../../../ground/api/duration.js';
 import { parseShare } from '../../../ground/core/share.js';
@@ -7,7 +8,6 @@ import type { SourceFile } from '../yaml/source.js';
 import { entriesOf, itemsOf, locatedText, memberOf, spanOf, textOf, type Entry } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import {
-  EXPERIMENT_MODES,
   GUARDS,
   type ArmDefinition,
   type ExperimentDefinition,
@@ -50,7 +50,7 @@ class ExperimentReader {
     return {
       name: name.value,
       pipeline,
-      mode: EXPERIMENT_MODES.find((one) => one === mode) ?? 'split',
+      mode: choiceOf('experiment.mode', mode),
       unit,
       share: this.#share(root, 'share') ?? 1,
       offset: this.#share(root, 'offset') ?? 0,

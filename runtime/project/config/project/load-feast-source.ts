@@ -1,9 +1,10 @@
+import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import { collidingFeatures, type FeatureName } from './feast-fields.js';
 import { parseRedisUrl } from '../../settings/redis-target.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { EntityType } from '../model/entities.js';
-import type { FeastSource, JoinKeyType } from '../model/feast.js';
+import type { FeastSource } from '../model/feast.js';
 import type { FeatureView } from '../model/views.js';
 import { nearest } from '../../../ground/core/nearest.js';
 import type { SourceFile, Span } from '../yaml/source.js';
@@ -62,7 +63,7 @@ function readJoinKeys(
     } else if (joinKeys.has(entity.value))
       mismatch(diagnostics, keyAt, `\`${entity.value}\` already has a join key`);
     const type = isMap(value) ? textOf(memberOf(file, value, 'type')) : undefined;
-    joinKeys.set(entity.value, { name: key, type: (type ?? 'string') as JoinKeyType });
+    joinKeys.set(entity.value, { name: key, type: choiceOf('feature-view.type', type) });
   }
   return of.map((type) => {
     const joinKey = joinKeys.get(type);

@@ -1,3 +1,4 @@
+import { choiceOf } from '../model/choices.js';
 import { isSeq, type Node } from 'yaml';
 import { nearest } from '../../../ground/core/nearest.js';
 import { parseShare } from '../../../ground/core/share.js';
@@ -27,7 +28,7 @@ export function loadLog(
   const entry = entryOf(file, root, 'log');
   if (entry === undefined) return undefined;
   const member = (key: string): Node | undefined => memberOf(file, entry.value, key);
-  const candidates = textOf(member('candidates')) === 'all' ? 'all' : 'page';
+  const candidates = choiceOf('pipeline.candidates', textOf(member('candidates')));
   const sample = numberOf(member('sample')) ?? 0;
   if (candidates === 'all' && sample > 0)
     diagnostics.error(
@@ -91,7 +92,7 @@ function readUnit(
 }
 
 function readFeatures(file: SourceFile, node: Node | undefined): LogDefinition['features'] {
-  if (!isSeq(node)) return textOf(node) === 'all' ? 'all' : 'models';
+  if (!isSeq(node)) return choiceOf('pipeline.features', textOf(node));
   return itemsOf(node).flatMap((item) => locatedText(file, item) ?? []);
 }
 

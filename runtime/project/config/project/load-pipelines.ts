@@ -1,3 +1,4 @@
+import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
@@ -79,7 +80,7 @@ function loadPipeline(
     candidateType,
     request,
     limits: readLimits(file, member('limits'), diagnostics),
-    onStoreError: textOf(member('on_store_error')) === 'unranked' ? 'unranked' : 'fail',
+    onStoreError: choiceOf('pipeline.on_store_error', textOf(member('on_store_error'))),
     features: readRequirements(file, member('features'), diagnostics),
     params: loadParams(file, member('params'), diagnostics),
     define: readExpressions(file, member('define')),
@@ -176,8 +177,8 @@ function readStep(file: SourceFile, node: Node): StepDefinition | undefined {
     as: locatedText(file, member('as')),
     when: locatedText(file, member('when')),
     top: top === undefined || count === undefined ? undefined : { value: count, at: spanOf(file, top) },
-    onError: textOf(member('on_error')) === 'skip' ? 'skip' : 'fail',
-    unscored: unscored && { ...unscored, value: unscored.value === 'last' ? 'last' : 'keep' },
+    onError: choiceOf('pipeline.on_error', textOf(member('on_error'))),
+    unscored: unscored && { ...unscored, value: choiceOf('pipeline.unscored', unscored.value) },
     with: isMap(options) ? options : undefined,
     at: stepSpan(file, node, use),
   };

@@ -1,3 +1,4 @@
+import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN, typeText, type ValueType } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
@@ -67,9 +68,12 @@ export function loadRequest(
   const candidates = readAttributes(file, carried, context);
   if (candidateType !== undefined) checkCarried(candidates, candidateType, task, diagnostics);
   if (own !== undefined) checkFields(fields, own, diagnostics);
-  const mode = (key: string): 'ignore' | 'refuse' =>
-    textOf(memberOf(file, node, key)) === 'refuse' ? 'refuse' : 'ignore';
-  return { candidates, fields, unknown: mode('unknown'), duplicates: mode('duplicates') };
+  return {
+    candidates,
+    fields,
+    unknown: choiceOf('pipeline.unknown', textOf(memberOf(file, node, 'unknown'))),
+    duplicates: choiceOf('pipeline.duplicates', textOf(memberOf(file, node, 'duplicates'))),
+  };
 }
 
 /** Reads a type, or a mapping such as `{ type: optional(string), private: true }`. */

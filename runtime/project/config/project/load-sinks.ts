@@ -1,3 +1,4 @@
+import { choiceOf } from '../model/choices.js';
 import { RECORD_KINDS, type RecordKind } from '../../../ground/api/ledger.js';
 import { parseSize } from '../../../ground/core/size.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
@@ -46,7 +47,7 @@ function loadSink({ file, root, name }: ParsedFile, diagnostics: Diagnostics): S
     name: name.value,
     use,
     take: take.length === 0 ? RECORD_KINDS : RECORD_KINDS.filter((kind: RecordKind) => take.includes(kind)),
-    format: textOf(memberOf(file, root, 'format')) === 'events' ? 'events' : 'columns',
+    format: choiceOf('sink.format', textOf(memberOf(file, root, 'format'))),
     queueBytes,
     with: memberOf(file, root, 'with'),
     file,

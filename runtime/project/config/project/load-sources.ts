@@ -1,3 +1,4 @@
+import { choiceOf } from '../model/choices.js';
 import type { Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, SourceFile } from '../yaml/source.js';
@@ -31,7 +32,7 @@ function loadSource(
     name: name.value,
     use,
     into: { kind: into.kind, name: into.name?.value },
-    ...(textOf(memberOf(file, root, 'write')) === 'merge'
+    ...(choiceOf('source.write', textOf(memberOf(file, root, 'write'))) === 'merge'
       ? { merge: { create: textOf(memberOf(file, root, 'create')) === 'true' } }
       : {}),
     map: readMap(memberOf(file, root, 'map')),

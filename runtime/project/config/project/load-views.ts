@@ -1,3 +1,4 @@
+import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { parseDuration } from '../../../ground/api/duration.js';
@@ -28,12 +29,11 @@ function loadView(
   entities: ReadonlyMap<string, EntityType>,
 ): FeatureView {
   const { diagnostics } = context;
-  const expired = textOf(memberOf(file, root, 'expired'));
   const view: FeatureView = {
     name: name.value,
     of: readOf(file, memberOf(file, root, 'of'), context),
     ttl: readTtl(file, memberOf(file, root, 'ttl'), diagnostics),
-    expired: expired === 'stale' || expired === 'fail' ? expired : 'missing',
+    expired: choiceOf('feature-view.expired', textOf(memberOf(file, root, 'expired'))),
     group: readGroup(file, memberOf(file, root, 'group'), diagnostics),
     ...(textOf(memberOf(file, root, 'history')) === 'true' ? { history: true } : {}),
     features: readFeatures(file, memberOf(file, root, 'features'), context),
