@@ -244,7 +244,8 @@ export function joining(name: string, separator: string, reading: Reading<string
         throw tooLong(name, `joins at most ${MOST_JOINED.toLocaleString('en')} characters`);
     };
     if (rows > JOINED || columns.some((one) => hasLong(one, rows, reading))) return inPieces();
-    for (let row = 0; row < rows; row++) join(row, reading.of);
+    const isShort = columns.every((one) => reader.over(one, rows) === reading.of);
+    for (let row = 0; row < rows; row++) join(row, isShort ? reading.of : reader.of);
     return undefined;
 
     function* inPieces(): Pieces<void> {
