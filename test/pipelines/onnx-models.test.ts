@@ -21,6 +21,7 @@ components:
       model: models/m.onnx
       inputs: { features: [product.price, product.price] }
   - use: score
+    unscored: keep
     with: { value: deep:score }
 `,
 };
