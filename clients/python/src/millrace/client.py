@@ -528,19 +528,24 @@ def _pipelines_of(document: Json) -> dict[str, _Pipeline]:
         task, _, name = post.get("operationId", "").partition("_")
         if task not in ("rank", "score") or not name:
             continue
-        schema = _resolve(document, post["requestBody"]["content"]["application/json"]["schema"])
-        properties = schema.get("properties", {})
-        item = _resolve(document, _listed(document, properties.get("candidates", {})).get("items", {}))
+        body = post["requestBody"]["content"]["application/json"]["schema"]
+        # The body of a ranking has two forms: with a list of candidates, and with a condition on the index.
+        properties, item = {}, {}
+        for form in _forms(document, body):
+            properties = form.get("properties", {})
+            lists = (one["items"] for one in _forms(document, properties.get("candidates", {})) if "items" in one)
+            if (found_item := next(lists, None)) is not None:
+                item = _resolve(document, found_item)
+                break
         required = item.get("required", [])
         size = _resolve(document, properties.get("user_page_size", {}))
         found[name] = _Pipeline(route, required[0] if required else None, int(size.get("maximum", 24)))
     return found
 
 
-def _listed(document: Json, schema: Json) -> Json:
-    """The form of a schema that is a list; the candidates can also be a condition on the index."""
-    forms = [_resolve(document, one) for one in schema.get("anyOf", [schema])]
-    return next((one for one in forms if one.get("type") == "array"), {})
+def _forms(document: Json, schema: Json) -> list[Json]:
+    schema = _resolve(document, schema)
+    return [_resolve(document, one) for one in schema.get("anyOf", [schema])]
 
 
 def _resolve(document: Json, schema: Json) -> Json:
