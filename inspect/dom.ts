@@ -34,7 +34,10 @@ export function table(
       ...rows.map((row) => element('tr', ...row.map((child, column) => cell('td', column, child)))),
     ),
   );
-  return element('div.scroll', made);
+  const scrolled = element('div.scroll', made);
+  // A keyboard scrolls only what has the focus.
+  scrolled.tabIndex = 0;
+  return scrolled;
 }
 
 export function fold(title: string, ...children: readonly Child[]): HTMLElement {
