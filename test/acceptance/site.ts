@@ -108,20 +108,30 @@ function placeOf(path: string): string | undefined {
   return /<meta http-equiv="refresh" content="0; url=([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1];
 }
 
-/** Fails if a page has no heading or a fault of accessibility. */
-async function check(page: Page, address: string, status = 200): Promise<void> {
+/**
+ * Fails if a page has no heading or a fault of accessibility.
+ * @param complete what a reader does before the page is whole
+ */
+async function check(
+  page: Page,
+  address: string,
+  status = 200,
+  complete = (): Promise<void> => Promise.resolve(),
+): Promise<void> {
   const answer = await page.goto(address);
   assert.equal(answer?.status(), status, address);
   assert.notEqual(await page.locator('h1').first().innerText(), '', address);
-  // The page /inspect is complete with an answer.
-  if (new URL(address).pathname === '/inspect') {
-    await page.getByRole('button', { name: 'ids alone' }).click();
-    await page.getByRole('button', { name: 'Explain' }).click();
-    await page.locator('#answer h2').first().waitFor();
-  }
+  await complete();
   const found = await accessibilityFaults(page);
   if (found.length > 0) broken.push(`${address}\n  ${found.join('\n  ')}`);
   checked++;
+}
+
+/** Gives the page /inspect an answer. */
+async function explain(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'ids alone' }).click();
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.locator('#answer h2').first().waitFor();
 }
 
 /** Checks what a running service shows to a browser: whatever the table of routes has, `/`, and an unknown path. */
@@ -134,7 +144,7 @@ async function checkService(page: Page): Promise<void> {
       if (method !== 'GET') continue;
       const { headers } = await fetch(service.url + path, { headers: { accept: 'text/html' } });
       if (headers.get('content-type')?.startsWith('text/html') === true)
-        await check(page, service.url + path);
+        await check(page, service.url + path, 200, path === '/inspect' ? () => explain(page) : undefined);
     }
   } finally {
     await service.stop();
