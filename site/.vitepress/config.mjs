@@ -46,6 +46,9 @@ function relink(markdown) {
       }
     }
   });
+  // A keyboard scrolls only what has the focus. Blocks with a language have it.
+  markdown.renderer.rules.code_block = (tokens, at) =>
+    `<pre tabindex="0"><code>${markdown.utils.escapeHtml(tokens[at].content)}</code></pre>\n`;
 }
 
 /** @returns whether the link has a target on the site or outside the repository */

@@ -8,7 +8,7 @@ export function functionTable(functions: Iterable<Row> = FUNCTIONS.values()): st
   const rows = [...functions].map(
     ({ signature, summary, group }) => `| \`${cell(signature)}\` | ${group} | ${cell(summary)} |`,
   );
-  return ['| Function | | What it gives |', '|---|---|---|', ...rows].join('\n');
+  return ['| Function | Group | What it gives |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** A bar ends a cell, also within code. */
