@@ -54,7 +54,7 @@ export async function readSentRules(list: string, sent: readonly JsonValue[]): P
   return { rules, errors: diagnostics.hasErrors ? diagnostics.all : [] };
 }
 
-/** No further rule is read after so many errors: each takes up to 60 µs, and the answer lists 50. */
+/** Reading stops after this many errors. An error costs up to 60 µs, and the answer lists 50. */
 const MOST_ERRORS = 200;
 
 function* readRules(

@@ -49,7 +49,7 @@ export const EXPLORE_FIELDS = [
   ['marginal_error', 'float64', 'nullable'],
 ] as const satisfies readonly Field[];
 
-/** What a foreign log can tell of a draw. */
+/** The fields of a draw that a log of another system can have. */
 export const DRAWN_FIELDS = [EXPLORE_FIELDS[1], EXPLORE_FIELDS[2]] as const;
 
 /*

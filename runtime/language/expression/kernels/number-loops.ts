@@ -56,7 +56,7 @@ export const remainder: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   }
 };
 
-/** A remainder goes bit by bit: where x is so many times larger than y, it takes up to 1 µs. */
+/** The processor computes a remainder bit by bit. If x is this many times larger than y, it takes up to 1 µs. */
 const FAR = 2 ** 64;
 
 /** How many of the remainders take long. The arguments are those of the loop. */

@@ -59,7 +59,7 @@ export interface StepObserver {
   readonly isRehearsal: boolean;
 }
 
-/** What is told of a step while a request runs. By default nothing is told. */
+/** Calls that report a step while a request runs. All are optional. */
 export interface StepHandlers {
   /** Called when an effect fails. The error is not reported anywhere else. */
   readonly onEffectError?: ((step: PlannedStep, error: unknown) => void) | undefined;
@@ -67,7 +67,7 @@ export interface StepHandlers {
   readonly onHeld?: ((step: PlannedStep, ms: number) => void) | undefined;
 }
 
-/** How long a component may compute without a pause before it is told, in milliseconds. */
+/** A component that computes longer than this without a pause is reported, in milliseconds. */
 export const LONG_MS = 100;
 
 /** What the steps of one request need besides the frame. */

@@ -101,7 +101,7 @@ function reference({ rankings, feedback, history }: World): {
     if (known) counts.duplicates += 1;
     return known;
   };
-  // Of events without a request, the one that arrived first is kept.
+  // Events without a request keep the one that arrived first.
   const isLoose = ({ event, request, user }: MadeFeedback): boolean =>
     event === 'order' && request === undefined && user !== undefined;
   const inOrder = feedback
