@@ -10,7 +10,7 @@ COPY scripts/build.mjs scripts/bundle.mjs scripts/remove-stale.mjs scripts/
 COPY schemas schemas
 COPY plugins plugins
 COPY runtime runtime
-COPY inspect inspect
+COPY clients/workbench clients/workbench
 COPY clients/python/src clients/python/src
 RUN node scripts/build.mjs --bundle && npm prune --omit=dev
 
@@ -47,6 +47,7 @@ RUN apt-get update \
     && python3 -m venv /opt/python \
     && /opt/python/bin/pip install --no-cache-dir lightgbm xgboost pandas pyarrow
 ENV MILLRACE_PYTHON=/opt/python/bin/python
+COPY --chmod=755 deploy/retrain/retrain.sh /usr/local/bin/millrace-retrain
 USER node
 HEALTHCHECK NONE
 CMD ["millrace", "train", "--help"]

@@ -9,14 +9,14 @@ export default tseslint.config(
       '.millrace',
       'coverage',
       'node_modules',
-      'examples',
+      'docs/examples',
       'clients/*/dist',
       'test/wire/types',
     ],
   },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

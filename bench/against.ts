@@ -18,6 +18,8 @@ interface Against {
   readonly after: string | undefined;
   /** Pairs of processes for each number of candidates. */
   readonly pairs: number;
+  /** The number of candidates; by default several. */
+  readonly candidates: number | undefined;
 }
 
 /** Compares two checkouts, which are built: CPU per request of the two services, on the same store, project and requests. */
@@ -34,7 +36,8 @@ export async function serviceAgainst(checkouts: Against, short: boolean): Promis
     const sides = [{ module: before }, { module: after }] as const;
     const setup = { sides, folder, redisUrl: redis.url };
     const rows: string[][] = [];
-    for (const count of short ? [100] : [3, 24, 100, 1000]) {
+    const { candidates: of } = checkouts;
+    for (const count of of !== undefined ? [of] : short ? [100] : [3, 24, 100, 1000]) {
       const pairs: Pair[] = [];
       for (let i = 0; i < (short ? 3 : checkouts.pairs); i++) pairs.push(await measurePair(setup, count, i));
       rows.push(summaryOf(count, pairs));
@@ -46,7 +49,8 @@ export async function serviceAgainst(checkouts: Against, short: boolean): Promis
   }
 }
 
-function serverOf(checkout: string): string {
+/** @returns the server of a checkout, which is built */
+export function serverOf(checkout: string): string {
   const server = resolve(checkout, SERVER);
   if (!existsSync(server))
     throw new Error(`${server} does not exist; run \`npm run build\` in that checkout`);

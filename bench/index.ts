@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { serviceAgainst } from './against.js';
+import { clicksBench } from './clicks.js';
 import { compositeBench } from './composite.js';
+import { contributionsBench } from './contributions.js';
 import { countersBench } from './counters.js';
 import { curationBench } from './curation.js';
 import { dataSetBench } from './dataset.js';
@@ -10,52 +12,79 @@ import { expressionsBench } from './expressions.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
 import { ledgerBench } from './ledger.js';
+import { librariesBench } from './libraries.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
 import { modelShapesBench } from './model-shapes.js';
 import { onlineBench } from './online.js';
+import { refusalsBench } from './refusals.js';
 import { requestBench } from './request.js';
 import { rulesBench } from './rules.js';
 import { serviceBench } from './service.js';
+import { shopBench } from './shop.js';
 import { sizingBench } from './sizing.js';
 import { storeBench } from './store.js';
 import { textBench } from './text.js';
 import { tracesBench } from './traces.js';
+import { tuneBench } from './tune.js';
 import { updatesBench } from './updates.js';
+import { vectorsBench } from './vectors.js';
+import { whereBench } from './where.js';
+import { wordsBench } from './words.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
  * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
- * of pairs. `npm run bench -- text --against DIR` compares the step text_match alone. `npm run bench -- dataset --rankings N`
- * sets the size of the ledger, `npm run bench -- ledger --candidates N` that of the requests.
+ * of pairs. `npm run bench -- service --only floors` compares the service with the floors alone; `--only heap` measures the
+ * heap that a request uses, with `--against DIR` also that of another checkout; `--candidates N` leaves other sizes out.
+ * `npm run bench -- shop --against DIR` compares whole shops, `--only init`, `--only mix` or `--only phases` one of them;
+ * `npm run bench -- text --against DIR` compares the step text_match alone, `npm run bench -- refusals --against DIR` what a
+ * refusal costs, and `npm run bench -- words --against DIR` the index of words with the libraries that are installed in DIR.
+ * `npm run bench -- words --only fresh` measures how soon a search finds what is written, and nothing else.
+ * `npm run bench -- dataset --rankings N` measures ledgers of N, N/10 and N/100 rankings, `--only NAME` the commands with
+ * this in their names; `npm run bench -- ledger --candidates N` sets the size of requests.
  * `npm run bench -- counters --only PART` measures one part of live counters: `events`, `cached`, `warm`, `cold` or `hot`.
  * `npm run bench -- experiments --only "last step" --candidates 100` measures only the cases with that in their names, with
- * so many candidates. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
+ * so many candidates. `npm run bench -- sizing --write` puts its figures into docs/sizing.md,
+ * `service --write` and `contributions --write` into docs/performance.md, `clicks --write` into docs/learn/training.md, and
+ * `dataset --write` into docs/large-ledgers.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
   rules: rulesBench,
+  clicks: clicksBench,
   composite: compositeBench,
+  contributions: contributionsBench,
   counters: (short) => countersBench(short, only),
   curation: curationBench,
-  dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
-  experiments: (short) =>
-    experimentsBench(short, only, candidates === undefined ? undefined : Number(candidates)),
+  dataset: (short, write) =>
+    dataSetBench(short, write, rankings === undefined ? undefined : Number(rankings), only),
+  experiments: (short) => experimentsBench(short, only, count),
   explore: exploreBench,
   expressions: expressionsBench,
   features: featuresBench,
   keys: keysBench,
-  ledger: (short) => ledgerBench(short, candidates === undefined ? undefined : Number(candidates)),
+  ledger: (short) => ledgerBench(short, count),
+  libraries: librariesBench,
   load: loadBench,
   models: modelsBench,
+  refusals: (short) => refusalsBench(short, against, only),
   shapes: modelShapesBench,
-  service: serviceBench,
+  service: (short, write) =>
+    against === undefined || only === 'heap'
+      ? serviceBench(short, write, only, against, count)
+      : serviceAgainst({ before: against, after, pairs: Number(pairs), candidates: count }, short),
+  shop: (short) => shopBench(short, { against, after, pairs: Number(pairs), only, candidates: count }),
   sizing: sizingBench,
   store: storeBench,
   text: (short) => textBench(short, against, Number(pairs)),
   traces: tracesBench,
+  tune: tuneBench,
   updates: updatesBench,
+  vectors: vectorsBench,
+  where: whereBench,
+  words: (short) => wordsBench(short, against, only),
 };
 
 const { values, positionals: names } = parseArgs({
@@ -71,7 +100,8 @@ const { values, positionals: names } = parseArgs({
   },
   allowPositionals: true,
 });
-const { short, write, against, after, pairs, candidates, rankings, only } = values;
+const { short, write, against, after, pairs, rankings, only } = values;
+const count = values.candidates === undefined ? undefined : Number(values.candidates);
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   const bench = BENCHES[name];
   if (bench === undefined) {
@@ -79,7 +109,5 @@ for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
     process.exitCode = 2;
     break;
   }
-  if (against !== undefined && bench === serviceBench)
-    await serviceAgainst({ before: against, after, pairs: Number(pairs) }, short);
-  else await bench(short, write);
+  await bench(short, write);
 }

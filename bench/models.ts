@@ -17,7 +17,7 @@ const SHARED = 12;
  * 300 trees of 64 leaves over 40 features with 255 bins each, as LightGBM trains them. Thresholds and leaves are
  * float32 numbers, because ONNX supports no others. All contestants except ONNX Runtime add in float64.
  */
-function ensembleOf(): TreeEnsemble {
+export function benchEnsemble(): TreeEnsemble {
   const ensemble = randomEnsemble(7, {
     trees: 300,
     leaves: 64,
@@ -36,7 +36,7 @@ function ensembleOf(): TreeEnsemble {
  * Runtime must give identical bits. ONNX Runtime must give the same numbers within the precision of float32.
  */
 export async function modelsBench(short: boolean): Promise<void> {
-  const ensemble = ensembleOf();
+  const ensemble = benchEnsemble();
   const start = performance.now();
   const columns = await ColumnScorer.compile(ensemble);
   const compiled = performance.now() - start;

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { folderSize } from '../test/support/folder-size.js';
 import { writeProject } from '../test/support/project.js';
 import { randomEnsemble, randomNumbers } from '../test/support/random-ensemble.js';
 import { startRedisServer } from '../test/support/redis-server.js';
-import { repositoryPath } from '../test/support/repository.js';
+import { writeBlocks } from './support/blocks.js';
 import { median } from './support/measure.js';
 import { lightGbmText } from './support/lightgbm-text.js';
 
@@ -28,7 +28,7 @@ const MOST_FEATURES = 50;
 const ITEMS = 2000;
 const EVENTS = [100, 1000];
 const SERVICE = fileURLToPath(new URL('../test/prove/support/service-process.js', import.meta.url));
-const PAGE = repositoryPath('docs', 'sizing.md');
+const PAGE = 'docs/sizing.md';
 
 /** Measures what docs/sizing.md says: CPU of a request by shape, and bytes of each kind of record. */
 export async function sizingBench(short: boolean, write: boolean): Promise<void> {
@@ -62,7 +62,7 @@ export async function sizingBench(short: boolean, write: boolean): Promise<void>
     ].join('\n');
     const byteTable = ['| record | bytes |', '| --- | ---: |', ...bytes].join('\n');
     console.log(`${cpuTable}\n\n${byteTable}`);
-    if (write) await writeBlocks({ 'sizing-cpu': cpuTable, 'sizing-bytes': byteTable }, short);
+    if (write) await writeBlocks(PAGE, { 'sizing-cpu': cpuTable, 'sizing-bytes': byteTable }, short);
   } finally {
     client.disconnect();
     await redis.remove();
@@ -298,19 +298,4 @@ async function embeddedBytes(root: string, short: boolean): Promise<string[]> {
 
 function row(record: string, bytes: number): string {
   return `| ${record} | ${Math.round(bytes).toLocaleString('en')} |`;
-}
-
-/** Replaces the blocks of docs/sizing.md. */
-async function writeBlocks(blocks: Readonly<Record<string, string>>, short: boolean): Promise<void> {
-  let page = await readFile(PAGE, 'utf8');
-  const when = new Date().toISOString().slice(0, 10);
-  const how = `Measured on ${when}, Node ${process.versions.node}, ${cpus().length} cores, ${short ? 'short' : 'full'} form.`;
-  for (const [name, text] of Object.entries(blocks)) {
-    const open = `<!-- bench:${name} -->`;
-    const from = page.indexOf(open);
-    const to = page.indexOf('<!-- /bench -->', from);
-    if (from < 0 || to < 0) throw new Error(`docs/sizing.md lacks ${open} and <!-- /bench -->`);
-    page = `${page.slice(0, from + open.length)}\n\n${how}\n\n${text}\n\n${page.slice(to)}`;
-  }
-  await writeFile(PAGE, page);
 }

@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 
 const TOOLS =
   'sh env cat cp mv rm ls mkdir rmdir mktemp chmod ln readlink dirname basename pwd echo printf test true false sleep ' +
-  'sort uniq head tail wc tr cut tee touch date id uname stat expr seq kill grep sed awk find xargs tar gzip ps which npm npx';
+  'sort uniq head tail wc tr cut cmp tee touch sync date id uname stat expr seq kill grep sed awk find xargs tar gzip ps which npm npx';
 const ABSENT =
   'redis-server redis-cli chromium openssl promtool prometheus python3 git bash curl java mkfifo';
 

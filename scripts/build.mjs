@@ -14,7 +14,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './bundle.mjs';
+import { bundle, bundlePages } from './bundle.mjs';
 import { removeStale } from './remove-stale.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -67,21 +67,11 @@ mkdirSync(python, { recursive: true });
 for (const name of readdirSync(source))
   if (name.endsWith('.py')) copyFileSync(join(source, name), join(python, name));
 
-// The page /inspect: its scripts run in a browser. `npm run types` checks them.
-const page = join(root, 'dist', 'assets', 'inspect');
-rmSync(page, { recursive: true, force: true });
-mkdirSync(page, { recursive: true });
-const { transpileModule, ModuleKind, ScriptTarget } = require('typescript');
-for (const name of readdirSync(join(root, 'inspect'))) {
-  const file = join(root, 'inspect', name);
-  if (/\.(?:html|css)$/.test(name)) copyFileSync(file, join(page, name));
-  else if (name.endsWith('.ts')) {
-    const compilerOptions = {
-      module: ModuleKind.ES2022,
-      target: ScriptTarget.ES2022,
-      verbatimModuleSyntax: true,
-    };
-    const { outputText } = transpileModule(readFileSync(file, 'utf8'), { compilerOptions });
-    writeFileSync(join(page, name.replace(/\.ts$/, '.js')), outputText);
-  }
-}
+// The workbench: its scripts run in a browser. `npm run types` checks them.
+const workbench = join(root, 'clients', 'workbench');
+const pages = join(root, 'dist', 'assets', 'workbench');
+rmSync(pages, { recursive: true, force: true });
+mkdirSync(pages, { recursive: true });
+for (const name of readdirSync(workbench))
+  if (/\.(?:html|css)$/.test(name)) copyFileSync(join(workbench, name), join(pages, name));
+await bundlePages(root, workbench, ['main', 'session'], pages);

@@ -17,7 +17,6 @@ const EXTERNAL = [
   '@orama/stemmers',
   'bowser',
   'cli-progress',
-  'express',
   'hyparquet',
   'hyparquet-compressors',
   'hyparquet-writer',
@@ -69,6 +68,24 @@ export async function bundle(root) {
       { mode: 0o755 },
     );
   writeFileSync(join(out, 'LICENSES.txt'), licences(root, Object.keys(metafile.inputs)));
+}
+
+/** Bundles the scripts of pages for browsers, one file each. */
+export async function bundlePages(root, folder, names, outdir) {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: names.map((name) => join(folder, `${name}.tsx`)),
+    outdir,
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    metafile: true,
+    logLevel: 'warning',
+  });
+  writeFileSync(join(outdir, 'LICENSES.txt'), licences(root, Object.keys(metafile.inputs)));
 }
 
 const codeOf = (name) => (Object.hasOwn(PROCESSES, name) ? `${name}-code` : name);

@@ -1,4 +1,4 @@
-// Builds, tests and runs the packages of examples/plugins outside the repository: with the packed tarball of Millrace, in an
+// Builds, tests and runs the packages of docs/examples outside the repository: with the packed tarball of Millrace, in an
 // empty folder. Then it runs docs/plugin-packages.md as a user does. `node scripts/build.mjs` comes before it.
 import { spawn } from 'node:child_process';
 import {
@@ -23,7 +23,7 @@ import {
 } from '../dist/test/support/documented-shell.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const examples = join(root, 'examples', 'plugins');
+const examples = join(root, 'docs', 'examples');
 const folder = mkdtempSync(join(tmpdir(), 'millrace-plugins-'));
 const packed = join(folder, 'packed');
 const shop = join(folder, 'shop');

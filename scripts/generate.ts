@@ -23,14 +23,16 @@ import {
   propertyTable,
   rejectReasonTable,
   scoringTable,
+  statusTable,
 } from './tables/code-tables.js';
 import { rankingFieldTable } from './tables/ledger-table.js';
 import { licenceTable } from './tables/licence-table.js';
 import { metricTable } from './tables/metric-table.js';
 import { optionTable, outsideTable, pluginTable } from './tables/plugin-tables.js';
-import { scopeTable } from './tables/scope-table.js';
+import { roleTable, scopeTable } from './tables/scope-table.js';
 import { settingTable } from './tables/setting-table.js';
 import { eventTable, spanTable, stageTable } from './tables/trace-tables.js';
+import { withApiWords, yamlKeys } from './yaml-keys.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -73,18 +75,32 @@ for (const name of pluginNames) {
     );
 }
 
+// The schema of millrace.yaml is made from the table of settings.
+const ofFiles = readdirSync(join(ROOT, 'schemas')).filter((file) =>
+  /^(?!project\.).*\.schema\.json$/.test(file),
+);
+const schemas = new Map<string, JsonObject>();
+for (const file of ofFiles.sort()) {
+  const path = `schemas/${file}`;
+  const schema = withApiWords(JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as JsonObject) as JsonObject;
+  await update(path, JSON.stringify(schema), 'json');
+  schemas.set(file.replace('.schema.json', ''), schema);
+}
+await update('runtime/project/config/model/yaml-keys.generated.ts', yamlKeys(schemas), 'typescript');
 await update('docs/reference/plugin-api.md', apiReference(join(ROOT, 'dist')), 'markdown');
 await update('schemas/project.schema.json', JSON.stringify(projectSchema()), 'json');
 
 const { plugins, sinks, sources } = await loadPlugins(ROOT, pluginNames);
 const targets: readonly (readonly [path: string, marker: string, content: string])[] = [
   ['docs/architecture.md', 'stages', stageTable()],
+  ['docs/concepts.md', 'statuses', statusTable()],
   ['docs/events.md', 'events', eventTable()],
   ['docs/reference/errors.md', 'errors', errorTable()],
   ['docs/import.md', 'reject-reasons', rejectReasonTable()],
   ['docs/testing.md', 'properties', propertyTable()],
   ['docs/reference/errors.md', 'diagnostics', diagnosticTable()],
   ['docs/access.md', 'scopes', scopeTable()],
+  ['docs/access.md', 'roles', roleTable()],
   ['docs/reference/settings.md', 'settings', settingTable()],
   ['docs/tracing.md', 'spans', spanTable()],
   ['docs/deploy.md', 'metrics', metricTable()],

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../runtime/ground/api/types.js';
-import { isObject, markOf, type ExpressionMarkType } from '../runtime/project/config/project/marks.js';
+import { isJsonObject } from '../runtime/ground/core/value-fit.js';
+import { markOf, type ExpressionMarkType } from '../runtime/project/config/project/marks.js';
 
 /** Keywords that limit a value and leave its type as it is. */
 const LIMITS = [
@@ -54,7 +55,7 @@ export function optionTypes(schema: JsonObject, file = 'options.schema.json'): s
   const types = new OptionTypes(schema);
   const options = types.object(schema, []);
   const body = [...types.declarations, `export interface Options ${options}`].join('\n\n');
-  const imports = ['ColumnKind', 'Input', 'KeyedOption', 'ProjectFile'].filter((name) =>
+  const imports = ['ColumnKind', 'Input', 'JsonObject', 'KeyedOption', 'ProjectFile'].filter((name) =>
     new RegExp(`\\b${name}\\b(?!')`).test(body.replaceAll(/\/\*\*.*?\*\//gs, '')),
   );
   return [
@@ -151,7 +152,7 @@ class OptionTypes {
 
   #array(schema: JsonObject, path: readonly string[], inUnion: boolean): string {
     const { items, minItems, maxItems } = schema;
-    if (!isObject(items)) throw new Error(`${path.join('.')}: an array needs items`);
+    if (!isJsonObject(items)) throw new Error(`${path.join('.')}: an array needs items`);
     const item = this.#typeOf(items, path, inUnion);
     if (typeof minItems === 'number' && minItems === maxItems)
       return `readonly [${new Array<string>(minItems).fill(item).join(', ')}]`;
@@ -161,17 +162,18 @@ class OptionTypes {
   /** An object whose keys the user chooses. If the keys are expressions, it arrives as a list. */
   #mapping(schema: JsonObject, path: readonly string[], inUnion: boolean): string {
     const { additionalProperties: entry, propertyNames: keys } = schema;
-    if (!isObject(entry))
+    if (entry === true) return 'JsonObject';
+    if (!isJsonObject(entry))
       throw new Error(`${path.join('.')}: an object needs properties or additionalProperties`);
     const value = this.#named(entry, [...path, 'entry'], inUnion);
-    const mark = isObject(keys) ? markOf(keys) : undefined;
+    const mark = isJsonObject(keys) ? markOf(keys) : undefined;
     if (mark?.kind === 'expression') return `readonly KeyedOption<${COLUMN_KINDS[mark.type]}, ${value}>[]`;
     return `Readonly<Record<string, ${value}>>`;
   }
 }
 
 function isSameEnum(option: JsonValue | undefined, values: JsonValue): boolean {
-  return isObject(option) && JSON.stringify(option['enum']) === JSON.stringify(values);
+  return isJsonObject(option) && JSON.stringify(option['enum']) === JSON.stringify(values);
 }
 
 function unionOf(schema: JsonObject): readonly JsonValue[] | undefined {

@@ -22,7 +22,7 @@ const SOURCES = [
   'test',
   'bench',
   'scripts',
-  'inspect',
+  'clients/workbench',
   'schemas',
   'clients/python/src',
 ];

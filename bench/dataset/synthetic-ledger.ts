@@ -4,6 +4,7 @@ import { Status } from '../../runtime/ground/api/status.js';
 import { Random } from '../../runtime/ground/core/random.js';
 import {
   recordSchema,
+  type JsonObject,
   type RecordColumn,
   type RecordSchema,
 } from '../../runtime/state/ledger/record-schema.js';
@@ -12,12 +13,18 @@ import { schemaFrame } from '../../runtime/state/ledger/schema-frame.js';
 
 const DAYS = 30;
 const DAY = 86_400_000;
+const HOUR = 3_600_000;
 const START = Date.UTC(2026, 9, 1);
 const SEGMENT_BYTES = 64 * 2 ** 20;
 const PRODUCTS = 100_000;
 const USERS = 50_000;
 const BRANDS = 400;
 const CLICKED = 0.4;
+/** The arms of the experiment `sizes`, with what they score a price by. */
+const ARMS = [
+  ['control', 1],
+  ['bigger', 2],
+] as const;
 const ORDERED = 0.1;
 const ORPHANED = 0.05;
 const REPEATED = 0.05;
@@ -47,15 +54,22 @@ const FEATURES = [
 ] as const;
 
 /**
- * Writes a ledger of 30 days: rankings of one pipeline, clicks by request id, and orders without one. Some feedback comes
- * twice or late, or is of no ranking.
+ * Writes a ledger of 30 days: rankings of one pipeline by price, in two arms, clicks by request id, orders without one, and
+ * histories of three views. Some feedback comes twice or late, or is of no ranking.
+ * @param meta what the schema of the rankings says of the pipeline that served them
  * @returns the number of features
  */
-export function writeSyntheticLedger(folder: string, rankings: number, candidates: number): number {
+export function writeSyntheticLedger(
+  folder: string,
+  rankings: number,
+  candidates: number,
+  meta: JsonObject = {},
+): number {
   const random = new Random(7);
   const file = new Segments(folder);
-  const ranking = rankingSchema();
+  const ranking = rankingSchema(meta);
   const feedback = feedbackSchema();
+  const [brandHistory, productHistory, userHistory] = historySchemas();
   const columns = FEATURES.map(() => new Float64Array(candidates));
   const texts = FEATURES.map(() => new Array<string>(candidates).fill(''));
   const statuses = FEATURES.map(() => new Uint8Array(candidates));
@@ -78,16 +92,27 @@ export function writeSyntheticLedger(folder: string, rankings: number, candidate
         if (of === 'text') (texts[f] ?? [])[row] = `brand ${random.between(1, BRANDS)}`;
         else (columns[f] ?? [])[row] = valueOf(of, random);
       }
+    const [prices = new Float64Array()] = columns;
+    prices.sort().reverse();
+    const [arm, factor] = ARMS[Number(user.slice(1)) % 2] ?? ARMS[0];
+    const scores = prices.map((price) => factor * price);
     const page = (seconds: number, before: number, shown: Uint8Array, weights: Float64Array): void =>
       file.record(ranking, time + seconds * 1000, candidates, (w) => {
         w.text(request);
         w.time(time + seconds * 1000);
         w.text('ok');
-        w.texts({ values: [`user=${user}`], offsets: [0, 1] }, Uint8Array.of(Status.present));
+        w.int32([before + candidates]);
+        w.int32([before]);
+        w.int32([candidates]);
+        w.float64([2 + 8 * random.next() ** 4]);
+        for (const one of [`user=${user}`, 'sizes', arm, user, ''])
+          w.texts({ values: [one], offsets: [0, 1] }, Uint8Array.of(Status.present));
+        for (const one of [user, request]) w.text(one);
         w.float64(at % 30, undefined);
         w.text(ids);
         w.int32(sent);
         w.int32(places.map((place) => before + place));
+        w.float64(scores);
         w.float64(weights);
         w.bool(shown);
         for (const [f, { of }] of FEATURES.entries())
@@ -95,6 +120,24 @@ export function writeSyntheticLedger(folder: string, rankings: number, candidate
           else w.float64(columns[f], statuses[f]);
       });
     page(0, 0, allShown, allOnes);
+    const pushed = time - random.between(0, HOUR);
+    // Some rows are stored late, and some before their time.
+    const stored = pushed + random.between(-HOUR / 6, HOUR);
+    file.row(brandHistory, { keys: [`brand ${random.between(1, BRANDS)}`], time: pushed, stored }, (w) => {
+      w.float64(random.chance(0.1) ? undefined : random.next(), undefined);
+      w.text(random.chance(0.5) ? 'high' : 'low');
+    });
+    const owner = {
+      keys: [random.chance(0.5) ? (ids[1] ?? '') : `p${random.between(1, PRODUCTS)}`],
+      time: pushed,
+      stored,
+    };
+    file.row(productHistory, owner, (w) => {
+      w.int32([random.between(0, 9)]);
+    });
+    file.row(userHistory, { keys: [user], time: pushed, stored }, (w) => {
+      w.int32([random.between(0, 99)]);
+    });
     if (random.chance(PAGED)) {
       // It has some candidates of the first page again.
       for (let row = SAMPLED + 1; row < candidates; row++) ids[row] = `p${random.between(1, PRODUCTS)}`;
@@ -104,7 +147,16 @@ export function writeSyntheticLedger(folder: string, rankings: number, candidate
     const clicked = ids[Math.floor(candidates * random.next() ** 2)] ?? '';
     const id = random.chance(ORPHANED) ? `lost-${request}` : request;
     const clickedAt = time + Math.floor(random.next() ** 4 * 2 * DAY);
-    const click = { request: id, time: clickedAt, event: 'click', subject: clicked, user };
+    // Some visitors have only a session.
+    const session = random.chance(0.2) ? `s-${user}` : undefined;
+    const click = {
+      request: id,
+      time: clickedAt,
+      event: 'click',
+      subject: clicked,
+      user: session === undefined ? user : undefined,
+      session,
+    };
     file.feedback(feedback, click);
     if (random.chance(REPEATED)) file.feedback(feedback, { ...click, time: clickedAt + 10 });
     if (random.chance(ORDERED)) {
@@ -142,25 +194,31 @@ function column(
   return { name, is, rows, type, nullable };
 }
 
-function rankingSchema(): RecordSchema {
+function rankingSchema(meta: JsonObject): RecordSchema {
   return recordSchema(
     'ranking',
     [
       column('request_id', 'text', 'record', 'field', false),
       column('time', 'time', 'record', 'field', false),
       column('status', 'text', 'record', 'field', false),
-      column('entities', 'texts', 'record', 'field', true),
+      ...['sent', 'page_start', 'page_size'].map((name) => column(name, 'int32', 'record', 'field', false)),
+      column('ms', 'float64', 'record', 'field', false),
+      ...['entities', 'experiment', 'arm', 'experiment_unit', 'excluded'].map((name) =>
+        column(name, 'texts', 'record', 'field', true),
+      ),
+      ...['user.user_id', 'request.request_id'].map((name) => column(name, 'text', 'record', 'value', true)),
       column('user.orders', 'float64', 'record', 'value', true),
       column('candidate_id', 'text', 'candidate', 'field', false),
       column('sent_at', 'int32', 'candidate', 'field', false),
       column('place', 'int32', 'candidate', 'field', false),
+      column('score', 'float64', 'candidate', 'field', false),
       column('weight', 'float64', 'candidate', 'field', false),
       column('on_page', 'bool', 'candidate', 'field', false),
       ...FEATURES.map(({ name, of }) =>
         column(name, of === 'text' ? 'text' : 'float64', 'candidate', 'value', true),
       ),
     ],
-    { pipeline: 'search', pipeline_version: '1', project: 'shop', candidate_type: 'product' },
+    { pipeline: 'search', pipeline_version: '1', project: 'shop', candidate_type: 'product', ...meta },
   );
 }
 
@@ -175,10 +233,37 @@ function feedbackSchema(): RecordSchema {
       column('subject_type', 'text', 'record', 'field', false),
       column('subject_id', 'text', 'record', 'field', false),
       column('event_id', 'text', 'record', 'field', true),
+      column('session', 'text', 'record', 'value', true),
       column('user', 'text', 'record', 'value', true),
     ],
-    { subject_type: 'product', owners: ['user'] },
+    { subject_type: 'product', owners: ['session', 'user'] },
   );
+}
+
+/** The histories of the views brand_stats of [brand], product_stats of [product] and user_stats of [user]. */
+function historySchemas(): readonly [RecordSchema, RecordSchema, RecordSchema] {
+  const fields = [
+    column('keys', 'texts', 'record', 'field', false),
+    column('time', 'time', 'record', 'field', false),
+    column('stored', 'time', 'record', 'field', false),
+  ];
+  return [
+    recordSchema(
+      'history',
+      [
+        ...fields,
+        column('ctr', 'float64', 'record', 'value', true),
+        column('tier', 'text', 'record', 'value', true),
+      ],
+      { view: 'brand_stats', keys: ['brand'], ttl: 2 * DAY },
+    ),
+    recordSchema('history', [...fields, column('stock', 'int32', 'record', 'value', true)], {
+      ...{ view: 'product_stats', keys: ['product'], ttl: null },
+    }),
+    recordSchema('history', [...fields, column('visits', 'int32', 'record', 'value', true)], {
+      ...{ view: 'user_stats', keys: ['user'], ttl: null },
+    }),
+  ];
 }
 
 interface Event {
@@ -186,8 +271,15 @@ interface Event {
   readonly time: number;
   readonly event: string;
   readonly subject: string;
-  readonly user: string;
+  readonly user: string | undefined;
+  readonly session: string | undefined;
   readonly id?: string;
+}
+
+interface Pushed {
+  readonly keys: readonly string[];
+  readonly time: number;
+  readonly stored: number;
 }
 
 /** Segments that are written one after the other. */
@@ -208,7 +300,7 @@ class Segments {
     mkdirSync(folder, { recursive: true });
   }
 
-  feedback(schema: RecordSchema, { request, time, event, subject, user, id }: Event): void {
+  feedback(schema: RecordSchema, { request, time, event, subject, user, session, id }: Event): void {
     this.record(schema, time, 0, (w) => {
       w.text(request);
       w.time(time);
@@ -217,7 +309,17 @@ class Segments {
       w.text('product');
       w.text(subject);
       w.text(id);
+      w.text(session);
       w.text(user);
+    });
+  }
+
+  row(schema: RecordSchema, { keys, time, stored }: Pushed, values: (writer: RecordWriter) => void): void {
+    this.record(schema, stored, 0, (w) => {
+      w.texts({ values: keys, offsets: [0, keys.length] }, Uint8Array.of(Status.present));
+      w.time(time);
+      w.time(stored);
+      values(w);
     });
   }
 

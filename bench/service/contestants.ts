@@ -3,8 +3,10 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { Client } from 'undici';
+import { median } from '../support/measure.js';
 import { featuresOf, itemId } from '../support/items-project.js';
 import { FEATURES, naiveKey, PROJECT } from './data.js';
+import type { Heap } from './heap.js';
 import type { Usage } from './serve.js';
 
 const ROUTE = '/api/v1/items';
@@ -32,8 +34,13 @@ export async function startContestant(
   module: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  execArgv: readonly string[] = [],
 ): Promise<Contestant> {
-  const child = fork(module, args, { env: { ...process.env, ...env }, stdio: 'inherit' });
+  const child = fork(module, args, {
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+    execArgv: [...process.execArgv, ...execArgv],
+  });
   const [url] = (await once(child, 'message')) as [string];
   return { name, url, process: child };
 }
@@ -141,7 +148,42 @@ export async function run(
   };
 }
 
-async function usage(child: ChildProcess): Promise<Usage> {
+/** Requests between two looks at the heap. */
+const BATCH = 100;
+
+/**
+ * Sends requests from one client, in batches. Batches in which a garbage collection runs do not count: buffers outside the
+ * heap cause some, however large the young generation is.
+ * @returns the bytes of used heap of each request; the median of the batches
+ */
+export async function heapPerRequest(
+  contestant: Contestant,
+  bodies: readonly Buffer[],
+  requests: number,
+): Promise<number> {
+  const found: number[] = [];
+  while (found.length < requests / BATCH) {
+    const before = await heapOf(contestant);
+    const { latencies } = await run(contestant, bodies, BATCH, 1);
+    const after = await heapOf(contestant);
+    if (after.collections !== before.collections) continue;
+    // The connection is opened with one more.
+    found.push((after.heapBytes - before.heapBytes) / (latencies.length + 1));
+  }
+  return median(found.sort((a, b) => a - b));
+}
+
+/** Only of a process that loads `heap.js` first. */
+async function heapOf({ process: child }: Contestant): Promise<Heap> {
+  child.send('heap');
+  for (;;) {
+    // Every message is answered with the usage, too.
+    const [answer] = (await once(child, 'message')) as [Partial<Heap>];
+    if (answer.heapBytes !== undefined) return answer as Heap;
+  }
+}
+
+export async function usage(child: ChildProcess): Promise<Usage> {
   child.send('usage');
   const [answer] = (await once(child, 'message')) as [Usage];
   return answer;

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** The bench's question to a server process, and the answer. */

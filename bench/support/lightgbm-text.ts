@@ -13,7 +13,7 @@ export function lightGbmFile(header: readonly string[], trees: readonly string[]
 
 /**
  * Writes an ensemble of numeric trees with one output in the text format of LightGBM's `save_model` (version v4). It
- * contains what a reader needs, without values that only training knows.
+ * contains what a reader needs, and covers, but no other values that only training knows.
  */
 export function lightGbmText(ensemble: TreeEnsemble, names: readonly string[]): string {
   const header = [
@@ -41,6 +41,9 @@ function treeText(tree: DecisionTree): string {
     `leaf_value=${tree.leaves.join(' ')}`,
     'is_linear=0',
     'shrinkage=1',
+    ...(tree.cover === undefined
+      ? []
+      : [`internal_count=${tree.cover.nodes.join(' ')}`, `leaf_count=${tree.cover.leaves.join(' ')}`]),
   ].join('\n');
 }
 

@@ -1,3 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 /** Medians and percentiles of repeated runs. The contestants alternate, so that all run under the same conditions. */
 export interface Measured {
   readonly name: string;
@@ -62,3 +66,20 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 export const ms = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(value < 10 ? 2 : 1));
+
+/** CPU of this process since `process.cpuUsage()`, user and system, in milliseconds. */
+export function cpuSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** The memory in use in bytes, after what is no longer used is freed. */
+export async function memory(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  await pause(200);
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

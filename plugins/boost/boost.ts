@@ -11,6 +11,7 @@ import type { TableChange as Change } from './options.generated.js';
 
 /** Changes the scores of the candidates that meet a condition. */
 export class Boost implements RuleComponent {
+  readonly readsRowsOnly = true;
   /** A factor leaves a score of 0 as it is. */
   readonly scoring: 'changes' | 'scales';
   readonly #where: Input<'number'> | undefined;

@@ -11,6 +11,7 @@ export type Range = readonly [least: number, most: number];
 
 /** Moves scores back into bounds around a base. */
 export class BoostBounds implements RuleComponent {
+  readonly readsRowsOnly = true;
   readonly scoring = 'changes';
   readonly #base: Input<'number'>;
   readonly #add: Range | undefined;

@@ -9,6 +9,7 @@ import {
 
 /** Places candidates below all others. They keep their scores and their order among themselves. */
 export class Bury implements RuleComponent {
+  readonly readsRowsOnly = true;
   readonly scoring = 'keeps';
   readonly #where: Input<'number'>;
 

@@ -11,6 +11,7 @@ import type { Vocabulary } from './vocabulary.js';
 
 /** Computes the code of each candidate's text. */
 export class CategoryIndex implements FeatureComponent {
+  readonly readsRowsOnly = true;
   readonly outputs = { code: 'number' } as const;
   readonly #of: Input<'text'>;
   readonly #codes: Vocabulary;

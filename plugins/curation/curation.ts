@@ -1,4 +1,5 @@
 import {
+  type BringInput,
   type CausedChange,
   type CuratedRule,
   type CurationInput,
@@ -20,11 +21,24 @@ const MOST_EVENTS = 200;
 /** Applies the rules of a list that are active for the request. */
 export class Curation implements RuleComponent {
   readonly scoring = 'changes';
+  readonly promotes = true;
   readonly #list: CurationInput;
+  readonly #bring: boolean;
 
-  constructor(list: CurationInput) {
+  /** @param bring whether what any rule pins becomes a candidate; what a campaign pins does in any case */
+  constructor(list: CurationInput, bring: boolean) {
     this.#list = list;
+    this.#bring = bring;
   }
+
+  mayBring = (): boolean => this.#bring || this.#list.brings === true;
+
+  brings = (input: BringInput): Iterable<string> =>
+    input
+      .curated(this.#list)
+      .flatMap(({ pins, sponsors, brings }) =>
+        this.#bring || brings ? [...pins, ...sponsors].map(({ id }) => id) : [],
+      );
 
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport> {
     const rules = input.curated(this.#list);
@@ -60,8 +74,11 @@ function* applying(
 class Run {
   readonly changed: RowSet;
   readonly skipped: RowSet;
-  /** By row: the rule of the latest pin, which is the one that holds. */
-  readonly #pinnedBy = new Map<number, CuratedRule>();
+  /** By row: the rule of the latest pin, which is the one that holds, and its position. */
+  readonly #pinnedBy = new Map<number, { readonly rule: CuratedRule; readonly position: number }>();
+  readonly #hidden = new Set<number>();
+  /** The rules that sponsor, in their order. */
+  readonly #sponsoring: CuratedRule[] = [];
   #events = 0;
 
   constructor(
@@ -82,6 +99,7 @@ class Run {
       if (row === undefined) continue;
       ranking.hide(row);
       this.#note(row, rule, 'hidden');
+      this.#hidden.add(row);
       hidden.push(id);
     }
     for (const { position, id } of rule.pins) {
@@ -89,7 +107,7 @@ class Run {
       if (row === undefined) continue;
       ranking.pin(row, position, 'curation');
       this.changed.add(row);
-      this.#pinnedBy.set(row, rule);
+      this.#pinnedBy.set(row, { rule, position });
       pinned[id] = position;
     }
     let boosted = 0;
@@ -108,19 +126,47 @@ class Run {
         ranking.bury(row);
         return true;
       });
+    for (const content of rule.contents) ranking.show(content);
+    if (rule.sponsors.length > 0) this.#sponsoring.push(rule);
     const data: JsonObject = {
       rule: rule.name,
       ...(Object.keys(pinned).length === 0 ? {} : { pinned }),
       ...(hidden.length === 0 ? {} : { hidden: hidden.slice(0, MOST_IDS) }),
       ...(boosted === 0 ? {} : { boosted }),
       ...(buried === 0 ? {} : { buried }),
+      ...(rule.contents.length === 0 ? {} : { content: rule.contents.map(({ place }) => place) }),
     };
+    this.#emit(data);
+  }
+
+  #emit(data: JsonObject): void {
     if (Object.keys(data).length > 1 && this.#events++ < MOST_EVENTS) this.input.emit({ data });
   }
 
-  /** Names the rules of the pins. */
+  /** Gives paid places what pins left. Of two sponsors of one place, that of the later rule has it. */
+  #sponsor(): void {
+    const taken = new Set([...this.#pinnedBy.values()].map(({ position }) => position));
+    const placed = new Set([...this.#pinnedBy.keys(), ...this.#hidden]);
+    for (const rule of this.#sponsoring.reverse()) {
+      const sponsored: Record<string, number> = {};
+      for (const { places, id, label } of rule.sponsors) {
+        const row = this.rowOf(id);
+        const place = places.find((one) => !taken.has(one));
+        if (row === undefined || place === undefined || placed.has(row)) continue;
+        this.ranking.sponsor(row, place, label);
+        this.#note(row, rule, 'place');
+        taken.add(place);
+        placed.add(row);
+        sponsored[id] = place;
+      }
+      this.#emit({ rule: rule.name, ...(Object.keys(sponsored).length === 0 ? {} : { sponsored }) });
+    }
+  }
+
+  /** Names the rules of the pins, and sponsors. */
   end(): void {
-    for (const [row, rule] of this.#pinnedBy) this.#note(row, rule, 'place');
+    for (const [row, { rule }] of this.#pinnedBy) this.#note(row, rule, 'place');
+    this.#sponsor();
   }
 
   /** Changes the candidates that meet a condition. @returns their number */

@@ -6,10 +6,10 @@ import type { Options } from './options.generated.js';
 export const plugin = definePlugin<Options>({
   name: 'curation',
   kind: 'rule',
-  summary: 'Applies the dated rules of a merchandiser: pin, hide, boost and bury.',
+  summary: 'Applies the dated rules of a merchandiser: pin, hide, boost, bury, sponsor and banner.',
   amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
-  create({ list, query, reads = [] }, build) {
-    return new Curation(build.needCuration({ list, query: query, reads }));
+  create({ list, query, category, reads = [], bring }, build) {
+    return new Curation(build.needCuration({ list, query, category, reads }), bring);
   },
 });

@@ -4,8 +4,18 @@ import type { Input } from 'millrace/api';
 export interface Options {
   /** The list to apply: the name of a file in curation/. */
   readonly list: string;
+  /**
+   * true: candidates that rules pin and were not found or sent join the others, at most 50 a request.
+   * Filters still remove them. What campaigns pin and sponsor does so in any case.
+   */
+  readonly bring: boolean;
   /** The query that rules compare with theirs. By default `query.query`, if requests have it. */
   readonly query?: Input<'text'>;
+  /**
+   * The category that campaigns compare with theirs. By default `category.category_id` or
+   * `request.category`, if requests have one.
+   */
+  readonly category?: Input<'text'>;
   /**
    * Further attributes, features and definitions that rules may use which come while the service runs.
    * What the rules of the file use is read anyway.

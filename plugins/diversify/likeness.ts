@@ -94,9 +94,9 @@ function ofLists(input: StepInput, { values, offsets, status, stride }: ColumnOf
 
 const NONE = new Int32Array();
 
-/** Whether the texts from `start` to `end` are those of an earlier list. */
+/** Whether the values from `start` to `end` are those of an earlier list. */
 function isRepeat(
-  values: readonly string[],
+  values: ArrayLike<unknown>,
   before: number,
   beforeEnd: number,
   start: number,
@@ -127,9 +127,16 @@ function ofVectors(
   const units = new Float64Array(total);
   let known = 0;
   let next = 0;
+  let [last, lastEnd, unit] = [0, 0, 0];
   for (const row of input.rows) {
     const start = starts[row] ?? 0;
     const size = sizes[row] ?? 0;
+    // Candidates that refer to one entity share its vector.
+    if (size > 0 && isRepeat(values, last, lastEnd, start, start + size)) {
+      starts[row] = unit;
+      known++;
+      continue;
+    }
     let squares = 0;
     for (let at = start; at < start + size; at++) squares += (values[at] ?? 0) ** 2;
     if (!(squares > 0) || !Number.isFinite(squares)) {
@@ -138,6 +145,7 @@ function ofVectors(
     }
     const length = Math.sqrt(squares);
     for (let at = 0; at < size; at++) units[next + at] = (values[start + at] ?? 0) / length;
+    [last, lastEnd, unit] = [start, start + size, next];
     starts[row] = next;
     next += size;
     known++;
@@ -148,9 +156,13 @@ function ofVectors(
       const start = starts[row] ?? 0;
       const size = sizes[row] ?? 0;
       const own = units.slice(start, start + size);
+      let [before, cosine] = [-1, 0];
       for (let i = 0; i < length; i++) {
         const other = rows[i] ?? 0;
-        alike[i] = size > 0 && sizes[other] === size ? product(own, units, starts[other] ?? 0) : 0;
+        const isComparable = size > 0 && sizes[other] === size;
+        const from = starts[other] ?? 0;
+        if (isComparable && from !== before) [before, cosine] = [from, product(own, units, from)];
+        alike[i] = isComparable ? cosine : 0;
       }
     },
   };

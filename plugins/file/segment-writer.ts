@@ -3,6 +3,7 @@ import { mkdir, open, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   closeMark,
+  SEALED_MODE,
   SEGMENT_BYTES,
   SEGMENT_MS,
   segmentFiles,
@@ -131,8 +132,10 @@ export class SegmentWriter implements Sink {
     clearTimeout(this.#ageTimer);
     const segment = this.#segment;
     this.#segment = undefined;
-    await segment?.file.close().catch(() => undefined);
     if (segment === undefined) return;
+    // Where a file system has no modes, the segment counts as closed after an hour.
+    await segment.file.chmod(SEALED_MODE).catch(() => undefined);
+    await segment.file.close().catch(() => undefined);
     await unlink(closeMark(segment.path)).catch(() => undefined);
     if (segment.bytes === 0) await unlink(segment.path).catch(() => undefined);
   }

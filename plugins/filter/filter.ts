@@ -3,6 +3,7 @@ import type { Absent } from './options.generated.js';
 
 /** Removes the candidates whose condition is false. An option says what happens if the condition is absent. */
 export class Filter implements FilterComponent {
+  readonly readsRowsOnly = true;
   readonly condition: { readonly input: Input<'number'>; readonly absent: Absent };
   readonly #keep: Input<'number'>;
   readonly #absent: Absent;

@@ -29,6 +29,7 @@ export interface Part {
  * other methods are weighted sums of the values, after each input was scaled by itself.
  */
 export class Fuse implements FeatureComponent {
+  readonly readsRowsOnly = true;
   readonly outputs = { score: 'number' } as const;
   readonly #parts: readonly Part[];
   readonly #method: FuseMethod;

@@ -5,9 +5,9 @@ import {
   OptionError,
   openOutboundClient,
   type OutboundAnswer,
-  ProbeError,
   parseDuration,
   parseSize,
+  probeServer,
   type Sink,
   SinkError,
 } from 'millrace/api';
@@ -28,27 +28,11 @@ export const sink = defineSink<Options>({
     if (timeoutMs === undefined || timeoutMs < 1)
       throw new OptionError(['timeout'], `\`${options.timeout}\` is not a time`, 'write e.g. 500ms or 10s');
     const { url, headers } = options;
-    const [base = url, query] = url.split('?', 2);
-    const path = query === undefined ? '' : `?${query}`;
+    const at = url.indexOf('?');
+    const [base, path] = at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at)];
     const client = openOutboundClient(http, { url: base, headers, connections: 1 });
-    const ask = async (signal: AbortSignal): Promise<string> => {
-      const { status } = await client.request({
-        method: 'GET',
-        path,
-        signal,
-        timeoutMs,
-        maxBytes: ANSWER_BYTES,
-      });
-      if (status === 401 || status === 403)
-        throw new ProbeError(
-          `it refuses the request with ${status}`,
-          'check the credentials under `headers`',
-        );
-      if (status >= 500) throw new ProbeError(`it answers ${status}`, 'check the log of that server');
-      return `it answers; a GET gave ${status}`;
-    };
     return {
-      probe: { server: base, ask },
+      probe: probeServer(client, base, { path, timeoutMs, maxBytes: ANSWER_BYTES }),
       batchBytes: parseSize(options.batch) ?? 0,
       async write(batch, signal) {
         const answer = await client.request({

@@ -27,6 +27,7 @@ interface CandidateTexts {
  * over the events for each output.
  */
 export class Interaction implements FeatureComponent {
+  readonly readsRowsOnly = true;
   readonly outputs: Readonly<Record<string, OutputKind>>;
   readonly #source: InteractionsInput;
   readonly #by: Input<'text'> | Input<'texts'> | undefined;
@@ -69,8 +70,16 @@ export class Interaction implements FeatureComponent {
   }
 
   #textsOf(input: StepInput, texts: readonly string[], by: Input<'text'> | Input<'texts'>): CandidateTexts {
-    const indexOf = new Map(texts.map((text, index) => [text, index] as const));
     const column = input.column(by);
+    // Most candidates have no event. A lookup by code costs less than one by text, but those of the events come first.
+    const { codes } = column;
+    const dictionary = input.rows.length > texts.length ? column.dictionary : undefined;
+    const byCode = new Map<number, number>();
+    if (dictionary !== undefined)
+      for (const [index, text] of texts.entries()) byCode.set(dictionary.find(text), index);
+    let byText: Map<string, number> | undefined;
+    const indexOf = (text: string): number | undefined =>
+      (byText ??= new Map(texts.map((one, index) => [one, index] as const))).get(text);
     const status = new Uint8Array(input.count);
     const offsets = new Int32Array(input.count + 1);
     const textIndexes = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
@@ -85,7 +94,8 @@ export class Interaction implements FeatureComponent {
         const start = column.kind === 'text' ? cell : (column.offsets[cell] ?? 0);
         const end = column.kind === 'text' ? cell + 1 : (column.offsets[cell + 1] ?? 0);
         for (let i = start; i < end; i++) {
-          const index = indexOf.get(column.values[i] as string);
+          const code = dictionary === undefined ? -1 : (codes?.[i] ?? -1);
+          const index = code < 0 ? indexOf(column.values[i] as string) : byCode.get(code);
           if (index !== undefined) textIndexes[length++] = index;
         }
       }

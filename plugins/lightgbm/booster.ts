@@ -18,6 +18,7 @@ import { readText } from './read-text.js';
 /** A model that is ready to compile. */
 export interface Booster {
   readonly ensemble: TreeEnsemble;
+  readonly outputs: number;
   readonly columns: ModelColumns;
   readonly transform: Transform | undefined;
   readonly notices: readonly FileNotice[];
@@ -25,10 +26,16 @@ export interface Booster {
 
 /**
  * @param iterations how many iterations to use, from the first; by default all of the file
+ * @param withCovers whether the trees get their covers, which scores do not need
  * @throws ModelFileError
  */
-export function readBooster(content: Buffer, prediction: Predict, iterations?: number): Booster {
-  return atOnce(boosterInPieces(content, prediction, iterations));
+export function readBooster(
+  content: Buffer,
+  prediction: Predict,
+  iterations?: number,
+  withCovers?: boolean,
+): Booster {
+  return atOnce(boosterInPieces(content, prediction, iterations, withCovers));
 }
 
 /** Does the same and yields between trees. */
@@ -36,8 +43,9 @@ export function* boosterInPieces(
   content: Buffer,
   prediction: Predict,
   iterations: number | undefined,
+  withCovers = false,
 ): Pieces<Booster> {
-  const model = yield* readModel(content);
+  const model = yield* readModel(content, withCovers);
   const { treesPerIteration: outputs } = model;
   const held = model.trees.length / outputs;
   if (!Number.isInteger(held) || held <= 0) {
@@ -46,6 +54,7 @@ export function* boosterInPieces(
   const used = iterations ?? held;
   if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are requested`);
   return {
+    outputs,
     ensemble: {
       features: model.names.length,
       outputs,
@@ -60,11 +69,11 @@ export function* boosterInPieces(
   };
 }
 
-function* readModel(content: Buffer): Pieces<LightGbmModel> {
+function* readModel(content: Buffer, withCovers: boolean): Pieces<LightGbmModel> {
   const text = content.toString('utf8');
-  if (!/^\s*\{/.test(text.slice(0, 200))) return yield* readText(text);
+  if (!/^\s*\{/.test(text.slice(0, 200))) return yield* readText(text, withCovers);
   try {
-    return yield* readJson(JSON.parse(text));
+    return yield* readJson(JSON.parse(text), withCovers);
   } catch (error) {
     if (error instanceof SyntaxError) throw new ModelFileError(`it is not JSON: ${error.message}`);
     throw error;

@@ -30,6 +30,9 @@ export const plugin = definePlugin<Options>({
     const scorer = await build.trees.compile(booster.ensemble).catch((error: unknown) => {
       throw wrong(error);
     });
-    return new TreeModel(model, bound, scorer, booster.ensemble.outputs, booster.transform, booster.notices);
+    return new TreeModel(model, bound, scorer, booster, function* () {
+      const { ensemble } = yield* boosterInPieces(model.content, predict, iterations, true);
+      return build.trees.explain(ensemble);
+    });
   },
 });

@@ -1,4 +1,5 @@
 import {
+  Covers,
   type DecisionTree,
   type FileNotice,
   inTree,
@@ -23,9 +24,10 @@ const MISSING: ReadonlyMap<unknown, number> = new Map([
 /**
  * Reads the JSON of `Booster.dump_model()`. The format does not count its trees. The numbers of the trees show a gap
  * between trees. The feature importances, since LightGBM 3.0, show any missing tree.
+ * @param withCovers whether the trees get their covers, which scores do not need
  * @throws ModelFileError
  */
-export function* readJson(content: unknown): Pieces<LightGbmModel> {
+export function* readJson(content: unknown, withCovers: boolean): Pieces<LightGbmModel> {
   const model = object(content, 'it');
   const treesPerIteration = index(model['num_tree_per_iteration'], '`num_tree_per_iteration`');
   const names = list(model, 'feature_names').map((name) => {
@@ -55,7 +57,11 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
       );
     }
     const { tree: read, gains } = inTree(position, () => {
-      const one = readTree(object(tree['tree_structure'], 'the tree'), position % treesPerIteration);
+      const one = readTree(
+        object(tree['tree_structure'], 'the tree'),
+        position % treesPerIteration,
+        withCovers,
+      );
       const { length } = one.tree.leaves;
       if (tree['num_leaves'] === length) return one;
       throw new ModelFileError(
@@ -113,20 +119,25 @@ function columnSeen(info: unknown): ColumnSeen {
 function readTree(
   root: Json,
   output: number,
+  withCovers: boolean,
 ): { readonly tree: DecisionTree; readonly gains: readonly number[] } {
   const gains: number[] = [];
   const [splitSeen, leafSeen] = [new Set<unknown>(), new Set<unknown>()];
   const leaves: number[] = [];
   const linear: (LinearLeaf | undefined)[] = [];
+  const covers = new Covers();
   const nodes = treeNodes(root, (part) => {
     if (part['split_feature'] === undefined) {
       // The only leaf of a tree has no number.
       if (part !== root) numbered(part, 'leaf_index', leafSeen);
       leaves.push(number(part, 'leaf_value'));
+      // The only leaf of a tree has no count.
+      if (withCovers) covers.leaves.push(part === root ? 1 : part['leaf_count']);
       linear.push(linearLeaf(part));
       return undefined;
     }
     numbered(part, 'split_index', splitSeen);
+    if (withCovers) covers.nodes.push(part['internal_count']);
     gains.push(typeof part['split_gain'] === 'number' ? part['split_gain'] : 0);
     const isCategorical = part['decision_type'] === '==';
     return {
@@ -138,7 +149,7 @@ function readTree(
       right: object(part['right_child'], 'a child'),
     };
   });
-  const tree = { ...nodes, output, leaves: Float64Array.from(leaves) };
+  const tree = { ...nodes, output, leaves: Float64Array.from(leaves), ...covers.found() };
   const known = linear.filter((leaf) => leaf !== undefined);
   if (known.length === 0) return { tree, gains };
   if (known.length < leaves.length) throw new ModelFileError('only some leaves are linear');

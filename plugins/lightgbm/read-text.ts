@@ -14,9 +14,10 @@ import { readTree } from './text-tree.js';
  *   2.2 and later  the trees end at `end of trees`, the parameters at `end of parameters`
  *
  * In all versions, Python adds a last line `pandas_categorical:…`. Other languages and the command line do not.
+ * @param withCovers whether the trees get their covers, which scores do not need
  * @throws ModelFileError
  */
-export function* readText(written: string): Pieces<LightGbmModel> {
+export function* readText(written: string, withCovers: boolean): Pieces<LightGbmModel> {
   // The line ends of LightGBM, or those that a checkout on Windows converts them to.
   const text = written.includes('\r') ? written.replaceAll('\r\n', '\n') : written;
   if (!/^tree *\n/.test(text)) throw new ModelFileError('it does not begin like a LightGBM model');
@@ -38,7 +39,7 @@ export function* readText(written: string): Pieces<LightGbmModel> {
     }
     const [tree, gains] = inTree(index, () => {
       const fields = fieldsOf(lines);
-      return [readTree(fields, index % treesPerIteration), fields.get('split_gain')] as const;
+      return [readTree(fields, index % treesPerIteration, withCovers), fields.get('split_gain')] as const;
     });
     if (!isSized) splits.add(tree.feature, words(gains ?? '').map(Number));
     trees.push(tree);

@@ -8,9 +8,10 @@ const OF_LEAVES = ['leaf_weight', 'leaf_count'];
 
 /**
  * Reads the block of one tree.
+ * @param withCovers whether the tree gets its covers, which scores do not need
  * @throws ModelFileError
  */
-export function readTree(fields: Fields, output: number): DecisionTree {
+export function readTree(fields: Fields, output: number, withCovers: boolean): DecisionTree {
   const leafCount = wholeNumber(fields, 'num_leaves');
   if (leafCount === 0) throw new ModelFileError('it has no leaves');
   const nodes = leafCount - 1;
@@ -45,10 +46,19 @@ export function readTree(fields: Fields, output: number): DecisionTree {
     left: Int32Array.from(nodes === 0 ? [] : indexes(fields, 'left_child', nodes)),
     right: Int32Array.from(nodes === 0 ? [] : indexes(fields, 'right_child', nodes)),
     leaves: Float64Array.from(numbers(fields, 'leaf_value', leafCount)),
+    ...(withCovers ? coverOf(fields, leafCount) : {}),
   };
   const isLinear = wholeNumber(fields, 'is_linear', 0);
   if (isLinear > 1) throw new ModelFileError(`\`is_linear\` is ${isLinear}`);
   return isLinear === 1 ? { ...tree, linear: linearLeaves(fields, leafCount) } : tree;
+}
+
+/** How many training rows reached each part. The only leaf of a tree has them all. */
+function coverOf(fields: Fields, leaves: number): Pick<DecisionTree, 'cover'> {
+  if (leaves === 1) return { cover: { nodes: new Float64Array(0), leaves: Float64Array.of(1) } };
+  if (!fields.has('internal_count') || !fields.has('leaf_count')) return {};
+  const read = (key: string, count: number): Float64Array => Float64Array.from(numbers(fields, key, count));
+  return { cover: { nodes: read('internal_count', leaves - 1), leaves: read('leaf_count', leaves) } };
 }
 
 /** Counts numbers without parsing them, because these lines are half of a file. */

@@ -9,7 +9,7 @@ import {
   tryEach,
 } from 'millrace/api';
 import { LinearModel, type Term } from './linear-model.js';
-import { readModelFile } from './model-file.js';
+import { MODEL_OPTIONS, readModelFile } from './model-file.js';
 import type { Missing, Options, WeightsEntry } from './options.generated.js';
 
 export const plugin = definePlugin<Options>({
@@ -34,7 +34,7 @@ export const plugin = definePlugin<Options>({
 
 /** Reads the model from a file. The file is the whole model, so other options would contradict it. */
 function fromFile(options: Options, file: ProjectFile, build: BuildContext): LinearModel {
-  for (const option of ['weights', 'bias', 'missing'] as const) {
+  for (const option of MODEL_OPTIONS) {
     if (options[option] === undefined) continue;
     throw new OptionError(
       [option],

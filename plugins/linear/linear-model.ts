@@ -1,7 +1,10 @@
 import {
+  type Account,
+  type AccountTerm,
   type Input,
   isKnown,
   type ModelComponent,
+  type Pieces,
   Status,
   statusAt,
   type StepInput,
@@ -17,6 +20,7 @@ export interface Term {
 
 /** bias + Σ weight · input, added in the order of the terms. */
 export class LinearModel implements ModelComponent {
+  readonly readsRowsOnly = true;
   readonly outputs = { score: 'number' } as const;
   readonly #terms: readonly Term[];
   readonly #bias: number;
@@ -41,10 +45,9 @@ export class LinearModel implements ModelComponent {
       for (const row of rows) {
         if (score.status[row] !== Status.present) continue;
         const cell = row * stride;
-        const state = statusAt(status, cell);
-        const value = isKnown(state) ? (values[cell] ?? NaN) : missing;
+        const value = isKnown(status[cell]) ? (values[cell] ?? NaN) : missing;
         // The score gets the status of the first missing input.
-        if (value === 'absent') unknown(score, row, state);
+        if (value === 'absent') unknown(score, row, statusAt(status, cell));
         else score.values[row] = (score.values[row] ?? NaN) + weight * value;
       }
     }
@@ -54,6 +57,38 @@ export class LinearModel implements ModelComponent {
       }
     }
   }
+
+  *contributions(
+    input: StepInput,
+    _output: string,
+    reference?: number,
+  ): Pieces<readonly (Account | undefined)[]> {
+    const accounts: (Account | undefined)[] = [];
+    for (const row of input.rows) {
+      const terms = this.#terms.map((term) => divided(term, input, row, reference));
+      const base = reference === undefined ? this.#bias : 0;
+      accounts.push(terms.some(({ amount }) => Number.isNaN(amount)) ? undefined : { base, terms });
+      yield;
+    }
+    return accounts;
+  }
+}
+
+/** What a term adds for a row, or adds more than for the reference. NaN: the model has no value. */
+function divided(
+  { input, weight, missing }: Term,
+  step: StepInput,
+  row: number,
+  reference: number | undefined,
+): AccountTerm {
+  const { values, status, stride } = step.column(input);
+  const valueOf = (of: number): number => {
+    if (isKnown(status[of * stride])) return values[of * stride] ?? NaN;
+    return missing === 'absent' ? NaN : missing;
+  };
+  const value = valueOf(row) - (reference === undefined ? 0 : valueOf(reference));
+  const isRead = [row, reference ?? row].every((one) => isKnown(status[one * stride]));
+  return { input, amount: weight * value, ...(isRead ? { weight } : {}) };
 }
 
 function unknown(column: { values: Float64Array; status: Uint8Array }, row: number, status: number): void {

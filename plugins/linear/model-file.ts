@@ -8,7 +8,8 @@ export interface ModelFile {
   readonly weights: ReadonlyMap<string, WeightsEntry>;
 }
 
-const KEYS = ['bias', 'missing', 'weights'];
+export const MODEL_OPTIONS = ['weights', 'bias', 'missing'] as const;
+const KEYS: readonly string[] = [...MODEL_OPTIONS].sort();
 
 /**
  * Reads `{ "bias": number, "missing": "absent" | number, "weights": { name: weight } }`. A weight is a number or `{

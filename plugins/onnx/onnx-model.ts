@@ -15,6 +15,7 @@ import type { ClassScores } from './zip-map.js';
 
 /** An ONNX model as a component. Inputs are copied out of the frame, then the model runs on its own thread. */
 export class OnnxModel implements ModelComponent {
+  readonly readsRowsOnly = true;
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version: string;
   readonly bindings: readonly ModelBinding[];

@@ -35,8 +35,11 @@ function isDatatype(name: unknown): name is Datatype {
   return typeof name === 'string' && Object.hasOwn(DATATYPES, name);
 }
 
-/** The elements of a tensor in their JSON form. */
-export function jsonData({ type, data }: Tensor): unknown[] {
+/** The elements of a tensor that are no texts. */
+export type Numbers = Exclude<Tensor['data'], readonly string[]>;
+
+/** The numbers of a tensor in their JSON form. */
+export function jsonNumbers(type: TensorType, data: Numbers): unknown[] {
   if (type === 'bool') return Array.from(data as Uint8Array, (value) => value === 1);
   // These integers come from float64 columns, so the conversion to Number is exact.
   if (type === 'int64' || type === 'uint64') return Array.from(data as BigInt64Array, Number);

@@ -1,22 +1,99 @@
-import { describeShape, type Tensor, type TensorBatch } from 'millrace/api';
-import { datatypeOf, isNumeric, jsonData } from './datatypes.js';
+import { describeShape, type Pieces, type Tensor, type TensorBatch, type TensorType } from 'millrace/api';
+import { datatypeOf, isNumeric, jsonNumbers, type Numbers } from './datatypes.js';
 
 /** The maximum number of dimensions. Messages show shapes completely. */
 const MOST_DIMENSIONS = 16;
 /** The maximum length of an output's name, which messages show too. */
 const LONGEST_NAME = 256;
 
-/** The body of an inference request. */
-export function inferenceRequest({ tensors }: TensorBatch, outputs: readonly string[] | undefined): string {
-  const inputs = Array.from(tensors, ([name, tensor]) => ({
-    name,
-    shape: tensor.shape,
-    datatype: datatypeOf(tensor.type),
-    data: jsonData(tensor),
-  }));
-  return JSON.stringify(
-    outputs === undefined ? { inputs } : { inputs, outputs: outputs.map((name) => ({ name })) },
-  );
+/** Characters that are written and encoded before other work may run. Each may become an escape of six characters. */
+const PIECE = 64 * 1024;
+/** Numbers that are written before other work may run. */
+const PIECE_NUMBERS = 8 * 1024;
+
+/** The body of an inference request, in pieces: every candidate may repeat a long text. */
+export function* inferenceRequest(
+  batch: TensorBatch,
+  outputs: readonly string[] | undefined,
+): Pieces<Buffer> {
+  const chunks: Buffer[] = [];
+  let text = '';
+  for (const part of partsOf(batch, outputs)) {
+    text += part;
+    if (text.length < PIECE) continue;
+    chunks.push(Buffer.from(text));
+    text = '';
+    yield;
+  }
+  chunks.push(Buffer.from(text));
+  return Buffer.concat(chunks);
+}
+
+/** The text of the body: parts of some ten thousand characters at most. */
+function* partsOf({ tensors }: TensorBatch, outputs: readonly string[] | undefined): Generator<string, void> {
+  let before = '{"inputs":[';
+  for (const [name, tensor] of tensors) {
+    const head = JSON.stringify({ name, shape: tensor.shape, datatype: datatypeOf(tensor.type) });
+    yield `${before}${head.slice(0, -1)},"data":[`;
+    yield* dataText(tensor);
+    yield ']}';
+    before = ',';
+  }
+  const wanted =
+    outputs === undefined ? '' : `,"outputs":${JSON.stringify(outputs.map((name) => ({ name })))}`;
+  yield tensors.size === 0 ? `${before}]${wanted}}` : `]${wanted}}`;
+}
+
+/** The elements of a tensor as JSON, without the brackets. */
+function* dataText({ type, shape, data }: Tensor): Generator<string, void> {
+  if (type === 'string') yield* textsText(data as readonly string[]);
+  else yield* numbersText(type, data as Numbers, shape);
+}
+
+/** The candidates may share the elements of a row: a row that repeats the one before it is formatted once. */
+function* numbersText(type: TensorType, data: Numbers, [rows = 0]: Tensor['shape']): Generator<string, void> {
+  const width = data.length / Math.max(1, rows);
+  const step = width > 1 ? Math.min(width, PIECE_NUMBERS) : PIECE_NUMBERS;
+  let text = '';
+  for (let from = 0; from < data.length; from += step) {
+    if (from > 0) yield ',';
+    if (step !== width || from === 0 || !isRepeated(data, from, step))
+      text = JSON.stringify(jsonNumbers(type, data.subarray(from, from + step))).slice(1, -1);
+    yield text;
+  }
+}
+
+function isRepeated(data: Numbers, from: number, width: number): boolean {
+  for (let i = from; i < from + width; i++) if (data[i] !== data[i - width]) return false;
+  return true;
+}
+
+function* textsText(all: readonly string[]): Generator<string, void> {
+  for (let from = 0, to = 0; from < all.length; from = to) {
+    if (from > 0) yield ',';
+    const one = all[to++] ?? '';
+    if (isLong(one)) {
+      yield* longText(one);
+      continue;
+    }
+    for (let size = one.length; to < all.length && size < PIECE && !isLong(all[to]); to++)
+      size += all[to]?.length ?? 0;
+    yield JSON.stringify(all.slice(from, to)).slice(1, -1);
+  }
+}
+
+const isLong = (text: string | undefined): boolean => (text ?? '').length > PIECE;
+
+function* longText(text: string): Generator<string, void> {
+  yield '"';
+  for (let from = 0; from < text.length;) {
+    let to = from + PIECE;
+    // A pair of surrogates is one character, and half of one is an escape.
+    if (/^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(to - 1, to + 1))) to++;
+    yield JSON.stringify(text.slice(from, to)).slice(1, -1);
+    from = to;
+  }
+  yield '"';
 }
 
 /**

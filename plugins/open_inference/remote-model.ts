@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import {
-  eachPiece,
   soon,
   type ModelBinding,
   type ModelComponent,
+  type Pieces,
   type ServerProbe,
   type StepInput,
   type StepOutput,
@@ -21,6 +21,7 @@ import { ServerNotReady, type ModelServer } from './server.js';
 
 /** A model on another server as a component. A failed call fails the whole step. */
 export class RemoteModel implements ModelComponent {
+  readonly readsRowsOnly = true;
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version?: string;
   readonly bindings: readonly ModelBinding[];
@@ -97,7 +98,7 @@ export class RemoteModel implements ModelComponent {
       const bodies = await bodiesOf(batches, this.#outputs.wanted);
       others.signal.throwIfAborted();
       return await Promise.all(
-        batches.map((batch, i) => this.#infer(batch, bodies[i] ?? '', others.signal, trace)),
+        batches.map((batch, i) => this.#infer(batch, bodies[i] ?? NO_BODY, others.signal, trace)),
       );
     } catch (error) {
       others.abort(error);
@@ -109,7 +110,7 @@ export class RemoteModel implements ModelComponent {
 
   async #infer(
     batch: TensorBatch,
-    body: string,
+    body: Buffer,
     signal: AbortSignal,
     trace: TraceContext | undefined,
   ): Promise<ReadonlyMap<string, Tensor>> {
@@ -120,6 +121,8 @@ export class RemoteModel implements ModelComponent {
   }
 }
 
+const NO_BODY = Buffer.alloc(0);
+
 /** The most characters of texts that are sent for one request: every candidate may repeat a long text. */
 const MOST_CHARACTERS = 1 << 22;
 
@@ -127,7 +130,7 @@ const MOST_CHARACTERS = 1 << 22;
 function bodiesOf(
   batches: readonly TensorBatch[],
   outputs: readonly string[] | undefined,
-): string[] | Promise<string[]> {
+): Buffer[] | Promise<Buffer[]> {
   let characters = 0;
   for (const { tensors } of batches)
     for (const { type, data } of tensors.values())
@@ -136,5 +139,17 @@ function bodiesOf(
     throw new Error(
       `the texts of the inputs have ${characters.toLocaleString('en')} characters, and at most ${MOST_CHARACTERS.toLocaleString('en')} are sent for a request; send fewer candidates or shorter texts`,
     );
-  return soon(eachPiece(batches, (batch) => inferenceRequest(batch, outputs)));
+  return soon(allBodies(batches, outputs));
+}
+
+function* allBodies(
+  batches: readonly TensorBatch[],
+  outputs: readonly string[] | undefined,
+): Pieces<Buffer[]> {
+  const bodies: Buffer[] = [];
+  for (const batch of batches) {
+    bodies.push(yield* inferenceRequest(batch, outputs));
+    yield;
+  }
+  return bodies;
 }

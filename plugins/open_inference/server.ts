@@ -1,4 +1,10 @@
-import { type OutboundAnswer, type OutboundClient, OutboundError, type TraceContext } from 'millrace/api';
+import {
+  type OutboundAnswer,
+  type OutboundClient,
+  OutboundError,
+  sendTwice,
+  type TraceContext,
+} from 'millrace/api';
 import { errorText, modelMetadata, type ModelMetadata } from './protocol.js';
 
 export interface ServerLimits {
@@ -41,24 +47,18 @@ export class ModelServer {
    * therefore sent once more within the time limit. It is not sent again after a timeout.
    * @throws Error for any answer that is not a JSON body with status 200, or the reason of the signal
    */
-  async infer(body: string, signal: AbortSignal, trace?: TraceContext): Promise<Buffer> {
+  async infer(body: Buffer, signal: AbortSignal, trace?: TraceContext): Promise<Buffer> {
     const { timeoutMs, maxBytes } = this.#limits;
-    const end = performance.now() + timeoutMs;
-    const ask = (isRetry: boolean): Promise<OutboundAnswer> => {
-      const left = Math.max(1, Math.ceil(end - performance.now()));
-      const path = `${this.#path}/infer`;
-      return this.#client.request({
-        method: 'POST',
-        path,
-        body,
-        signal,
-        timeoutMs: left,
-        maxBytes,
-        isRetry,
-        trace,
-      });
-    };
-    const answer = await again(ask, () => performance.now() < end && !signal.aborted);
+    const path = `${this.#path}/infer`;
+    const answer = await sendTwice(this.#client, {
+      method: 'POST',
+      path,
+      body,
+      signal,
+      timeoutMs,
+      maxBytes,
+      trace,
+    });
     if (answer.status !== 200) throw new Error(describe(answer));
     if (!/^application\/(.+\+)?json\b/.test(answer.contentType))
       throw new Error(`the model server answered with ${answer.contentType || 'no content type'}, not JSON`);
@@ -96,21 +96,6 @@ export class ModelServer {
       throw error;
     }
   }
-}
-
-async function again(
-  ask: (isRetry: boolean) => Promise<OutboundAnswer>,
-  mayRetry: () => boolean,
-): Promise<OutboundAnswer> {
-  try {
-    const answer = await ask(false);
-    if (answer.status !== 503 || !mayRetry()) return answer;
-  } catch (error) {
-    const lost =
-      error instanceof OutboundError && (error.fault === 'closed' || error.fault === 'unreachable');
-    if (!lost || !mayRetry()) throw error;
-  }
-  return ask(true);
 }
 
 function describe({ status, body }: OutboundAnswer): string {

@@ -10,7 +10,7 @@ export const plugin = definePlugin<Options>({
   summary: 'Puts named candidates at exact positions of the ranking.',
   amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
-  create({ positions, ids, table }, build) {
+  create({ positions, ids, table, bring }, build) {
     const given = [positions, ids, table].filter((one) => one !== undefined);
     if (given.length !== 1)
       throw new OptionError(
@@ -18,7 +18,7 @@ export const plugin = definePlugin<Options>({
         given.length === 0 ? 'no pins are given' : 'pins are given in more than one way',
         'give exactly one of `positions`, `ids` and `table`; use a step for each',
       );
-    if (ids !== undefined) return Pin.of(ids);
+    if (ids !== undefined) return Pin.of(ids, bring);
     const warn = (place: readonly (string | number)[], position: number): void => {
       if (build.pageSize !== undefined && position > build.pageSize)
         build.warn(
@@ -33,7 +33,7 @@ export const plugin = definePlugin<Options>({
       for (const one of pins.values())
         for (const position of one.values()) largest = Math.max(largest, position);
       warn(['table', 'file'], largest);
-      return Pin.by(table.by, pins);
+      return Pin.by(table.by, pins, bring);
     }
     const pins: Pins = new Map();
     for (const [position, id] of Object.entries(positions ?? {})) {
@@ -53,6 +53,6 @@ export const plugin = definePlugin<Options>({
       id,
       option: ['positions', String(position)],
     }));
-    return new Pin(() => pins, places);
+    return new Pin(() => pins, bring, places);
   },
 });

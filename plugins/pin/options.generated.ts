@@ -11,9 +11,14 @@ export interface Table {
 export interface Options {
   /**
    * The pins, from position to candidate id, e.g. { 1: p42 }. Position 1 is the first of the whole
-   * ranking. An id that is not among the candidates is ignored.
+   * ranking. An id that is not among the candidates is ignored, unless `bring` is true.
    */
   readonly positions?: Readonly<Record<string, string>>;
+  /**
+   * true: candidates that are pinned and were not found or sent join the others, at most 50 a request.
+   * Filters still remove them.
+   */
+  readonly bring: boolean;
   /**
    * Candidate ids that the request carries, e.g. request.pinned. The first goes to position 1, the next
    * to position 2, and so on.

@@ -1,4 +1,5 @@
 import {
+  type BringInput,
   type FixedPlace,
   type Input,
   isKnown,
@@ -15,19 +16,26 @@ export type Pins = Map<string, number>;
 export class Pin implements RuleComponent {
   readonly scoring = 'keeps';
   readonly places: readonly FixedPlace[];
-  readonly #pinsOf: (input: StepInput) => ReadonlyMap<string, number>;
+  readonly brings?: (input: BringInput) => Iterable<string>;
+  readonly #pinsOf: (input: BringInput) => ReadonlyMap<string, number>;
 
   /**
    * @param pinsOf the pins of a request
+   * @param bring whether what is pinned becomes a candidate
    * @param places the pins of every request
    */
-  constructor(pinsOf: (input: StepInput) => ReadonlyMap<string, number>, places: readonly FixedPlace[] = []) {
+  constructor(
+    pinsOf: (input: BringInput) => ReadonlyMap<string, number>,
+    bring = false,
+    places: readonly FixedPlace[] = [],
+  ) {
     this.#pinsOf = pinsOf;
+    if (bring) this.brings = (input) => pinsOf(input).keys();
     this.places = places;
   }
 
   /** Pins the ids of a list of the request: the first to position 1, and so on. An id that is repeated counts once. */
-  static of(ids: Input<'texts'>): Pin {
+  static of(ids: Input<'texts'>, bring = false): Pin {
     return new Pin((input) => {
       const { values, offsets, status } = input.column(ids);
       const pins: Pins = new Map();
@@ -37,16 +45,16 @@ export class Pin implements RuleComponent {
         if (!pins.has(id)) pins.set(id, pins.size + 1);
       }
       return pins;
-    });
+    }, bring);
   }
 
   /** Looks the pins up by a text of the request. */
-  static by(text: Input<'text'>, table: ReadonlyMap<string, Pins>): Pin {
+  static by(text: Input<'text'>, table: ReadonlyMap<string, Pins>, bring = false): Pin {
     const none: Pins = new Map();
     return new Pin((input) => {
       const { values, status } = input.column(text);
       return (isKnown(status[0]) ? table.get(values[0] ?? '') : undefined) ?? none;
-    });
+    }, bring);
   }
 
   apply(input: StepInput, ranking: RankingEdit): RuleReport {

@@ -1,6 +1,9 @@
 import {
+  atOnce,
   type FeatureComponent,
   type Input,
+  inTurns,
+  type Pieces,
   Status,
   type StepInput,
   type StepOutput,
@@ -13,6 +16,7 @@ import { statusOfPair } from './cell-pairs.js';
  * element.
  */
 export class TextSimilarity implements FeatureComponent {
+  readonly readsRowsOnly = true;
   readonly outputs = { jaccard: 'number', overlap: 'number', shared: 'number' } as const;
   readonly #a: Input<'texts'>;
   readonly #b: Input<'texts'>;
@@ -22,9 +26,17 @@ export class TextSimilarity implements FeatureComponent {
     this.#b = b;
   }
 
-  compute(input: StepInput, output: StepOutput): void {
+  compute(input: StepInput, output: StepOutput): void | Promise<void> {
     const first = input.column(this.#a);
     const second = input.column(this.#b);
+    const work = this.#work(input, output, first, second);
+    // As many texts took long to read, in this turn.
+    if (first.values.length + second.values.length > PIECE)
+      return inTurns(work, () => input.signal.throwIfAborted());
+    atOnce(work);
+  }
+
+  *#work(input: StepInput, output: StepOutput, first: TextsColumn, second: TextsColumn): Pieces<void> {
     // If only one of the two is of the request, it is `one`: its set is made once.
     const [one, other] = first.stride === 0 ? [first, second] : [second, first];
     const jaccard = output.number('jaccard');
@@ -32,6 +44,7 @@ export class TextSimilarity implements FeatureComponent {
     const shared = output.number('shared');
     const inOne = new LatestSet();
     const inOther = new LatestSet();
+    let texts = 0;
     for (const row of input.rows) {
       const status = statusOfPair(first, second, row);
       jaccard.status[row] = overlap.status[row] = shared.status[row] = status;
@@ -47,9 +60,16 @@ export class TextSimilarity implements FeatureComponent {
       else jaccard.status[row] = Status.absent;
       if (smaller > 0) overlap.values[row] = common / smaller;
       else overlap.status[row] = Status.absent;
+      if ((texts += inOther.size) > PIECE) {
+        texts = 0;
+        yield;
+      }
     }
   }
 }
+
+/** Texts that are compared before other work may run: candidates may share a long list. */
+const PIECE = 1 << 13;
 
 /** The set of one cell at a time. Moving to another cell clears nothing and allocates nothing. */
 class LatestSet {

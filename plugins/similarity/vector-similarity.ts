@@ -14,6 +14,7 @@ import { statusOfPair } from './cell-pairs.js';
  * underflow. The norm of a vector is 0 only if all its elements are 0 or below 1e-162.
  */
 export class VectorSimilarity implements FeatureComponent {
+  readonly readsRowsOnly = true;
   readonly outputs = { cosine: 'number', dot: 'number', distance: 'number' } as const;
   readonly #a: Input<'vector'>;
   readonly #b: Input<'vector'>;

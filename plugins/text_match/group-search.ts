@@ -5,12 +5,13 @@ import {
   type Input,
   isKnown,
   type StepInput,
+  Synonyms,
+  type SynonymRule,
 } from 'millrace/api';
 import type { FieldGroup } from './fields.js';
 import { QueryTerms } from './query-terms.js';
 import type { Part } from './search.js';
 import type { TermStatistics } from './statistics.js';
-import { Synonyms, type SynonymRule } from './synonyms.js';
 import { TextScan } from './text-scan.js';
 
 /** An analyzer, and the synonyms as its tokens. */

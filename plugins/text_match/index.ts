@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type JsonObject } from 'millrace/api';
+import { definePlugin, readSynonyms, type JsonObject } from 'millrace/api';
 import { fieldGroups } from './fields.js';
 import type { Options } from './options.generated.js';
-import { readSynonyms } from './synonyms.js';
 import { TextMatch } from './text-match.js';
 import { adviceOn, statisticsOf } from './used-statistics.js';
 

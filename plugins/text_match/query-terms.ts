@@ -1,5 +1,4 @@
-import type { Analyzer, Token } from 'millrace/api';
-import type { Synonyms } from './synonyms.js';
+import type { Analyzer, Synonyms, Token } from 'millrace/api';
 
 /** The maximum number of tokens of a query, and the characters in which they stand; the rest is ignored. */
 export const MOST_QUERY_TOKENS = 32;
@@ -9,10 +8,18 @@ const MOST_SYNONYM_TOKENS = 31;
 
 /** Other words for words of the query, in sequence. `bit` is the place of the first of them in `SynonymRun`. */
 interface Alternative {
+  readonly words: readonly string[];
   readonly units: readonly Uint16Array[];
   readonly bit: number;
   /** The terms of the query that it stands for. */
   readonly terms: readonly number[];
+}
+
+/** The word that two neighbouring tokens of the query make, with the terms of both. */
+interface Compound {
+  readonly word: string;
+  readonly units: Uint16Array;
+  readonly terms: readonly [number, number];
 }
 
 /**
@@ -30,14 +37,14 @@ export class QueryTerms {
   readonly places: readonly number[];
   readonly #units: Uint16Array[];
   /** Compounds of two neighbouring tokens: their units, and their two terms. */
-  readonly #compounds: readonly { readonly units: Uint16Array; readonly terms: readonly [number, number] }[];
+  readonly compounds: readonly Compound[];
   /**
    * Bit u & 31 is set if a term or compound starts with unit u. Most tokens can be skipped with this test, see
    * `Analyzer.next`.
    */
   readonly starts: number;
   readonly hasSynonyms: boolean;
-  readonly #alternatives: readonly Alternative[];
+  readonly alternatives: readonly Alternative[];
   /** The bits of the first words of the alternatives. */
   readonly #firstWords: number;
 
@@ -61,45 +68,51 @@ export class QueryTerms {
     this.places = places;
     this.#units = this.terms.map(unitsOf);
     const seen = new Set(this.terms);
-    this.#compounds = tokens.slice(1).flatMap((token, i) => {
+    this.compounds = tokens.slice(1).flatMap((token, i) => {
       const word =
         words === undefined
           ? (tokens[i] ?? '') + token
           : analyzer.compound(words[i] ?? '', words[i + 1] ?? '');
       if (word === undefined || seen.has(word)) return [];
       seen.add(word);
-      return [{ units: unitsOf(word), terms: [sequence[i] ?? 0, sequence[i + 1] ?? 0] as const }];
+      return [{ word, units: unitsOf(word), terms: [sequence[i] ?? 0, sequence[i + 1] ?? 0] as const }];
     });
-    this.#alternatives = alternativesOf(tokens, sequence, synonyms);
-    this.#firstWords = this.#alternatives.reduce((bits, { bit }) => bits | (1 << bit), 0);
+    this.alternatives = alternativesOf(tokens, sequence, synonyms);
+    this.#firstWords = this.alternatives.reduce((bits, { bit }) => bits | (1 << bit), 0);
     const sought = [
       ...this.#units,
-      ...this.#compounds.map((compound) => compound.units),
-      ...this.#alternatives.flatMap(({ units }) => units),
+      ...this.compounds.map((compound) => compound.units),
+      ...this.alternatives.flatMap(({ units }) => units),
     ];
-    this.hasSynonyms = this.#alternatives.length > 0;
+    this.hasSynonyms = this.alternatives.length > 0;
     this.starts = sought.reduce((bits, units) => bits | (1 << ((units[0] ?? 0) & 31)), 0);
   }
 
   /**
    * One step of shift-and over the words of all synonyms: bit i is set while the last tokens of the text are the words of
    * an alternative up to its i-th.
+   * @param fits what `fitsOf` gives for the token
    */
-  advanceSynonyms(run: number, token: Token): number {
+  advanceSynonyms(run: number, fits: number): number {
+    return ((run << 1) | this.#firstWords) & fits;
+  }
+
+  /** The words of synonyms that equal the token, by their bits. */
+  fitsOf(token: Token): number {
     let fits = 0;
-    for (const { units, bit } of this.#alternatives) {
+    for (const { units, bit } of this.alternatives) {
       for (let i = 0; i < units.length; i++) {
         const word = units[i];
         if (word !== undefined && word.length === token.length && startsWith(token, word, 0))
           fits |= 1 << (bit + i);
       }
     }
-    return ((run << 1) | this.#firstWords) & fits;
+    return fits;
   }
 
   /** Calls `found` for each term of each alternative that ends at the last token. */
   endedSynonyms(run: number, found: (term: number) => void): void {
-    for (const { units, bit, terms } of this.#alternatives) {
+    for (const { units, bit, terms } of this.alternatives) {
       if ((run & (1 << (bit + units.length - 1))) !== 0) for (const term of terms) found(term);
     }
   }
@@ -126,7 +139,7 @@ export class QueryTerms {
 
   /** The two terms whose compound equals the token; undefined if there is none. */
   findCompound(token: Token): readonly [number, number] | undefined {
-    for (const compound of this.#compounds) {
+    for (const compound of this.compounds) {
       if (compound.units.length === token.length && startsWith(token, compound.units, 0))
         return compound.terms;
     }
@@ -154,7 +167,7 @@ function alternativesOf(
   for (const { start, length, words } of synonyms?.of(tokens) ?? []) {
     if (bit + words.length > MOST_SYNONYM_TOKENS) break;
     const terms = [...new Set(sequence.slice(start, start + length))];
-    alternatives.push({ units: words.map(unitsOf), bit, terms });
+    alternatives.push({ words, units: words.map(unitsOf), bit, terms });
     bit += words.length;
   }
   return alternatives;

@@ -1,10 +1,14 @@
-import { isKnown, PORTION, Status, type Analyzer, type Pieces } from 'millrace/api';
+import { isKnown, PORTION, Status, TokenLists, type Analyzer, type Pieces } from 'millrace/api';
+import { QueryNumbers } from './query-numbers.js';
 import type { QueryTerms } from './query-terms.js';
 import {
   EqualCells,
-  lengthOf,
+  readLists,
   scanCell,
   scanCellInPieces,
+  scanCoded,
+  SHORT,
+  type Sought,
   statusOf,
   type SearchedColumn,
   type Texts,
@@ -21,10 +25,7 @@ export interface Bm25Parameters {
 }
 
 /** What a request searches for in the fields that share an analyzer. */
-export interface Part {
-  /** May have no terms, e.g. if the analyzer drops all words of the query. */
-  readonly query: QueryTerms;
-  readonly analyzer: Analyzer;
+export interface Part extends Sought {
   readonly texts: Texts;
   /** Scratch memory, one for each field. */
   readonly scans: readonly TextScan[];
@@ -55,10 +56,8 @@ export interface SearchedPart {
  * @param until when the search pauses after each portion, by `performance.now()`. A pause copies the columns, so a short search
  *   has none.
  */
-export function* search(
-  { texts: found, query, analyzer, scans, weights, statistics }: Part,
-  until: number,
-): Pieces<Searched[]> {
+export function* search(part: Part, until: number): Pieces<Searched[]> {
+  const { texts: found, query, analyzer, scans, weights, statistics } = part;
   if (query.length === 0) return [];
   const { count } = found;
   let left = PORTION;
@@ -69,25 +68,46 @@ export function* search(
     scan.reset(count, query.terms.length);
     // A yield replaces the columns by copies.
     const columnNow = (): SearchedColumn => found.columns[f] as SearchedColumn;
-    const cells = new EqualCells();
+    let cells: EqualCells | undefined;
     let tokens = 0;
     let texts = 0;
     let column = columnNow();
+    const lists = listsFor(column, query, analyzer, count);
+    if (lists !== undefined) {
+      for (let row = 0; row < count; row++) {
+        if (left < 0) {
+          left = PORTION;
+          if (performance.now() > until) yield;
+          column = columnNow();
+        }
+        left -= readLists(row, column, lists);
+      }
+    }
+    // All tokens of the candidates have their numbers now.
+    const coded = lists && { lists, numbers: new QueryNumbers(query, lists) };
     for (let row = 0; row < count; row++) {
       if (!isKnown(column.status[row * column.stride])) continue;
-      const length = lengthOf(column, row);
-      const equal = cells.find(column, row, length);
-      left -= equal === undefined ? length : 1;
       if (left < 0) {
         left = PORTION;
         if (performance.now() > until) yield;
         column = columnNow();
       }
-      if (equal !== undefined) scan.repeat(row, equal, query.terms.length);
-      else if (length > PORTION) {
-        yield* scanCellInPieces(scan, row, columnNow, query, analyzer, until);
+      let cost = coded === undefined ? -1 : scanCoded(scan, row, column, query, coded);
+      if (cost < 0) cost = scanCell(scan, row, column, part, SHORT);
+      if (cost < 0) {
+        const equal = (cells ??= new EqualCells()).find(column, row);
+        if (equal === undefined) cost = scanCell(scan, row, column, part, PORTION);
+        else {
+          scan.repeat(row, equal, query.terms.length);
+          cost = 1;
+        }
+      }
+      if (cost < 0) {
+        cost = PORTION;
+        yield* scanCellInPieces(scan, row, columnNow, part, until);
         column = columnNow();
-      } else scanCell(scan, row, column, query, analyzer);
+      }
+      left -= cost;
       tokens += scan.lengths[row] ?? 0;
       texts++;
     }
@@ -97,6 +117,20 @@ export function* search(
     searched.push({ scan, meanLength, weight: weights[f] ?? 1 });
   }
   return searched;
+}
+
+/** Undefined if the texts of a column have no codes, or are so few that it costs less to scan them by letters. */
+function listsFor(
+  { dictionary }: SearchedColumn,
+  query: QueryTerms,
+  analyzer: Analyzer,
+  count: number,
+): TokenLists | undefined {
+  if (dictionary === undefined) return undefined;
+  // The numbers of the query take two look-ups for each of its letters.
+  let letters = 0;
+  for (const term of query.terms) letters += term.length;
+  return count < letters / 2 ? undefined : TokenLists.of(dictionary, analyzer);
 }
 
 /** The idf of each term, multiplied by its number of occurrences in the query. */

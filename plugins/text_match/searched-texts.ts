@@ -6,12 +6,30 @@ import {
   type Analyzer,
   type TextColumn,
   type TextsColumn,
+  type TokenLists,
 } from 'millrace/api';
+import type { QueryNumbers } from './query-numbers.js';
 import type { QueryTerms } from './query-terms.js';
 import type { TextScan } from './text-scan.js';
 
 /** The texts of the candidates in one field. */
 export type SearchedColumn = TextColumn | TextsColumn;
+
+/** What is looked for in texts. */
+export interface Sought {
+  /** May have no terms, e.g. if the analyzer drops all words of the query. */
+  readonly query: QueryTerms;
+  readonly analyzer: Analyzer;
+}
+
+/** A query, and the tokens of texts that have numbers. */
+export interface CodedQuery {
+  readonly lists: TokenLists;
+  readonly numbers: QueryNumbers;
+}
+
+/** How much longer it takes to make a list of a text than to scan it once. */
+const READING = 4;
 
 /** The inputs of a step. After the first yield they are copies. */
 export interface Texts {
@@ -20,22 +38,76 @@ export interface Texts {
   columns: readonly SearchedColumn[];
 }
 
+/**
+ * Scans the texts of a row.
+ * @returns what it cost, in characters to scan; -1: there are more than `most`, and nothing is scanned
+ */
 export function scanCell(
   scan: TextScan,
   row: number,
   column: SearchedColumn,
-  query: QueryTerms,
-  analyzer: Analyzer,
-): void {
+  { query, analyzer }: Sought,
+  most: number,
+): number {
   const cell = row * column.stride;
   if (column.kind === 'text') {
-    scan.scan(row, column.values[cell] ?? '', query, analyzer);
-    return;
+    const text = column.values[cell] ?? '';
+    if (text.length > most) return -1;
+    scan.scan(row, text, query, analyzer);
+    return text.length;
   }
+  const length = lengthOf(column, row);
+  if (length > most) return -1;
   const end = column.offsets[cell + 1] ?? 0;
   for (let i = column.offsets[cell] ?? 0; i < end; i++) {
     scan.scan(row, column.values[i] ?? '', query, analyzer);
   }
+  return length;
+}
+
+/** Makes the lists of tokens of a row's texts that have none yet. @returns what it cost, in characters to scan */
+export function readLists(row: number, column: SearchedColumn, lists: TokenLists): number {
+  const { codes, values } = column;
+  const [start, end] = cellsOf(row, column);
+  let cost = 1;
+  for (let i = start; i < end; i++) {
+    const code = codes?.[i] ?? -1;
+    if (code < 0 || lists.has(code)) continue;
+    cost += READING * (values[i]?.length ?? 0);
+    lists.placeOf(code);
+  }
+  return cost;
+}
+
+/**
+ * The same for a row whose texts all have lists of tokens.
+ * @returns what it cost, in characters to scan; -1: a text has no list, and nothing is scanned
+ */
+export function scanCoded(
+  scan: TextScan,
+  row: number,
+  column: SearchedColumn,
+  query: QueryTerms,
+  { lists, numbers }: CodedQuery,
+): number {
+  const { codes } = column;
+  const [start, end] = cellsOf(row, column);
+  for (let i = start; i < end; i++) if (!lists.has(codes?.[i] ?? -1)) return -1;
+  let cost = 0;
+  for (let i = start; i < end; i++) {
+    const place = lists.placeOf(codes?.[i] ?? -1);
+    scan.scanNumbers(row, lists.numbers, place, query, numbers);
+    cost += lists.numbers[place] ?? 0;
+  }
+  return cost;
+}
+
+/** The texts of a row: the first, and the one after the last. */
+function cellsOf(row: number, column: SearchedColumn): readonly [start: number, end: number] {
+  const cell = row * column.stride;
+  return column.kind === 'text'
+    ? [cell, cell + 1]
+    : [column.offsets[cell] ?? 0, column.offsets[cell + 1] ?? 0];
 }
 
 /**
@@ -47,8 +119,7 @@ export function* scanCellInPieces(
   scan: TextScan,
   row: number,
   columnNow: () => SearchedColumn,
-  query: QueryTerms,
-  analyzer: Analyzer,
+  { query, analyzer }: Sought,
   until: number,
 ): Pieces<void> {
   const { kind, stride } = columnNow();
@@ -64,16 +135,15 @@ export function* scanCellInPieces(
 }
 
 /** Shorter texts are scanned again: that costs less than to look for an equal one. */
-const SHORT = 128;
+export const SHORT = 128;
 
 /** Finds rows that have the texts of an earlier one: candidates that refer to one entity share them. */
 export class EqualCells {
   readonly #rows = new Map<string, number>();
   #last = -1;
 
-  /** An earlier row with the same texts, of so many characters; undefined if none is known. */
-  find(column: SearchedColumn, row: number, length: number): number | undefined {
-    if (length <= SHORT) return undefined;
+  /** An earlier row with the same texts; undefined if none is known. */
+  find(column: SearchedColumn, row: number): number | undefined {
     if (column.kind === 'text') {
       const text = column.values[row * column.stride] ?? '';
       const known = this.#rows.get(text);
@@ -99,12 +169,18 @@ function haveEqualLists({ values, offsets, stride }: TextsColumn, a: number, b: 
 export function copyOf(column: SearchedColumn): SearchedColumn {
   const { stride } = column;
   const status = column.status.slice();
-  if (column.kind === 'text') return { kind: 'text', stride, status, values: column.values.slice() };
-  return { kind: 'texts', stride, status, values: column.values.slice(), offsets: column.offsets.slice() };
+  const { kind, dictionary } = column;
+  if (kind === 'text') {
+    const codes = column.codes?.slice() ?? new Int32Array(0);
+    return { kind, stride, status, values: column.values.slice(), codes, dictionary };
+  }
+  const codes = column.codes?.slice() ?? [];
+  const offsets = column.offsets.slice();
+  return { kind, stride, status, values: column.values.slice(), offsets, codes, dictionary };
 }
 
 /** The length of a row's texts, in characters. */
-export function lengthOf(column: SearchedColumn, row: number): number {
+function lengthOf(column: SearchedColumn, row: number): number {
   const cell = row * column.stride;
   if (column.kind === 'text') return column.values[cell]?.length ?? 0;
   let length = 0;

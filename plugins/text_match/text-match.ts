@@ -11,6 +11,7 @@ import {
   type StepInput,
   type StepOutput,
   type WarmNotices,
+  type SynonymRule,
 } from 'millrace/api';
 import type { Bm25Parameters } from './search.js';
 import type { FieldGroup } from './fields.js';
@@ -18,7 +19,6 @@ import { GroupSearch } from './group-search.js';
 import { inverseFrequencies, search, type Part, type SearchedPart } from './search.js';
 import { copyOf } from './searched-texts.js';
 import type { UsedStatistics } from './used-statistics.js';
-import type { SynonymRule } from './synonyms.js';
 import { OUTPUTS, writeMatches, type Found } from './write-matches.js';
 
 /** How long a search runs before its first pause, which copies its inputs, in milliseconds. */

@@ -1,4 +1,5 @@
 import { ANY_START, LONGEST_TOKEN, type Analyzer, type Pieces, portions, type Token } from 'millrace/api';
+import type { Match, QueryNumbers, TokenMatch } from './query-numbers.js';
 import type { QueryTerms } from './query-terms.js';
 import { shortestStretch } from './shortest-stretch.js';
 
@@ -17,6 +18,8 @@ export class TextScan {
   /** How close the terms stand to each other, see `shortestStretch`. */
   proximity = new Float64Array(0);
   readonly #before: Token = { units: new Uint16Array(LONGEST_TOKEN), length: 0 };
+  /** What the token that is read is to the query. */
+  readonly #found: TokenMatch = { term: -1, compound: undefined, fits: 0 };
   /** The places and terms of the matches of one text. */
   #places = new Int32Array(64);
   #terms = new Uint8Array(64);
@@ -78,6 +81,27 @@ export class TextScan {
       column[row] = column[from] ?? 0;
   }
 
+  /**
+   * The same for a text that has a list of tokens, which was read before.
+   * @param numbers the lists; this one starts at `place`
+   */
+  scanNumbers(row: number, numbers: Int32Array, place: number, query: QueryTerms, found: QueryNumbers): void {
+    this.#begin();
+    const length = numbers[place] as number;
+    let before = -1;
+    for (let i = 1; i <= length; i++) {
+      const token = numbers[place + i] as number;
+      const match = found.find(token);
+      if (match === undefined) {
+        this.#runBefore = this.#run;
+        this.#run = this.#synonyms = 0;
+      } else this.#take(row, i, query, match, joinedTo(match, before));
+      before = token;
+    }
+    this.#length = length;
+    this.#finish(row, query);
+  }
+
   #begin(): void {
     this.#length = this.#covered = this.#matches = 0;
     this.#run = this.#runBefore = this.#synonyms = 0;
@@ -86,68 +110,80 @@ export class TextScan {
 
   #read(row: number, text: string, query: QueryTerms, analyzer: Analyzer): void {
     const before = this.#before;
+    const found = this.#found;
     const { token } = analyzer;
-    const base = row * query.terms.length;
-    const complete = 1 << (query.length - 1);
     const { hasSynonyms, starts: wanted } = query;
     let length = this.#length;
     let beforeStarts = this.#beforeStarts;
-    // Bit i is set while the last tokens are the first i + 1 tokens of the query. This is the shift-and algorithm
-    // (Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35, 1992) on tokens.
-    let run = this.#run;
-    let runBefore = this.#runBefore;
-    let synonyms = this.#synonyms;
-    let covered = this.#covered;
     analyzer.start(text);
     // A word that is written as two has its second part after a token that starts it.
     while (analyzer.next(beforeStarts ? ANY_START : wanted)) {
+      if (analyzer.skipped > 0) {
+        length += analyzer.skipped;
+        this.#run = this.#synonyms = 0;
+      }
       length++;
       const starts = ((wanted >>> ((token.units[0] as number) & 31)) & 1) !== 0;
       const term = starts ? query.find(token) : -1;
-      let next = 0;
-      if (term >= 0) {
-        this.#count(base, term, length);
-        covered++;
-        next = advance(run, term, query);
-      } else {
-        const compound = starts ? query.findCompound(token) : undefined;
-        const joined = compound === undefined && beforeStarts ? query.findJoined(before, token) : -1;
-        if (compound !== undefined) {
-          const [first, second] = compound;
-          this.#count(base, first, length);
-          this.#count(base, second, length);
-          covered++;
-          next = advance(advance(run, first, query), second, query);
-        } else if (joined >= 0) {
-          this.#count(base, joined, length);
-          covered += 2; // the word before belongs to it
-          next = advance(runBefore, joined, query);
-        }
-      }
-      if (hasSynonyms) {
-        synonyms = starts ? query.advanceSynonyms(synonyms, token) : 0;
-        if (synonyms !== 0) {
-          const place = length;
-          const matches = this.#matches;
-          query.endedSynonyms(synonyms, (other) => this.#count(base, other, place));
-          if (term < 0 && next === 0 && this.#matches > matches) covered++;
-        }
-      }
-      if ((next & complete) !== 0) this.phrases[row] = 1;
-      runBefore = run;
-      run = next;
+      const compound = starts && term < 0 ? query.findCompound(token) : undefined;
+      const canJoin = term < 0 && compound === undefined && beforeStarts;
+      found.term = term;
+      found.compound = compound;
+      found.fits = starts && hasSynonyms ? query.fitsOf(token) : 0;
+      this.#take(row, length, query, found, canJoin ? query.findJoined(before, token) : -1);
       beforeStarts = starts;
       if (starts) {
         before.units.set(token.units);
         before.length = token.length;
       }
     }
-    this.#length = length;
-    this.#covered = covered;
-    this.#run = run;
-    this.#runBefore = runBefore;
-    this.#synonyms = synonyms;
+    this.#length = length + analyzer.skipped;
+    if (analyzer.skipped > 0) this.#run = this.#runBefore = this.#synonyms = 0;
     this.#beforeStarts = beforeStarts;
+  }
+
+  /**
+   * Counts a token, and advances the search for the sequence of the query. Bit i of a run is set while the last tokens are the
+   * first i + 1 tokens of the query. This is the shift-and algorithm (Baeza-Yates and Gonnet, "A new approach to text
+   * searching", CACM 35, 1992) on tokens.
+   * @param joined the term that the token before and this one are, written as one, or -1
+   */
+  #take(
+    row: number,
+    place: number,
+    query: QueryTerms,
+    { term, compound, fits }: TokenMatch,
+    joined: number,
+  ): void {
+    const base = row * query.terms.length;
+    const run = this.#run;
+    let next = 0;
+    if (term >= 0) {
+      this.#count(base, term, place);
+      this.#covered++;
+      next = advance(run, term, query);
+    } else if (compound !== undefined) {
+      const [first, second] = compound;
+      this.#count(base, first, place);
+      this.#count(base, second, place);
+      this.#covered++;
+      next = advance(advance(run, first, query), second, query);
+    } else if (joined >= 0) {
+      this.#count(base, joined, place);
+      this.#covered += 2; // the word before belongs to it
+      next = advance(this.#runBefore, joined, query);
+    }
+    if (query.hasSynonyms) {
+      this.#synonyms = query.advanceSynonyms(this.#synonyms, fits);
+      if (this.#synonyms !== 0) {
+        const matches = this.#matches;
+        query.endedSynonyms(this.#synonyms, (other) => this.#count(base, other, place));
+        if (term < 0 && next === 0 && this.#matches > matches) this.#covered++;
+      }
+    }
+    if ((next & (1 << (query.length - 1))) !== 0) this.phrases[row] = 1;
+    this.#runBefore = run;
+    this.#run = next;
   }
 
   #finish(row: number, query: QueryTerms): void {
@@ -174,6 +210,12 @@ export class TextScan {
     this.#places[this.#matches] = place;
     this.#terms[this.#matches++] = term;
   }
+}
+
+function joinedTo({ term, compound, joined }: Match, before: number): number {
+  if (term >= 0 || compound !== undefined) return -1;
+  for (const one of joined) if (one.before === before) return one.term;
+  return -1;
 }
 
 function advance(run: number, term: number, query: QueryTerms): number {

@@ -9,6 +9,7 @@ import { readSavedModel } from './saved-model.js';
 /**
  * Reads what `save_model` writes as JSON or UBJSON (XGBoost 1.0 and later), or the JSON of `dump_model`.
  * @param given options for what a dump lacks
+ * @param withCovers whether the trees get their covers, which scores do not need
  * @throws ModelFileError, and OptionError for a `given` option that is missing or not allowed
  */
 export function readBooster(
@@ -16,8 +17,9 @@ export function readBooster(
   predict: Predict,
   iterations: Iterations,
   given: DumpOptions = {},
+  withCovers = false,
 ): Booster {
-  return atOnce(boosterInPieces(content, predict, iterations, given));
+  return atOnce(boosterInPieces(content, predict, iterations, given, withCovers));
 }
 
 /** Does the same and yields between trees. */
@@ -26,9 +28,10 @@ export function* boosterInPieces(
   predict: Predict,
   iterations: Iterations,
   given: DumpOptions = {},
+  withCovers = false,
 ): Pieces<Booster> {
   const file = readFile(content);
-  if (file.isDump) return yield* readDumpedModel(file.list, predict, iterations, given);
+  if (file.isDump) return yield* readDumpedModel(file.list, predict, iterations, given, withCovers);
   for (const option of DUMP_OPTIONS) {
     if (given[option] === undefined) continue;
     throw new OptionError(
@@ -37,5 +40,5 @@ export function* boosterInPieces(
       `leave \`${option}\` out: only the JSON of dump_model lacks it`,
     );
   }
-  return yield* readSavedModel(file.object, predict, iterations);
+  return yield* readSavedModel(file.object, predict, iterations, withCovers);
 }

@@ -14,11 +14,12 @@ export function* readDumpedModel(
   predict: Predict,
   iterations: Iterations,
   given: DumpOptions,
+  withCovers: boolean,
 ): Pieces<Booster> {
   checkOptions(predict, given);
   const { objective: name, base_score: score } = given;
   const objective = name === undefined ? undefined : objectiveOf(name, Infinity);
-  const { trees, outputs, columns, notices } = yield* readDump(list, given, iterations);
+  const { trees, outputs, columns, notices } = yield* readDump(list, given, iterations, withCovers);
   const base =
     objective === undefined || score === undefined
       ? new Array<number>(outputs).fill(0)

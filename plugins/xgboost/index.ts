@@ -35,13 +35,17 @@ export const plugin = definePlugin<Options>({
       );
     }
     const bound = bindModelInputs(booster.columns, inputs, build);
-    const { scored, outputs, transform } = booster;
+    const { scored } = booster;
     const scorer =
       'linear' in scored
         ? scored.linear
         : await build.trees.compile(scored.ensemble).catch((error: unknown) => {
             throw wrong(error);
           });
-    return new TreeModel(model, bound, scorer, outputs, transform, booster.notices);
+    return new TreeModel(model, bound, scorer, booster, function* () {
+      if ('linear' in scored) return scored.linear;
+      const read = yield* boosterInPieces(model.content, predict, iterations, options, true);
+      return 'linear' in read.scored ? read.scored.linear : build.trees.explain(read.scored.ensemble);
+    });
   },
 });

@@ -1,4 +1,5 @@
 import {
+  Covers,
   type DecisionTree,
   type FileNotice,
   inTree,
@@ -39,6 +40,7 @@ export function* readDump(
   list: readonly unknown[],
   given: DumpOptions,
   iterations: Iterations,
+  withCovers: boolean,
 ): Pieces<Dump> {
   const roots: Json[] = [];
   for (const [index, written] of list.entries()) {
@@ -48,7 +50,7 @@ export function* readDump(
   if (roots.length === 0) throw new ModelFileError('it has no trees');
   const names = new Names();
   const numbers = new Digits();
-  const reader = new TreeReader(names, numbers);
+  const reader = new TreeReader(names, numbers, withCovers);
   const size = vectorSize(roots[0] ?? {});
   const outputs = outputsOf(given, size);
   const parallel = given.num_parallel_tree ?? 1;
@@ -166,16 +168,20 @@ class TreeReader {
   constructor(
     readonly names: Names,
     readonly digits: Digits,
+    readonly withCovers: boolean,
   ) {}
 
   /** @returns one tree, or one for each element of leaves that are vectors */
   read(root: Json, size: number, output: number): DecisionTree[] {
     const leaves = Array.from({ length: size }, () => [] as number[]);
     const seen = new Set<number>();
+    const covers = new Covers();
     const nodes = treeNodes(root, (part, depth) => {
       const id = idAt(part, 'nodeid');
       if (seen.has(id)) throw new ModelFileError(`node ${id} occurs twice`);
       seen.add(id);
+      // A dump has covers if it was written with_stats.
+      if (this.withCovers) (part['leaf'] === undefined ? covers.nodes : covers.leaves).push(part['cover']);
       if (part['leaf'] !== undefined) {
         if ('children' in part) throw new ModelFileError(`node ${id} is a leaf and has children`);
         for (const [i, value] of this.#leaf(part, size).entries()) leaves[i]?.push(value);
@@ -194,7 +200,7 @@ class TreeReader {
       const categories = Int32Array.from(indexesAt(part, 'split_condition')).sort();
       return { feature, rule: rule | NodeRule.categorical, threshold: 0, categories, left, right };
     });
-    return treesOf(nodes, leaves, output);
+    return treesOf(nodes, leaves, output, covers);
   }
 
   #leaf(part: Json, size: number): number[] {

@@ -1,9 +1,10 @@
-import { type DecisionTree, ModelFileError, NodeRule, treeNodes } from 'millrace/api';
+import { Covers, type DecisionTree, ModelFileError, NodeRule, treeNodes } from 'millrace/api';
 import {
   checkCount,
   countAt,
   flagsAt,
   indexesAt,
+  listAt,
   measuresAt,
   numbersAt,
   objectAt,
@@ -12,7 +13,8 @@ import {
 import { treesOf } from './leaf-vectors.js';
 
 /** Fields of each node that do not affect scores. */
-const UNREAD = ['loss_changes', 'parents', 'sum_hessian'];
+const UNREAD = ['loss_changes', 'parents'];
+const COVER = 'sum_hessian';
 
 /**
  * Reads one tree of a saved model. In the file, inner nodes and leaves share one numbering, a leaf's value is in the
@@ -21,12 +23,14 @@ const UNREAD = ['loss_changes', 'parents', 'sum_hessian'];
  * @param of sizes of the model; vectors have one element for each output
  * @param output the output of a tree with plain leaves
  * @param weight DART's weight, which multiplies the leaves in float32
+ * @param withCovers whether the tree gets its covers, which scores do not need
  */
 export function readTree(
   json: Json,
   { outputs, features: featureCount }: { readonly outputs: number; readonly features: number },
   output: number,
   weight: number,
+  withCovers: boolean,
 ): DecisionTree[] {
   const parameters = objectAt(json, 'tree_param');
   const size = countAt(parameters, 'size_leaf_vector', 1);
@@ -41,7 +45,7 @@ export function readTree(
   if (ofFeatures !== 0 && ofFeatures !== featureCount) {
     throw new ModelFileError(`it has ${ofFeatures} features, and the model ${featureCount}`);
   }
-  for (const key of UNREAD) checkCount(json, key, count);
+  for (const key of [...UNREAD, COVER]) checkCount(json, key, count);
   checkCount(json, 'base_weights', count * Math.max(1, size));
   const rights = indexesAt(json, 'right_children', count);
   const features = indexesAt(json, 'split_indices', count);
@@ -49,6 +53,8 @@ export function readTree(
   const defaultLeft = flagsAt(json, 'default_left', count);
   const types = json['split_type'] === undefined ? [] : flagsAt(json, 'split_type', count);
   const sets = categorySets(json);
+  const coverOf = withCovers && json[COVER] !== undefined ? listAt(json, COVER) : undefined;
+  const covers = new Covers();
   const vectors = size > 1 ? leafVectors(json, size, count) : undefined;
 
   const leaves = Array.from({ length: Math.max(1, size) }, () => [] as number[]);
@@ -60,6 +66,7 @@ export function readTree(
     if (read[at] === 1) throw new ModelFileError(`it leads to node ${at} twice`);
     read[at] = 1;
     const [left, right] = [lefts[at] ?? -1, rights[at] ?? -1];
+    if (coverOf !== undefined) (left === -1 ? covers.leaves : covers.nodes).push(coverOf[at]);
     if (left === -1) {
       for (const [i, values] of leaves.entries()) {
         const value = vectors === undefined ? condition : vectors(at, right, i);
@@ -78,7 +85,7 @@ export function readTree(
     const rule = NodeRule.categorical | NodeRule.nan | (toDefault ^ NodeRule.defaultLeft);
     return { feature, rule, threshold: 0, categories, left: right, right: left };
   });
-  return treesOf(nodes, leaves, output);
+  return treesOf(nodes, leaves, output, covers);
 }
 
 /**

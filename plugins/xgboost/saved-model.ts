@@ -19,9 +19,15 @@ import { readTrees } from './saved-trees.js';
 
 /**
  * The model of a file that `save_model` wrote.
+ * @param withCovers whether the trees get their covers, which scores do not need
  * @throws ModelFileError
  */
-export function* readSavedModel(file: Json, predict: Predict, iterations: Iterations): Pieces<Booster> {
+export function* readSavedModel(
+  file: Json,
+  predict: Predict,
+  iterations: Iterations,
+  withCovers: boolean,
+): Pieces<Booster> {
   const learner = objectAt(file, 'learner');
   const parameters = objectAt(learner, 'learner_model_param');
   const features = countAt(parameters, 'num_feature', undefined, MOST_FEATURES);
@@ -47,7 +53,7 @@ export function* readSavedModel(file: Json, predict: Predict, iterations: Iterat
   const model = objectAt(isDart ? objectAt(booster, 'gbtree') : booster, 'model');
   const weights = isDart ? numbersAt(booster, 'weight_drop') : undefined;
   const wanted = iterations === 'best' ? bestIterations(learner) : iterations;
-  const trees = yield* readTrees(model, weights, { outputs, features }, wanted);
+  const trees = yield* readTrees(model, weights, { outputs, features }, wanted, withCovers);
   return {
     ...rest,
     scored: { ensemble: { features, outputs, precision: 'float32', comparison: 'less', trees, base } },

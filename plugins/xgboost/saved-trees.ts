@@ -6,6 +6,7 @@ import { readTree } from './read-tree.js';
  * Reads and checks all trees of a saved model.
  * @param weights DART's weight of each tree
  * @param wanted how many iterations to use, from the first
+ * @param withCovers whether the trees get their covers, which scores do not need
  * @returns the trees of these iterations
  */
 export function* readTrees(
@@ -13,6 +14,7 @@ export function* readTrees(
   weights: readonly number[] | undefined,
   of: { readonly outputs: number; readonly features: number },
   wanted: number | 'all',
+  withCovers: boolean,
 ): Pieces<DecisionTree[]> {
   const written = Array.from(listAt(model, 'trees'));
   const used = usedTrees(model, written.length, of.outputs, wanted);
@@ -28,7 +30,7 @@ export function* readTrees(
       if (countAt(tree, 'id', index) !== index)
         throw new ModelFileError(`its \`id\` is ${String(tree['id'])}`);
       const weight = weights === undefined ? 1 : Math.fround(weights[index] ?? 1);
-      return readTree(tree, of, groups[index] ?? 0, weight);
+      return readTree(tree, of, groups[index] ?? 0, weight, withCovers);
     });
     if (index < used) trees.push(...read);
   }

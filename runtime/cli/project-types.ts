@@ -1,12 +1,12 @@
 import { ProjectInvalidError } from '../serve/app/project/compile-project.js';
-import { nearest } from '../ground/core/nearest.js';
+import { AS_WORD, didYouMean } from '../ground/core/nearest.js';
 import { loadProject, loadSchemas, type LoadedSchemas } from '../project/config/project/load-project.js';
 import type { PipelineDefinition } from '../project/config/model/pipelines.js';
 import type { ProjectConfig } from '../project/config/model/project.js';
 import { RESERVED_ROUTES } from '../serve/http/routes.js';
 import type { SettingFlags } from '../project/settings/settings.js';
 import { settingsOf, type CliContext } from './context.js';
-import { CommandFailure } from './failure.js';
+import { CommandFailure } from '../project/config/diagnostics/failure.js';
 import { unknownPipeline } from '../serve/app/project/unknown-pipeline.js';
 
 /** Reads what commands for data need of a project. Its pipelines may have errors. @throws ProjectInvalidError */
@@ -42,8 +42,6 @@ export async function readPipeline(
 export function lookUp<T>(map: ReadonlyMap<string, T>, name: string, what: string): T {
   const found = map.get(name);
   if (found !== undefined) return found;
-  const close = nearest(name, map.keys());
-  const help =
-    close === undefined ? `existing names: ${[...map.keys()].join(', ')}` : `did you mean ${close}?`;
+  const help = didYouMean(name, map.keys(), AS_WORD) ?? `existing names: ${[...map.keys()].join(', ')}`;
   throw new CommandFailure(`there is no ${what} ${name}`, help);
 }

@@ -6,9 +6,10 @@ import { DiagnosticsError } from '../project/config/diagnostics/diagnostics-erro
 import { renderDiagnostics } from '../project/config/diagnostics/render.js';
 import { wrapAfter } from '../ground/core/wrap.js';
 import { WorkerFailedError } from '../serve/app/workers/worker-failed.js';
-import { styleOf, type CliContext } from './context.js';
-import { CommandFailure, DiagnosedUsageError, UsageError } from './failure.js';
-import { fileProblem, isFileProblem } from './file-problem.js';
+import { styleOf } from '../ground/core/console.js';
+import type { CliContext } from './context.js';
+import { CommandFailure, DiagnosedUsageError, UsageError } from '../project/config/diagnostics/failure.js';
+import { fileProblem, isFileProblem } from '../ground/core/file-problem.js';
 
 /** 0: success. 1: the command failed. 2: the command line or a setting is invalid. */
 export type ExitCode = 0 | 1 | 2;
@@ -50,21 +51,28 @@ function helpOf(error: MillraceError): readonly string[] {
   return [`cause: ${printable(String(cause))}`, ...(place === undefined ? [] : [printable(place)])];
 }
 
+/** The lines of a text; those after the first one are indented, so that none looks like another message. */
+function partsOf(start: string, text: string): readonly string[] {
+  const margin = ' '.repeat(HANG);
+  return text.split('\n').map((line, at) => `${at === 0 ? start : margin}${printable(line)}`);
+}
+
 function linesOf(error: unknown, context: CliContext): readonly string[] {
   if (error instanceof DiagnosticsError || error instanceof DiagnosedUsageError)
     return [renderDiagnostics(error.diagnostics, styleOf(context, context.stderr))];
   if (error instanceof WorkerFailedError) return [`error: ${error.message}`];
   if (error instanceof UsageError) return [`error: ${printable(error.message)}`];
   if (error instanceof CommandFailure) {
-    const lines = error.message === '' ? [] : [`error: ${printable(error.message)}`];
-    return error.help === undefined ? lines : [...lines, `help: ${printable(error.help)}`];
+    const lines = error.message === '' ? [] : partsOf('error: ', error.message);
+    return error.help === undefined ? lines : [...lines, ...partsOf('help: ', error.help)];
   }
   if (error instanceof MillraceError)
     return [
       `error[${error.code}]: ${printable(error.message)}`,
-      ...error.violations.map(
-        ({ pointer, detail }) => `  ${printable(pointer || '(the body)')}: ${printable(detail)}`,
-      ),
+      // The message tells a violation that is the only one.
+      ...error.violations
+        .filter(({ detail }) => !error.message.includes(detail))
+        .map(({ pointer, detail }) => `  ${printable(pointer || '(the body)')}: ${printable(detail)}`),
       ...helpOf(error),
     ];
   if (isFileProblem(error)) {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { misspeltSettings } from '../project/settings/misspelt-settings.js';
-import { styleOf, type CliContext } from './context.js';
+import { styleOf } from '../ground/core/console.js';
+import type { CliContext } from './context.js';
 import { reportError, type ExitCode } from './report-error.js';
 
 /**
@@ -29,6 +30,7 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   plugins: async (context) => (await import('./commands/plugins.js')).pluginsCommand(context),
   entities: async (context) => (await import('./commands/entities.js')).entitiesCommand(context),
   experiments: async (context) => (await import('./commands/experiments.js')).experimentsCommand(context),
+  feedback: async (context) => (await import('./commands/feedback.js')).feedbackCommand(context),
   features: async (context) => (await import('./commands/features.js')).featuresCommand(context),
   consume: async (context) => (await import('./commands/consume.js')).consumeCommand(context),
   store: async (context) => (await import('./commands/store.js')).storeCommand(context),

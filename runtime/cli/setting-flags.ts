@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { TIME_FORMS, timestampOf } from '../ground/core/timestamp.js';
 import { SETTINGS, type SettingName, type SettingRow } from '../project/settings/settings.js';
 
 /** Adds the flags of settings to a command, with descriptions from the settings table. */
@@ -18,6 +19,13 @@ export function addTargetFlags(command: Command): Command {
   const text = 'use this running service instead of the store of the settings';
   command.addOption(new Option('--url <URL>', text).argParser(httpUrl));
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
+}
+
+/** Reads the value of a flag that is a time. */
+export function timeFlag(text: string): number {
+  const time = timestampOf(/^\d+$/.test(text) ? Number(text) : text);
+  if (Number.isNaN(time)) throw new InvalidArgumentError(`Expected ${TIME_FORMS}.`);
+  return time;
 }
 
 function httpUrl(text: string): string {

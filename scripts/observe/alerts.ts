@@ -119,6 +119,14 @@ export const ALERTS: readonly Alert[] = [
     runbook: 'Redis evicts keys',
   },
   {
+    name: 'MillraceStoreEmptied',
+    expr: 'millrace_store_warnings{code="store_emptied"} > 0',
+    for: '1m',
+    severity: 'critical',
+    summary: 'The store of {{ $labels.instance }} had entities or features, and has none now.',
+    runbook: 'Redis came back empty',
+  },
+  {
     name: 'MillraceReloadFailed',
     expr: 'millrace_last_reload_successful == 0',
     for: '1m',

@@ -1,9 +1,21 @@
+import { STATUS_SUMMARIES } from '../../runtime/ground/api/status.js';
 import { RULE_SCORINGS } from '../../runtime/request/compile/check-component.js';
 import { ERROR_CODES } from '../../runtime/ground/api/error-codes.js';
 import { DIAGNOSTIC_CODES } from '../../runtime/project/config/diagnostics/diagnostic-codes.js';
 import { REJECT_REASONS } from '../../runtime/project/foreign/foreign-event.js';
 import { PROPERTIES } from '../../runtime/cli/ranking-tests/properties/properties.js';
 import { markdownTable } from './markdown-table.js';
+
+export function statusTable(): string {
+  return markdownTable(
+    ['status', 'what happened', 'known'],
+    Object.entries(STATUS_SUMMARIES).map(([name, { summary, isKnown }]) => [
+      `\`${name}\``,
+      summary,
+      isKnown ? 'yes' : 'no',
+    ]),
+  );
+}
 
 export function errorTable(): string {
   return markdownTable(

@@ -1,6 +1,7 @@
-import { SCOPES } from '../../runtime/serve/access/scopes.js';
+import { ROLES, SCOPES } from '../../runtime/serve/access/scopes.js';
 import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
 import { explain } from '../../runtime/serve/http/routes/explain.js';
+import { preview } from '../../runtime/serve/http/routes/preview.js';
 import { rank } from '../../runtime/serve/http/routes/rank.js';
 import type { Pipeline } from '../../runtime/request/pipeline/types.js';
 import { markdownTable } from './markdown-table.js';
@@ -14,6 +15,7 @@ const ANY_PIPELINE: Pipeline = {
   requestSchema: {},
   answerSchema: {},
   steps: [],
+  fields: [],
   run: () => Promise.reject(new Error('it has only a name')),
   explain: () => Promise.reject(new Error('it has only a name')),
   describe: () => {
@@ -22,7 +24,7 @@ const ANY_PIPELINE: Pipeline = {
 };
 
 export function scopeTable(): string {
-  const routes = [rank(ANY_PIPELINE), explain(ANY_PIPELINE), ...SERVICE_ROUTES];
+  const routes = [rank(ANY_PIPELINE), explain(ANY_PIPELINE), preview(ANY_PIPELINE), ...SERVICE_ROUTES];
   const meanings = { ...SCOPES, any: 'Any of these scopes.', none: 'No key.' };
   return markdownTable(
     ['scope', 'what it allows', 'routes'],
@@ -32,9 +34,19 @@ export function scopeTable(): string {
       routes
         .filter((route) => route.scope === scope)
         .map(({ path }) =>
-          path.startsWith('/') ? `\`${path}\`` : path.replace(/(\/\w+)$/, ', with `$1` after it'),
+          path.startsWith('/') ? `\`${path}\`` : path.replace(/([/?]\w+)$/, ', with `$1` after it'),
         )
         .join(', '),
+    ]),
+  );
+}
+
+export function roleTable(): string {
+  return markdownTable(
+    ['role', 'scopes'],
+    Object.entries(ROLES).map(([role, scopes]) => [
+      `\`${role}\``,
+      scopes.map((scope) => `\`${scope}\``).join(', '),
     ]),
   );
 }

@@ -1,8 +1,8 @@
 import { write } from './run.mjs';
 import { withService } from './service.mjs';
 
-/** Answers that tell of the moment, and answers that are no JSON. */
-const LEFT_OUT = new Set(['metrics', 'redoc', 'openapi']);
+/** Answers that depend on the moment, answers that are no JSON, and a request that needs an invitation. */
+const LEFT_OUT = new Set(['metrics', 'redoc', 'openapi', 'open_session']);
 
 /** Serves a project while `use` runs, with its address and the file of its cases. */
 export function withCases({ name, folder }, use) {

@@ -68,6 +68,10 @@ def write_lightgbm(name, booster, rows, given=None, codes=None, **range_of_trees
     raw = booster.predict(given, raw_score=True, **range_of_trees).tolist()
     proba = booster.predict(given, **range_of_trees).tolist()
     expected = {"raw": raw, "proba": proba, "names": booster.feature_name(), "categories": codes or {}}
+    try:
+        expected["contributions"] = listed(booster.predict(given, pred_contrib=True, **range_of_trees))
+    except lgb.basic.LightGBMError as error:
+        print(f"contributions left out: {name}: {error}")
     for kind in ("txt", "json"):
         folder = OUT / "lightgbm" / "inference" / f"{name}-{kind}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -93,6 +97,11 @@ def write_xgboost(name, booster, rows, matrix, iterations=(0, 0), codes=None):
     }
     if json.loads(booster.save_config())["learner"]["objective"]["name"] != "multi:softmax":
         expected["predictions_transformed"] = transform.astype(float).tolist()
+    try:
+        parts = booster.predict(matrix, pred_contribs=True, iteration_range=iterations).astype(float)
+        expected["contributions"] = parts.reshape(len(rows), -1).tolist()
+    except xgb.core.XGBoostError as error:
+        print(f"contributions left out: {name}: {str(error).strip().splitlines()[0]}")
     folder = OUT / "xgboost"
     folder.mkdir(parents=True, exist_ok=True)
     for kind in ("json", "ubj"):

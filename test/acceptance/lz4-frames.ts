@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { readLz4 } from '../../runtime/cli/import-wyvern/lz4-frame.js';
+import { readLz4 } from '../../runtime/state/wyvern/lz4-frame.js';
 import { repositoryPath } from '../support/repository.js';
 
 const { values: flags } = parseArgs({

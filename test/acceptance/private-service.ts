@@ -15,7 +15,11 @@ export interface PrivateService {
   stop(): Promise<void>;
 }
 
-export async function startPrivateService(engine: Engine): Promise<PrivateService> {
+/** @param project its folder, by default the project that ships */
+export async function startPrivateService(
+  engine: Engine,
+  project = repositoryPath(),
+): Promise<PrivateService> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-acceptance-'));
   const cleanUp: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {
@@ -32,7 +36,7 @@ export async function startPrivateService(engine: Engine): Promise<PrivateServic
       cleanUp.push(() => redis.remove());
       environment.REDIS_URL = redis.url;
     }
-    const flags = ['--project', repositoryPath(), '--store', engine, '--port', '0', '--host', '127.0.0.1'];
+    const flags = ['--project', project, '--store', engine, '--port', '0', '--host', '127.0.0.1'];
     const service = spawn(process.execPath, [BIN, 'serve', ...flags], {
       env: environment,
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -6,9 +6,11 @@
  * FOLDER contains products.jsonl.gz (one product per line, key `id`) and Broad_Query_Set_rated.csv (query, docid,
  * rating). Without --url the script starts a service of this build for each store; without --store it uses both
  * stores. It fails if the mean NDCG@10 is below the threshold, if two stores rank differently, or if
- * `millrace evaluate` computes another mean from the same judgments.
+ * `millrace evaluate` computes another mean from the same judgments. Then it lets `words` find candidates in the whole
+ * catalogue, where a product without a grade counts as irrelevant, and fails if their order falls below its floor, or is better
+ * than that of the default pipeline behind them.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
@@ -21,6 +23,8 @@ import { readBatches, readJudgedQueries, type JudgedQuery } from './judged-queri
 import { startPrivateService, type Engine } from './private-service.js';
 
 const BAR = 0.8336;
+/** The floor of `words` alone from the whole catalogue, below what was measured: .7487. */
+const LEAST_ALONE = 0.74;
 const SHUFFLES = 20;
 const DEPTH = 10;
 const PAGE = 100;
@@ -81,6 +85,7 @@ async function main(): Promise<boolean> {
     const mean = await byCommand(data, queries);
     console.log(`${'by command'.padEnd(12)} ${mean.toFixed(4)}`);
     good = means.every((one) => Math.abs(one - mean) < 1e-9) && good;
+    good = (await retrieved(data, queries)) && good;
   }
   return sameRankings(rankings) && good;
 }
@@ -109,6 +114,75 @@ async function byCommand(data: string, queries: readonly JudgedQuery[]): Promise
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Finds candidates by the same texts for both pipelines. */
+const RETRIEVE = `retrieve:
+  - use: words
+    as: found
+    with:
+      query: query.query
+      fields: { product.title: 3, product.description: 1, product.short_description: 1 }
+`;
+const WORDS_ALONE = `pipeline: words
+rank: product
+request: { candidates: {}, query: optional(query) }
+limits: { candidates: 1000, time: 5s }
+${RETRIEVE}components:
+  - { use: score, with: { value: found:score } }
+page: { max_size: 100 }
+`;
+
+/** Prints how well `words` alone, and `words` before the default pipeline, answer the queries from the whole catalogue. */
+async function retrieved(data: string, queries: readonly JudgedQuery[]): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-retrieval-'));
+  try {
+    await cp(repositoryPath('schemas'), join(folder, 'schemas'), { recursive: true });
+    await mkdir(join(folder, 'pipelines'));
+    const standard = await readFile(repositoryPath('pipelines', 'ranking.yaml'), 'utf8');
+    const finding = standard
+      .replace(/^limits:.*$/m, `limits: { candidates: 1000, time: 5s }\n\n${RETRIEVE}`)
+      .replace('max(product.search_score, 0)', 'found:score');
+    await writeFile(join(folder, 'pipelines', 'ranking.yaml'), finding);
+    await writeFile(join(folder, 'pipelines', 'words.yaml'), WORDS_ALONE);
+    const service = await startPrivateService('embedded', folder);
+    try {
+      await upload(service.url, join(data, 'products.jsonl.gz'));
+      console.log(`\nfrom the whole catalogue   NDCG@${DEPTH}  recall@${PAGE}  p50 ms`);
+      const alone = await searchAll(`${service.url}/api/v1/words`, 'words alone', queries);
+      const ranked = await searchAll(`${service.url}/api/v1/ranking`, 'words, then ranking', queries);
+      return alone >= LEAST_ALONE && ranked >= alone;
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Searches for each query, one after the other, and prints the means. Returns that of NDCG. */
+async function searchAll(route: string, name: string, queries: readonly JudgedQuery[]): Promise<number> {
+  const [gains, recalls, times]: [number[], number[], number[]] = [[], [], []];
+  for (const isMeasured of [false, true])
+    for (const { query, grades } of queries) {
+      const begin = performance.now();
+      const answer = await post(route, JSON.stringify({ query: { query }, user_page_size: PAGE }));
+      if (!isMeasured) continue;
+      times.push(performance.now() - begin);
+      const { ranked_candidates: page } = answer as { ranked_candidates: RankedCandidate[] };
+      const found = page.map(({ candidate_id: id }) => grades.get(id) ?? 0);
+      // What was not found follows the page, so that the best order has it.
+      const ids = new Set(page.map(({ candidate_id: id }) => id));
+      const lost = [...grades].flatMap(([id, grade]) => (ids.has(id) ? [] : [grade]));
+      const padding = Array.from({ length: Math.max(0, DEPTH - found.length) }, () => 0);
+      gains.push(ndcg([...found, ...padding, ...lost], DEPTH));
+      const relevant = [...grades.values()].filter((grade) => grade > 0).length;
+      recalls.push(found.filter((grade) => grade > 0).length / relevant);
+    }
+  const p50 = [...times].sort((a, b) => a - b)[times.length >> 1] ?? NaN;
+  const figures = [average(gains).toFixed(4).padStart(8), average(recalls).toFixed(4).padStart(10)];
+  console.log(`${name.padEnd(26)} ${figures.join('  ')}  ${p50.toFixed(1).padStart(6)}`);
+  return average(gains);
 }
 
 /** Returns each query's products in each shuffle, grouped by shuffle. */

@@ -51,13 +51,8 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu'],
 });
 try {
-  const page = await browser.newPage();
   const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on(
-    'console',
-    (message) => message.type() === 'error' && faults.push(`${page.url()}: ${message.text()}`),
-  );
+  const page = await openTab(faults);
   await page.goto(url);
   const links = await targetsOf(page.locator('.VPSidebar a'));
   assert(links.length > 30, 'the sidebar lists the pages');
@@ -65,14 +60,9 @@ try {
     .filter((name) => name.endsWith('.html'))
     .map((name) => `/${name.replace(/(?<=^|\/)index\.html$|\.html$/, '')}`);
   for (const link of links) assert(paths.includes(link), `the sidebar leads to ${link}, which is no page`);
-  for (const path of wanted.length === 0 ? paths : wanted) {
-    const place = placeOf(path);
-    if (place === undefined) await check(page, url + path);
-    else {
-      await page.goto(url + path, { waitUntil: 'commit' });
-      await page.waitForURL(`${url}/${place}`);
-    }
-  }
+  // Each tab takes the next page; a tab keeps one core busy.
+  const next = (wanted.length === 0 ? paths : wanted).values();
+  await Promise.all([page, await openTab(faults)].map((tab) => checkPages(tab, next)));
   if (wanted.length === 0) await checkService(await browser.newPage());
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${url}/rules`);
@@ -102,6 +92,29 @@ try {
   server.close();
 }
 
+/** Opens a tab that adds the errors of its pages to a list. */
+async function openTab(faults: string[]): Promise<Page> {
+  const tab = await browser.newPage();
+  tab.on('pageerror', (error) => faults.push(error.message));
+  tab.on(
+    'console',
+    (message) => message.type() === 'error' && faults.push(`${tab.url()}: ${message.text()}`),
+  );
+  return tab;
+}
+
+/** Checks pages of the site until none is left. */
+async function checkPages(tab: Page, paths: Iterable<string>): Promise<void> {
+  for (const path of paths) {
+    const place = placeOf(path);
+    if (place === undefined) await check(tab, url + path);
+    else {
+      await tab.goto(url + path, { waitUntil: 'commit' });
+      await tab.waitForURL(`${url}/${place}`);
+    }
+  }
+}
+
 /** Where a page that moved leads to; undefined for all other pages. */
 function placeOf(path: string): string | undefined {
   const file = join(ROOT, path.endsWith('/') ? `${path}index.html` : `${path}.html`);
@@ -127,11 +140,12 @@ async function check(
   checked++;
 }
 
-/** Gives the page /inspect an answer. */
+/** Gives the page /workbench an answer. */
 async function explain(page: Page): Promise<void> {
+  await page.getByText('The request as JSON').click();
   await page.getByRole('button', { name: 'ids alone' }).click();
-  await page.getByRole('button', { name: 'Explain' }).click();
-  await page.locator('#answer h2').first().waitFor();
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.locator('#answer .card').first().waitFor();
 }
 
 /** Checks what a running service shows to a browser: whatever the table of routes has, `/`, and an unknown path. */
@@ -144,7 +158,7 @@ async function checkService(page: Page): Promise<void> {
       if (method !== 'GET') continue;
       const { headers } = await fetch(service.url + path, { headers: { accept: 'text/html' } });
       if (headers.get('content-type')?.startsWith('text/html') === true)
-        await check(page, service.url + path, 200, path === '/inspect' ? () => explain(page) : undefined);
+        await check(page, service.url + path, 200, path === '/workbench' ? () => explain(page) : undefined);
     }
   } finally {
     await service.stop();

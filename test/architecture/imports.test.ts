@@ -50,6 +50,14 @@ describe('allowed imports', () => {
     expect(breaches(inServe, ({ of }) => of.startsWith('runtime/learn/'))).to.be.empty;
   });
 
+  it('reports render what they get: they open no file but the one they write, no store and no service', () => {
+    const reports = runtime.filter(({ file }) => file.startsWith('runtime/cli/report/'));
+    expect(reports).not.to.be.empty;
+    const opens = /^node:(fs|net|http|child_process)|^runtime\/(serve|state\/store|cli\/commands)\//;
+    const broken = ({ file, of }: Import): boolean => opens.test(of) && !file.endsWith('/output.ts');
+    expect(breaches(reports, broken)).to.be.empty;
+  });
+
   it('published code imports nothing from test, bench or scripts', () => {
     expect(breaches([...runtime, ...plugins], ({ of }) => /^(test|bench|scripts)\//.test(of))).to.be.empty;
   });
@@ -76,7 +84,7 @@ describe('allowed imports', () => {
     const name = `'(${STORE_ENGINES.join('|')})'`;
     const compared = new RegExp(`[!=]==?\\s*${name}|${name}\\s*[!=]==?|case\\s+${name}`);
     // The configuration of another system has words of its own.
-    const others = 'runtime/cli/init/metarank/project.ts';
+    const others = 'runtime/project/starter/metarank/project.ts';
     const files = new Set([...runtime, ...plugins].map(({ file }) => file));
     const found = [...files].filter((file) => compared.test(readFileSync(join(ROOT, file), 'utf8')));
     expect(found).to.deep.equal([others]);

@@ -7,6 +7,21 @@ import { circlesOf, layersOf, upwardImports } from './support/layers.js';
 
 const page = readFileSync(join(repositoryPath(), 'docs', 'architecture.md'), 'utf8');
 
+describe('the top level', () => {
+  it('has the folders of the table in docs/architecture.md, and no other', () => {
+    const [, section = ''] = /^## Folders\n([^]*?)^## /m.exec(page) ?? [];
+    // The package lacks some folders, so the page cannot link to them.
+    const named = [...section.matchAll(/^\| (?:\[(\w+)\]\(\.\.\/\1\)|`(\w+)`) /gm)].map(
+      ([, link, name]) => link ?? name,
+    );
+    const ignored = new Set(readFileSync(repositoryPath('.gitignore'), 'utf8').split('\n'));
+    const folders = readdirSync(repositoryPath(), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !ignored.has(`${entry.name}/`))
+      .map(({ name }) => name);
+    expect(named.sort()).to.deep.equal(folders.sort());
+  });
+});
+
 /**
  * docs/architecture.md lists the layers, lowest first. This suite checks every file of `runtime` against that list.
  */
@@ -35,6 +50,11 @@ describe('layers', () => {
 
   it('import only lower layers, including types', () => {
     expect(upwardImports(runtime, layers)).to.deep.equal([]);
+  });
+
+  it('are imported module by module: no wing has an index', () => {
+    const indexes = runtime.filter(({ of }) => /^runtime\/[a-z]+\/index\.js$/.test(of));
+    expect(indexes.map(({ file, of }) => `${file} → ${of}`)).to.deep.equal([]);
   });
 
   it('have no cycle of files, including types', () => {

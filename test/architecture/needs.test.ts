@@ -20,7 +20,7 @@ const STARTS: readonly (readonly [RegExp, string])[] = [
   [/\bonnxRuntimeFolder\(/, 'onnxruntime-node'],
 ];
 /** Programs that a machine with Node has. */
-const EVERYWHERE = ['npm', 'chmod'];
+const EVERYWHERE = ['npm', 'chmod', 'sh'];
 
 const root = repositoryPath('test');
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -1,8 +1,32 @@
 import { expect } from 'chai';
-import { houseSizes, TOO_LONG } from '../../scripts/house-sizes.js';
+import { houseSizes, MOST_PARAMETERS, TOO_LONG } from '../../scripts/house-sizes.js';
+
+/** Files and folders whose functions may have more parameters, because an object for each call would cost too much. */
+const KERNELS: Readonly<Record<string, string>> = {
+  'runtime/ground/sdk/tensor-part.ts': 'a constructor of the plugin API',
+  'runtime/language/expression/functions/time.ts': 'a loop over columns',
+  'runtime/language/expression/kernels/': 'loops over columns',
+  'runtime/language/trees/columns/column-scorer.ts': 'copies columns into the memory of a program',
+  'runtime/state/ledger/cells.ts': 'reads cells of a record',
+  'runtime/state/ledger/record-writer.ts': 'writes cells of a record',
+  'runtime/state/store/codec/': 'reads and writes each value of a record',
+  'runtime/state/store/redis/read-connection.ts': 'sends the keys of a read',
+};
+
+/** Functions with more parameters in wings that are not yet clean. A bound only ever falls. */
+const OPEN: Readonly<Record<string, number>> = {
+  'runtime/cli/': 12,
+  'runtime/learn/': 10,
+  'runtime/request/': 19,
+  'runtime/serve/': 2,
+  'plugins/': 1,
+};
 
 describe('sizes', () => {
   const { folders, large } = houseSizes();
+  const wide = large.filter(({ parameters }) => parameters > MOST_PARAMETERS).map(({ place }) => place);
+  const inOne = (places: Readonly<Record<string, unknown>>) => (place: string) =>
+    Object.keys(places).some((start) => place.startsWith(start));
 
   it('are measured in every wing, and in the plugins', () => {
     expect(folders.map(({ folder }) => folder)).to.include.members(['runtime/request', 'plugins']);
@@ -11,5 +35,17 @@ describe('sizes', () => {
 
   it(`are at most ${TOO_LONG} lines a function`, () => {
     expect(large.filter(({ lines }) => lines > TOO_LONG).map(({ place }) => place)).to.deep.equal([]);
+  });
+
+  it(`are at most ${MOST_PARAMETERS} parameters a function, but for kernels`, () => {
+    const isAllowed = inOne({ ...KERNELS, ...OPEN });
+    expect(wide.filter((place) => !isAllowed(place))).to.deep.equal([]);
+    for (const [start, most] of Object.entries(OPEN))
+      expect(wide.filter((place) => place.startsWith(start)).length, start).to.be.at.most(most);
+  });
+
+  it('have no exception that nothing needs', () => {
+    expect(Object.keys(KERNELS).filter((start) => !wide.some((place) => place.startsWith(start)))).to.be
+      .empty;
   });
 });

@@ -13,7 +13,6 @@ import { loadSettings } from '../../runtime/project/settings/settings.js';
 import type { SourceTarget, Totals } from '../../runtime/serve/sources/intake.js';
 import { RowIntake } from '../../runtime/serve/sources/row-intake.js';
 import { RunningSource } from '../../runtime/serve/sources/running-source.js';
-import { millrace } from '../support/command-line.js';
 import { writeProject } from '../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { until } from '../support/served-project.js';
@@ -255,10 +254,18 @@ describeWith('redis-server', 'a stream of feature rows', () => {
 
   describe('by the command line', () => {
     let child: ChildProcess | undefined;
+    let withSource = '';
+    before(async () => {
+      const source =
+        "source: rows\nuse: redis_stream\ninto: features\nwith: { url: '${REDIS_URL}', stream: clicks, field: row, " +
+        'group: millrace, consumer: cli }\n';
+      withSource = await writeProject({ ...FILES, 'sources/rows.yaml': source });
+    });
     afterEach(() => child?.kill('SIGKILL'));
+    after(() => rm(withSource, { recursive: true, force: true }));
 
     function start(): ChildProcess {
-      const argv = ['features', 'consume', STREAM, '--project', root, '--consumer', 'cli'];
+      const argv = ['consume', 'rows', '--project', withSource];
       const env = { PATH: process.env.PATH, REDIS_URL: redis.url };
       return spawn(process.execPath, [BIN, ...argv], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     }
@@ -288,13 +295,5 @@ describeWith('redis-server', 'a stream of feature rows', () => {
       const [code] = (await once(child, 'exit')) as [number];
       expect(code).to.equal(0);
     });
-  });
-});
-
-describe('millrace features consume', () => {
-  it('says what is wrong with the command line', async () => {
-    const wrong = await millrace(['features', 'consume', STREAM, '--stream-url', 'http://x']);
-    expect(wrong.code).to.equal(2);
-    expect(wrong.stderr).to.include('redis://127.0.0.1:6379');
   });
 });

@@ -10,9 +10,10 @@ import { writeProject } from '../support/project.js';
 import { randomNumbers } from '../support/random-ensemble.js';
 import { describeWith } from '../support/needs.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { draws } from '../support/draws.js';
 
 /** Rows of all runs together, pushed or deleted. */
-const CHANGES = 100_000;
+const CHANGES = draws(25_000);
 const ROWS = 1000;
 const VIEWS = ['orders', 'clicks'] as const;
 

@@ -2,15 +2,16 @@ import { copyFile, readFile, rm } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { isInShare } from '../../runtime/cli/shadow/run-arms.js';
-import type { ShadowReport } from '../../runtime/cli/shadow/shadow-text.js';
-import type { ArmRow } from '../../runtime/cli/shadow/tally.js';
+import { isInShare } from '../../runtime/learn/shadow/run-arms.js';
+import type { ShadowReport } from '../../runtime/cli/report/shadow-text.js';
+import type { ArmRow } from '../../runtime/learn/shadow/tally.js';
 import { millrace } from '../support/command-line.js';
 import { pluginFiles, writeProject } from '../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
 import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
+import { BUNDLED_ARMS } from '../support/bundled-arms.js';
 
 const FILES: Readonly<Record<string, string>> = {
   'pipelines/search.yaml':
@@ -91,7 +92,7 @@ describeWith('redis-server', 'shadow --follow', function () {
         ...['--project', root, '--ledger', ledger],
       ],
       {
-        env: { REDIS_URL: redis.url, PATH: process.env.PATH ?? '' },
+        env: { REDIS_URL: redis.url, PATH: process.env.PATH ?? '', ...BUNDLED_ARMS },
         stop: done.signal,
         onOutput: (text) => (output += text),
       },

@@ -6,13 +6,14 @@ import { pino } from 'pino';
 import { startService, type RunningService } from '../../runtime/serve/app/serve.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { Arm } from '../../runtime/cli/shadow/arm.js';
-import type { ShadowReport } from '../../runtime/cli/shadow/shadow-text.js';
-import { isInShare } from '../../runtime/cli/shadow/run-arms.js';
+import type { ShadowReport } from '../../runtime/cli/report/shadow-text.js';
+import { isInShare } from '../../runtime/learn/shadow/run-arms.js';
 import { millrace, type CommandResult } from '../support/command-line.js';
 import { pluginFiles, writeProject } from '../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { describeWith } from '../support/needs.js';
 import { until } from '../support/until.js';
+import { BUNDLED_ARMS } from '../support/bundled-arms.js';
 
 const arm = (name: string, use: string): Record<string, string> => ({
   [`pipelines/${name}.yaml`]: `pipeline: ${name}\nrank: product\nlimits: { time: 60s }\ncomponents:\n  - use: ${use}\n`,
@@ -24,6 +25,8 @@ const rule = (name: string, score: string): Record<string, string> =>
     'rule',
     `return { scoring: 'sets', apply(input, ranking) { ${score} return { applied: 0, skipped: 0 }; } };`,
   );
+/** Holds the event loop for ever, without using the CPU. */
+const WAIT = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
 const experiment = (name: string, more: string): string =>
   `experiment: ${name}\npipeline: search\nunit: user\n${more}\n` +
   'arms:\n  control: {}\n  turned: { pipeline: turned }\n';
@@ -41,7 +44,7 @@ const FILES: Readonly<Record<string, string>> = {
   'experiments/quiet.yaml':
     experiment('quiet', 'mode: shadow\nshare: 50%') + '  steep: { params: { w: 2 } }\n',
   ...arm('hangs', 'hang'),
-  ...rule('hang', 'for (;;);'),
+  ...rule('hang', WAIT),
   ...arm('throws', 'throw'),
   ...rule('throw', "throw new Error('no');"),
   ...arm('nans', 'nan'),
@@ -49,7 +52,7 @@ const FILES: Readonly<Record<string, string>> = {
   ...arm('eats', 'eat'),
   ...rule('eat', 'const all = []; for (;;) all.push(new Array(100000).fill(Math.random()));'),
   ...arm('hoards', 'hoard'),
-  ...rule('hoard', 'const all = []; while (all.length < 600) all.push(Buffer.alloc(1 << 20, 1)); for (;;);'),
+  ...rule('hoard', 'const all = []; while (all.length < 600) all.push(Buffer.alloc(1 << 20, 1)); ' + WAIT),
   ...arm('quits', 'quit'),
   ...rule('quit', 'process.exit(1);'),
 };
@@ -104,7 +107,7 @@ describeWith('redis-server', 'shadow arms', function () {
 
   const run = (...args: string[]): Promise<CommandResult> =>
     millrace(['shadow', 'search', '--project', root, '--ledger', join(root, 'ledger'), ...args], {
-      env: { REDIS_URL: redis.url, PATH: process.env.PATH ?? '' },
+      env: { REDIS_URL: redis.url, PATH: process.env.PATH ?? '', ...BUNDLED_ARMS },
     });
 
   /** The rankings of the ledger. */
@@ -152,7 +155,7 @@ describeWith('redis-server', 'shadow arms', function () {
     ).length;
     const { stdout } = await millrace(
       ['shadow', '--experiment', 'quiet', '--json', '--project', root, '--ledger', join(root, 'ledger')],
-      { env: { REDIS_URL: redis.url, PATH: process.env.PATH ?? '' } },
+      { env: { REDIS_URL: redis.url, PATH: process.env.PATH ?? '', ...BUNDLED_ARMS } },
     );
     const own = JSON.parse(stdout) as ShadowReport;
     expect(own).to.deep.include({ experiment: 'quiet', pipeline: 'search', share: 0.5, requests });
@@ -238,8 +241,11 @@ describeWith('redis-server', 'shadow arms', function () {
       params: {},
       flags: { project: root },
     } as const;
-    const one = new Arm(open, { timeoutMs: 60_000, memoryMb: 512 }, { REDIS_URL: redis.url }, (problem) =>
-      warnings.push(problem),
+    const one = new Arm(
+      open,
+      { timeoutMs: 60_000, memoryMb: 512 },
+      { REDIS_URL: redis.url, ...BUNDLED_ARMS },
+      (problem) => warnings.push(problem),
     );
     const { signal } = new AbortController();
     const outcome = (): Promise<unknown> => one.run('r', { candidates: [{ product_id: 'p1' }] }, signal);

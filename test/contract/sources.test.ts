@@ -328,8 +328,10 @@ describeWith('redis-server', 'sources on Redis streams', function () {
     const folder = await writeProject({
       ...files(streams.url),
       'sources/native.yaml': '',
+      'schemas/features/product_stats.yaml':
+        'view: product_stats\nof: [product]\nfeatures: { orders_30d: int }\n',
       ...Object.fromEntries(
-        ['web', 'shop'].map((name) => [`sources/${name}.yaml`, of(`sources/${name}.yaml`)]),
+        ['web', 'shop', 'feature_rows'].map((name) => [`sources/${name}.yaml`, of(`sources/${name}.yaml`)]),
       ),
     });
     try {
@@ -338,11 +340,14 @@ describeWith('redis-server', 'sources on Redis streams', function () {
       process.env.STREAM_URL = streams.url;
       await add('web', of('web').replace('NOW', new Date().toISOString()));
       await add('shop', of('shop'));
+      const [, row = ''] = /XADD feature_rows '\*' view product_stats \\\n {2}row '(.*)'/.exec(page) ?? [];
+      await client.xadd('feature_rows', '*', 'view', 'product_stats', 'row', row);
       const settings = loadSettings({ REDIS_URL: redis.url }, { project: folder });
       const consumes = { consumer: 'one', slows: false };
       app = await createApp(settings, { logger: pino({ level: 'silent' }), consumes });
-      await settled('web', 'shop');
+      await settled('web', 'shop', 'feature_rows');
       expect(await counted(app, 'u1', ['p1'])).to.deep.equal({ p1: 2 });
+      expect(totals('feature_rows')).to.deep.equal({ stored: 1 });
     } finally {
       delete process.env.STREAM_URL;
       await rm(folder, { recursive: true, force: true });

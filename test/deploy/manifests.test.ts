@@ -51,6 +51,25 @@ interface Scaler {
   };
 }
 
+interface JobSpec {
+  readonly podFailurePolicy: {
+    readonly rules: readonly [
+      { readonly onExitCodes: { readonly containerName: string; readonly values: readonly number[] } },
+    ];
+  };
+  readonly template: {
+    readonly metadata: { readonly labels: Json };
+    readonly spec: {
+      readonly restartPolicy: string;
+      readonly securityContext: Json;
+      readonly containers: readonly [
+        Container & { readonly name: string; readonly command: readonly string[] },
+      ];
+      readonly volumes: readonly { readonly name: string }[];
+    };
+  };
+}
+
 const text = readFileSync(repositoryPath('deploy', 'kubernetes', 'millrace.yaml'), 'utf8');
 const documents = parseAllDocuments(text).map((document) => document.toJS() as Json & { kind: string });
 const ofKind = (kind: string): unknown => documents.find((one) => one.kind === kind);
@@ -131,5 +150,55 @@ describe('the Kubernetes manifests', () => {
     ) as { readonly spec: { readonly endpoints: readonly { readonly port: string }[] } };
     const service = ofKind('Service') as { readonly spec: Pick<Container, 'ports'> };
     expect(service.spec.ports.map(({ name }) => name)).to.include(monitor.spec.endpoints[0]?.port);
+  });
+});
+
+describe('the CronJob that trains a model again', () => {
+  const read = (path: string): string => readFileSync(repositoryPath(path), 'utf8');
+  const job = parse(read('deploy/kubernetes/retrain.yaml')) as {
+    readonly spec: { readonly jobTemplate: { readonly spec: JobSpec } };
+  };
+  const { template, podFailurePolicy } = job.spec.jobTemplate.spec;
+  const [container] = template.spec.containers;
+  const script = read('deploy/retrain/retrain.sh');
+
+  it('sets only what the script or Millrace reads, and all that the script needs', () => {
+    const known = Object.values(SETTINGS).map(({ env }) => env);
+    const names = container.env.map(({ name }) => name);
+    for (const name of names)
+      if (!known.includes(name)) expect(script, name).to.match(new RegExp(`\\$\\{?${name}\\b`));
+    const needed = [...script.matchAll(/\$\{(RETRAIN_\w+):\?/g)].map(([, name]) => name);
+    expect(needed).to.have.length(4);
+    expect(names).to.include.members(needed);
+  });
+
+  it('has a page that names every variable of the script', () => {
+    const page = read('docs/retrain.md');
+    const variables = new Set(script.match(/RETRAIN_\w+/g));
+    const rows = [...page.matchAll(/^\| `(RETRAIN_\w+)` +\| ([^|]+) \|/gm)];
+    expect(rows.map(([, name]) => name).sort()).to.deep.equal([...variables].sort());
+    for (const [, name = '', otherwise = ''] of rows) {
+      const [, value] = /^`([^`]+)` *$/.exec(otherwise) ?? [];
+      if (value !== undefined) expect(script).to.contain(`\${${name}:-${value}}`);
+    }
+  });
+
+  it('runs the script of the image, and does not try again what the gate refused', () => {
+    const [command = ''] = container.command;
+    expect(read('Dockerfile')).to.contain(`deploy/retrain/retrain.sh /usr/local/bin/${command}\n`);
+    const [rule] = podFailurePolicy.rules;
+    expect(rule.onExitCodes.containerName).to.equal(container.name);
+    expect(rule.onExitCodes.values.map((code) => `exit ${code}\n`)).to.deep.equal(script.match(/exit 3\n/g));
+    expect(template.spec.restartPolicy).to.equal('Never');
+  });
+
+  it('is let in by the NetworkPolicy, has no rights that it does not need, and mounts each volume', () => {
+    expect(template.metadata.labels).to.include({ 'millrace-client': 'true' });
+    const pod = (ofKind('Deployment') as Deployment).spec.template.spec;
+    expect(template.spec.securityContext).to.deep.equal(pod.securityContext);
+    expect(container.securityContext).to.deep.equal(pod.containers[0].securityContext);
+    expect(container.volumeMounts.map(({ name }) => name)).to.have.members(
+      template.spec.volumes.map(({ name }) => name),
+    );
   });
 });

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { STORE_WARNINGS } from '../../runtime/state/store/store-monitor.js';
 import { startService } from '../../runtime/serve/app/serve.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { registeredMetrics } from '../../scripts/metric-registry.js';
@@ -51,6 +52,14 @@ describe('the alert rules', () => {
       ([, title = '']) => `docs/runbooks.md#${title.toLowerCase().replaceAll(' ', '-')}`,
     );
     for (const { annotations } of rules) expect(anchors).to.include(annotations.runbook);
+  });
+
+  it('have one for each warning of the store', () => {
+    for (const code of Object.keys(STORE_WARNINGS))
+      expect(
+        rules.filter(({ expr }) => expr.includes(`millrace_store_warnings{code="${code}"}`)),
+        code,
+      ).to.have.length(1);
   });
 
   it('have a fault each, which `npm run prove -- alerts` makes', () => {

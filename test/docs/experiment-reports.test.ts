@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { millrace } from '../support/command-line.js';
-import { experimentLedger, exploredLedger } from '../support/experiment-shop.js';
+import { earlierLedger, experimentLedger, exploredLedger } from '../support/experiment-shop.js';
 import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';
 
@@ -38,11 +38,12 @@ describe('docs/experiments/reports.md', () => {
     this.timeout(60_000);
     const blocks = [...page.matchAll(/^```\w+ file=(\S+)\n([\s\S]*?)^```$/gm)];
     const files = Object.fromEntries(blocks.map(([, path = '', text = '']) => [path, text]));
-    expect(Object.keys(files)).to.deep.equal(['experiments/popularity.yaml']);
+    expect(Object.keys(files)).to.deep.equal(['experiments/popularity.yaml', 'orders.csv']);
     return withFiles({ ...FILES, ...files }, async (root) => {
       experimentLedger().write(join(root, 'ledger'));
       experimentLedger(4000, 0.2).write(join(root, 'lossy'));
       exploredLedger(1500).write(join(root, 'explored'));
+      earlierLedger().write(join(root, 'earlier'));
       const products = NEWEST.map((newest, at) => ({ product_id: `p${at + 1}`, number: at + 1, newest }));
       mkdirSync(join(root, 'load'));
       writeFileSync(join(root, 'load/products.jsonl'), products.map((one) => JSON.stringify(one)).join('\n'));
@@ -56,13 +57,13 @@ describe('docs/experiments/reports.md', () => {
       ]);
       expect(loaded.code, loaded.stderr).to.equal(0);
       const commands = [...page.matchAll(/^```console\n\$ millrace (.*)\n([\s\S]*?)^```$/gm)];
-      expect(commands).to.have.length(4);
+      expect(commands).to.have.length(5);
       let written = page;
       for (const [, line = '', output = ''] of commands) {
         const argv = line
           .split(' ')
           .map((word) =>
-            /^(ledger|lossy|explored)$/.test(word) || word.endsWith('.json') ? join(root, word) : word,
+            /^(ledger|lossy|explored|earlier)$|\.(json|csv)$/.test(word) ? join(root, word) : word,
           );
         // The first word of a command can be the name of a folder too.
         const [, ...others] = argv;
@@ -71,6 +72,9 @@ describe('docs/experiments/reports.md', () => {
         if (process.env['UPDATE_GOLDEN'] === '1') written = written.replace(output, () => printed);
         else expect(printed, line).to.equal(output);
       }
+      const outcomes = ['--ledger', join(root, 'ledger'), '--outcomes', join(root, 'orders.csv'), '--json'];
+      const { stdout } = await millrace(['experiments', 'report', 'popularity', ...outcomes, ...store]);
+      expect(JSON.parse(stdout)).to.have.nested.property('feedback.byFile', 3);
       if (written !== page) writeFileSync(PATH, written);
     });
   });

@@ -26,7 +26,7 @@ describe('the npm package', () => {
       'plugins/boost/README.md',
     ]);
     expect(
-      [...files].filter((file) => !file.startsWith('examples/') && /(?<!\.d)\.ts$/.test(file)),
+      [...files].filter((file) => !file.startsWith('docs/examples/') && /(?<!\.d)\.ts$/.test(file)),
     ).to.deep.equal([]);
     const maps = [...files].filter((file) => file.endsWith('.map'));
     expect(maps.length).to.be.greaterThan(10);

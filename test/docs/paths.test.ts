@@ -5,7 +5,7 @@ import { PAGES } from '../support/pages.js';
 import { repositoryPath } from '../support/repository.js';
 
 /** Texts of code that are paths of the repository, or of a wing: `docs/http.md`, `test/torture`, `serve/http/app.ts`. */
-const FOLDERS = 'runtime|plugins|scripts|inspect|site|clients|deploy|test|bench|examples|docs|\\.ci';
+const FOLDERS = 'runtime|plugins|scripts|clients|deploy|test|bench|docs|\\.ci';
 const PATH = new RegExp(`^(?:${FOLDERS})/[\\w./-]+$`);
 const IN_WING = /^(?:ground|project|language|state|request|learn|serve|cli)\/[\w./-]+$/;
 

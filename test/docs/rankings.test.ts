@@ -13,7 +13,15 @@ const FOLDERS: Readonly<Record<string, string>> = {
 
 /** Files that a page does not show, because they matter little there. */
 const MORE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  candidates: {
+    'schemas/entities/product.yaml': 'entity: product\nattributes: { title: string }\n',
+    'schemas/entities/user.yaml': 'entity: user\nattributes: { favourite_brand: string }\n',
+  },
   events: {},
+  fronts: {
+    'schemas/entities/product.yaml':
+      'entity: product\nextends: ProductEntity\nattributes: { number_in_stock: int }\n',
+  },
   models: {
     'schemas/entities/product.yaml':
       'entity: product\nattributes: { title: string, price: float, embedding: vector(3) }\n',

@@ -5,7 +5,7 @@ import { repositoryPath } from '../support/repository.js';
 
 /** What a user reads or runs: pages, examples, templates, messages, scripts and workflows. CHANGELOG.md tells of the past. */
 const WHERE =
-  'README.md CONTRIBUTING.md SECURITY.md Dockerfile docker-compose.yml package.json .ci docs plugins examples clients deploy runtime inspect scripts site pipelines tests schemas';
+  'README.md CONTRIBUTING.md SECURITY.md Dockerfile docker-compose.yml package.json .ci docs plugins clients deploy runtime scripts pipelines tests schemas';
 const READ = /\.(?:md|ts|mjs|js|json|ya?ml|py|toml|html|sh)$|(?:^|\/)(?:Dockerfile|run)$/;
 const SKIPPED = /(?:^|\/)(?:node_modules|dist|build|\.build|package-lock\.json|__pycache__)(?:\/|$)/;
 /** Our packages, which no registry has, and programs whose name at a registry is another package. */

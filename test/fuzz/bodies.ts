@@ -241,7 +241,7 @@ interface Answer {
 /** Damages bodies of requests. Each body gets an answer, never a 5xx, and later requests are answered as before. */
 export const bodies: FuzzTarget = {
   name: 'bodies of requests',
-  quick: 250,
+  quick: 60,
   async open() {
     const root = await writeProject(FILES);
     const logged: string[] = [];

@@ -64,7 +64,7 @@ const written: fc.Arbitrary<string> = fc.oneof(
  */
 export const expressionTexts: FuzzTarget = {
   name: 'expressions',
-  quick: 1500,
+  quick: 400,
   open: () => {
     const cases = fc
       .record({

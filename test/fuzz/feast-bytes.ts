@@ -57,7 +57,7 @@ const FEATURES = [...VIEW.features.values()];
  */
 export const feastBytes: FuzzTarget = {
   name: 'hashes of Feast',
-  quick: 1500,
+  quick: 400,
   open: () => {
     const cases = fc
       .tuple(fc.nat(FIELDS.length - 1), fc.nat(2), byteEdits)
@@ -123,7 +123,7 @@ const REGISTRY = {
 /** Damages dumps of Feast's registry. The files that are generated from a dump can be loaded. */
 export const feastRegistries: FuzzTarget = {
   name: 'registries of Feast',
-  quick: 150,
+  quick: 40,
   open: () => {
     const cases = jsonEdits.map(({ what, apply }) => ({ what, text: apply(REGISTRY) }));
     return Promise.resolve({

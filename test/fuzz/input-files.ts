@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { ValueType } from '../../runtime/ground/api/types.js';
-import { CommandFailure } from '../../runtime/cli/failure.js';
-import { openInput } from '../../runtime/cli/input/open-input.js';
+import { CommandFailure } from '../../runtime/project/config/diagnostics/failure.js';
+import { openInput } from '../../runtime/project/rows/open-input.js';
 import { readAll } from '../support/chunks.js';
 import { always, type FuzzTarget } from './fuzz-target.js';
 import { byteEdits } from './mutate-bytes.js';
@@ -81,7 +81,7 @@ const PARQUET = parquet();
 /** Damages files to load. The reader yields rows, bad rows with a reason, or an error that says why it stopped. */
 export const inputFiles: FuzzTarget = {
   name: 'input files',
-  quick: 600,
+  quick: 150,
   async open() {
     const folder = await mkdtemp(join(tmpdir(), 'millrace-fuzz-'));
     const bytes = fc

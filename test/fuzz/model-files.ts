@@ -156,7 +156,7 @@ const INTERNAL =
 /** Damages model files. Each gives a load error in words, or a model that scores equally in every form. */
 export const modelFiles: FuzzTarget = {
   name: 'model files',
-  quick: 300,
+  quick: 75,
   open: () =>
     Promise.resolve({
       run: always(cases(), async ({ plugin, content }) => {

@@ -28,7 +28,7 @@ function filesOf(project: string): Record<string, string> {
 /** Damages a file of a project. Loading and compiling gives diagnostics with places in its files, or pipelines. */
 export const projectFiles: FuzzTarget = {
   name: 'project files',
-  quick: 60,
+  quick: 15,
   async open() {
     const projects = await Promise.all(
       PROJECTS.map(async (project) => {

@@ -4,7 +4,7 @@ import { plugin } from '../../plugins/open_inference/index.js';
 import type { OutboundHttp } from '../../runtime/ground/api/http-client.js';
 import type { ModelComponent } from '../../runtime/ground/api/component.js';
 import { createComponent, NO_NOTICES } from '../support/create-component.js';
-import { sumOfRows } from '../support/inference.js';
+import { addingServers, sumOfRows } from '../support/inference.js';
 import { compute, FakeStep } from '../support/step-input.js';
 import { always, type FuzzTarget } from './fuzz-target.js';
 import { byteEdits } from './mutate-bytes.js';
@@ -25,7 +25,7 @@ const INTERNAL =
 /** Damages answers of model servers. The step fails with a proper error, or gives finite numbers for every row. */
 export const remoteAnswers: FuzzTarget = {
   name: 'answers of model servers',
-  quick: 500,
+  quick: 125,
   open: () => {
     const right = sumOfRows({ inputs: [{ name: 'features', shape: [3, 1], data: [1, 2, 3] }] });
     const answers = [
@@ -88,6 +88,7 @@ async function created(inputs: object, answer: (path: string) => Buffer): Promis
         Promise.resolve({ status: 200, contentType: 'application/json', body: answer(path) }),
       close: () => Promise.resolve(),
     }),
+    guard: (url) => addingServers.guard(url),
   };
   const options = {
     url: 'http://model',

@@ -17,7 +17,7 @@ const FILES = ['sound', 'values', 'keys', 'secrets', 'broken'].map((name) =>
 /** Damages millrace.yaml. Reading it gives diagnostics with places in the file, or settings. */
 export const settingsFiles: FuzzTarget = {
   name: 'millrace.yaml',
-  quick: 60,
+  quick: 15,
   open: () =>
     Promise.resolve({
       run: always(

@@ -123,7 +123,7 @@ const statsRow = (product_id: string, i: number): object => ({
 /** Damages stored records. Only the values of that record change or become missing; nothing else changes. */
 export const storedRecords: FuzzTarget = {
   name: 'stored records',
-  quick: 400,
+  quick: 100,
   async open() {
     const root = await writeProject(FILES);
     const store = new MemoryStore();

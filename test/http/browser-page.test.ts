@@ -16,7 +16,7 @@ const OTHERS: readonly Readonly<Record<string, string>>[] = [
   { accept: 'text/html;q=0, */*' },
 ];
 /** No key is known. */
-const KEYS: KeyService = { find: () => undefined, warnings: () => [] };
+const KEYS: KeyService = { find: () => undefined, byId: () => undefined, warnings: () => [] };
 
 const linksIn = (html: string): string[] =>
   [...html.matchAll(/href="(\/[^"]*)"/g)].map(([, path = '']) => path);
@@ -33,7 +33,7 @@ describe('a browser', () => {
     expect(linksIn(text)).to.have.members(
       SERVICE_ROUTES.filter(({ title }) => title !== undefined).map(({ path }) => path),
     );
-    expect(linksIn(text)).to.include.members(['/redoc', '/inspect']);
+    expect(linksIn(text)).to.include.members(['/redoc', '/workbench']);
     for (const path of linksIn(text)) expect((await call(app.url + path)).status, path).to.equal(200);
   });
 
@@ -67,7 +67,7 @@ describe('a browser', () => {
     try {
       const home = await call(`${keyed.url}/`, { headers: BROWSER });
       expect(home.status).to.equal(200);
-      expect(linksIn(home.text)).to.have.members(['/inspect', '/readyz']);
+      expect(linksIn(home.text)).to.have.members(['/session', '/workbench', '/readyz']);
       for (const path of ['/other', '/redoc'])
         expect((await call(keyed.url + path, { headers: BROWSER })).status, path).to.equal(401);
       for (const headers of OTHERS.slice(0, 4))

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
+import { request } from 'undici';
 import { createApp } from '../../runtime/serve/app/app.js';
 import type { App } from '../../runtime/serve/app/running-app.js';
 import { createRequestBodies } from '../support/canary-bodies.js';
@@ -93,7 +94,7 @@ const READS: ReadonlySet<string> = new Set([
 const COPIES: ReadonlySet<string> = new Set([
   ...['entities export', 'features export', 'store backup', 'store restore', 'text-stats'],
   ...['entities get', 'features get'],
-  ...['serve', 'dev', 'demo', 'consume', 'features consume', 'features import-feast', 'store repair'],
+  ...['serve', 'dev', 'demo', 'consume', 'features import-feast', 'store repair'],
 ]);
 
 interface Output {
@@ -150,21 +151,21 @@ describeWith('redis-server', 'canaries', function () {
   };
 
   const send = async (
-    method: string,
+    method: 'GET' | 'POST',
     path: string,
     body?: string,
     type = 'application/json',
   ): Promise<Output> => {
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+    const answer = await request(`http://127.0.0.1:${server.port}${path}`, {
       method,
       ...(body === undefined ? {} : { body, headers: { 'content-type': type } }),
     });
-    const text = await response.text();
+    const text = await answer.body.text();
     const [route = ''] = path.split('?');
-    const isRead = response.ok && READS.has(route);
-    const headers = JSON.stringify([...response.headers]);
+    const isRead = answer.statusCode === 200 && READS.has(route);
+    const headers = JSON.stringify(Object.entries(answer.headers));
     return {
-      of: `${method} ${path} ${response.status} ← ${body?.slice(0, 300) ?? ''}`,
+      of: `${method} ${path} ${answer.statusCode} ← ${body?.slice(0, 300) ?? ''}`,
       text: headers + (isRead ? '' : text),
     };
   };
@@ -185,6 +186,7 @@ describeWith('redis-server', 'canaries', function () {
           views: app.config.views,
           eventKinds: app.config.events,
           curationLists: ['campaigns'],
+          counterNames: ['clicked'],
           experimentNames: ['popularity'],
         },
         version: '1',
@@ -290,14 +292,14 @@ describeWith('redis-server', 'canaries', function () {
     const judgments = join(root, 'judgments.csv');
     await writeFile(judgments, 'query,product_id,grade\nq,product-1,2\n');
     const body = join(root, 'body.json');
-    const request = {
+    const ranking = {
       user: USER,
       candidates: [{ product_id: 'product-1', cost: 736459182 }],
       include_events: true,
     };
-    await writeFile(body, JSON.stringify(request));
+    await writeFile(body, JSON.stringify(ranking));
     const wrong = join(root, 'wrong.json');
-    await writeFile(wrong, JSON.stringify({ ...request, user: bad[0] }));
+    await writeFile(wrong, JSON.stringify({ ...ranking, user: bad[0] }));
     const old = `redis://:${PASSWORD}@127.0.0.1:${redis.port}`;
     const client = new Redis(old);
     for (const [i, user] of [USER, ...bad].entries())
@@ -333,6 +335,7 @@ describeWith('redis-server', 'canaries', function () {
       ['settings'],
       ['settings', '--json'],
       ['keys', 'create', 'shop', '--scope', 'rank', '--keys-file', join(root, 'keys.json')],
+      ['keys', 'invite', 'anna', '--role', 'scientist', '--keys-file', join(root, 'keys.json')],
       ['keys', 'list', '--keys-file', join(root, 'keys.json')],
       ['keys', 'revoke', 'shop', '--keys-file', join(root, 'keys.json')],
       ['evaluate', 'search', '--judgments', judgments],
@@ -343,10 +346,11 @@ describeWith('redis-server', 'canaries', function () {
       ['ledger', 'replay'],
       ['ledger', 'compact', '--out', join(root, 'parquet')],
       ['ledger', 'import', csv, '--rejected', join(root, 'rejected.jsonl')],
+      ['feedback', 'load', csv, '--map', 'ga4', '--rejected', join(root, 'told.jsonl')],
       ['dataset', 'build', '--out', join(root, 'data')],
       ['train', 'search:score', '--data', join(root, 'data'), '--out', join(root, 'model.txt')],
     ];
-    const groups = ['entities', 'features', 'store', 'keys', 'ledger', 'dataset'];
+    const groups = ['entities', 'features', 'feedback', 'store', 'keys', 'ledger', 'dataset'];
     const help = await Promise.all(
       ['', ...groups].map((name) => millrace([...(name ? [name] : []), '--help'])),
     );

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { createApp } from '../../runtime/serve/app/app.js';
 import { listen } from '../../runtime/serve/http/listen.js';
+import { ENOUGH } from '../../runtime/project/config/diagnostics/diagnostics.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { writeProject } from '../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
@@ -33,6 +34,10 @@ const BODY = {
   candidates: ['a', 'b', 'c', 'd'].map((product_id, row) => ({ product_id, found: 4 - row })),
   query: { query: 'TV' },
 };
+
+interface Refusal {
+  readonly errors: readonly { readonly pointer: string; readonly code: string }[];
+}
 
 interface Instance {
   readonly url: string;
@@ -139,8 +144,8 @@ for (const store of ['embedded', 'redis'] as const)
         ]);
         expect(await first().order('an old radio')).to.equal('abc');
         const apart = [
-          { ...two[0], until: '2020-01-01' },
-          { ...two[1], from: '2020-01-01' },
+          { ...two[0], until: '2020-01-01T00:00Z' },
+          { ...two[1], from: '2020-01-01T00:00Z' },
         ];
         expect(await put(apart)).to.deep.equal([]);
         expect(await put([])).to.deep.equal([]);
@@ -186,10 +191,21 @@ for (const store of ['embedded', 'redis'] as const)
         };
         const { status, json } = await post(first().url + PUT, wrong);
         expect(status).to.equal(422);
-        const { errors } = json as { errors: { pointer: string; code: string }[] };
+        const { errors } = json as unknown as Refusal;
         expect(errors.map(({ pointer, code }) => [pointer, code])).to.deep.include([
           '/rules/3',
           'wrong_type',
+        ]);
+        const deep = Array.from({ length: 101 }).reduce<unknown>((inner) => [inner], 'a');
+        // Each of the first two rules is read alone.
+        const many = Array.from({ length: 600 }, (_, index) => `product-${index}`);
+        const afterDeep = await post(first().url + PUT, {
+          list: 'campaigns',
+          rules: [{ hide: [deep, ...many] }, { hide: many }, { hide: ['a'] }, { hide: [7] }],
+        });
+        expect((afterDeep.json as unknown as Refusal).errors.map(({ pointer }) => pointer)).to.deep.equal([
+          '/rules/0',
+          '/rules/3',
         ]);
         const unread = await post(first().url + PUT, { ...wrong, rules: wrong.rules.slice(0, 2) });
         expect(JSON.stringify(unread.json)).to.contain('/rules/1').and.to.contain('`reads`');
@@ -198,6 +214,19 @@ for (const store of ['embedded', 'redis'] as const)
         expect(await first().order()).to.equal('bac');
         expect((await post(first().url + PUT, { list: 'campaign', rules: [] })).status).to.equal(404);
         expect((await post(first().url + PUT, { list: 'campaigns' })).status).to.equal(422);
+      });
+
+      it('stops where there are enough errors, in reading and in compiling, and says so', async () => {
+        const put = async (rule: object, count: number): Promise<readonly unknown[]> => {
+          const rules = Array.from({ length: count }, (_, i) => ({ ...rule, when: `f${i}(1)` }));
+          const { json } = await post(first().url + PUT, { list: 'campaigns', rules });
+          const { detail, violation_count: found } = json as { detail: string; violation_count: number };
+          return [found, detail.includes('as far as it was read')];
+        };
+        for (const rule of [{ hide: ['a'] }, { hide: [7] }]) {
+          expect(await put(rule, ENOUGH - 1)).to.deep.equal([ENOUGH - 1, false]);
+          expect(await put(rule, 2 * ENOUGH)).to.deep.equal([ENOUGH, true]);
+        }
       });
 
       it('serves the rules that are stored, whichever of several writes at once came last', async () => {

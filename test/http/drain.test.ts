@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { listen, type HttpServer } from '../../runtime/serve/http/listen.js';
+import { stopAccepting } from '../../runtime/serve/http/drain.js';
+import { listen, portOf, type HttpServer } from '../../runtime/serve/http/listen.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const OPEN = 'Connection: keep-alive';
@@ -147,5 +148,21 @@ describe('draining connections', () => {
     socket.end();
     await closed;
     expect(urls).to.deep.equal([]);
+  });
+});
+
+describe('the end of accepting', () => {
+  it('waits for clients that connect again after an answer of another process', async () => {
+    const server = createServer((socket) => socket.end('served'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const port = portOf(server);
+    const stopped = stopAccepting(server, 500);
+    // By now, an acceptor without this wait has seen many turns without a connection.
+    await pause(50);
+    const client = new Client(port);
+    await stopped;
+    await client.until((text) => text === 'served' || client.error !== undefined);
+    expect(client.error).to.equal(undefined);
+    expect(server.listening).to.equal(false);
   });
 });

@@ -309,6 +309,11 @@ describe('the edge', () => {
       // A link from another page to the reference.
       const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
       expect(await statusOf(local, link, { method: 'GET', path: '/redoc' })).to.equal(200);
+      // An image in another page, whose address is that of a search.
+      const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+      expect((await send(local, { method: 'GET', path: '/redoc', headers: image })).code).to.equal(
+        'foreign_origin',
+      );
     });
   });
 

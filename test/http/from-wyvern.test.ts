@@ -285,11 +285,13 @@ const CHECKS: Readonly<Record<string, (client: Client, url: string) => Promise<v
   'GET /healthcheck while Redis is down': () =>
     withFiles(PROJECT, async (root) => {
       const store = new MemoryStore();
+      let isDown = false;
+      store.ping = () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve());
       const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root });
       const app = await createApp(settings, { store });
       const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
       try {
-        store.ping = () => Promise.reject(new Error('down'));
+        isDown = true;
         const url = `http://127.0.0.1:${server.port}`;
         expect((await call(`${url}/healthcheck`)).json).to.deep.equal({ status: 'OK' });
         expect((await call(`${url}/readyz`)).status).to.equal(503);

@@ -128,6 +128,7 @@ export function fakePipeline(calls: Calls, over: Partial<Pipeline> = {}): Pipeli
     route: '/api/v1/ranking',
     task: 'rank',
     steps: ['title', 'ltr'],
+    fields: [],
     limitMs: 10_000,
     run: (body, context) => {
       calls.bodies.push(body);
@@ -213,6 +214,10 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
     features: { push: record, remove: record },
     feastWrites: { write: record, push: record },
     curation: { put: record, get: record },
+    drafts: {
+      ...{ put: record, get: record, discard: record, publish: record, history: record, undo: record },
+      preview: () => Promise.resolve(new Map()),
+    } as unknown as HttpServices['drafts'],
     experiments: { list: () => ({ experiments: [] }), stop: stopped, resume: stopped },
     scans: { entities: record, features: record },
     online: {
@@ -222,11 +227,28 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
       }),
     },
     forget: { run: () => Promise.resolve({}) },
+    counters: { rebuild: () => Promise.resolve({}) },
+    sessions: {
+      open: async (body) => {
+        await record(body);
+        return {
+          key: { id: 'k', name: 'anna', hash: Buffer.of(), scopes: [], created: 0 },
+          cookie: 'c',
+          until: 0,
+        };
+      },
+      end: () => Promise.resolve(),
+      describe: () => undefined,
+      mustLoad: () => false,
+      load: () => Promise.resolve(),
+      access: () => undefined,
+    },
     feedback: { record: async (body) => ({ answer: await record(body), counts: [] }) },
     store: { ping: () => Promise.resolve() },
     entityTypes: ENTITY_TYPES,
     views: VIEWS,
     curationLists: ['campaigns'],
+    counterNames: ['clicked'],
     experimentNames: ['popularity'],
     eventKinds: DEFAULT_EVENTS,
     logger,

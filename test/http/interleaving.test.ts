@@ -152,7 +152,7 @@ describe('an interleaving over HTTP', () => {
     now += 2 * 3_600_000; // all users are mature
     await rank({ request_id: 'nobody' });
     await service.close();
-    const flags = ['--project', root, '--data-dir', dataDir];
+    const flags = ['--project', root, '--data-dir', dataDir, '--at', new Date(now).toISOString()];
     const { code, stdout, stderr } = await millrace(['experiments', 'report', 'prices', ...flags, '--json']);
     expect([code, stderr]).to.deep.equal([0, '']);
     const { preferences, excluded } = JSON.parse(stdout) as {

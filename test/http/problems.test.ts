@@ -1,15 +1,11 @@
 import { expect } from 'chai';
-import express from 'express';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { ERROR_CODES, type ErrorCode } from '../../runtime/ground/api/error-codes.js';
 import { MillraceError } from '../../runtime/ground/api/errors.js';
-import { Admission, type RouteLoad } from '../../runtime/serve/http/admission/admission.js';
-import { HttpMetrics } from '../../runtime/serve/metrics/http-metrics.js';
-import { answerProblem } from '../../runtime/serve/http/problem.js';
-import { beginRequest } from '../../runtime/serve/http/request-state.js';
-import { post, start, type Answer, type Running } from './harness.js';
+import { createHttpApp } from '../../runtime/serve/http/app.js';
+import { listen } from '../../runtime/serve/http/listen.js';
+import type { GetRoute } from '../../runtime/serve/http/route.js';
+import { fakeServices, post, start, type Answer, type Running } from './harness.js';
 
 const RANKING = '/api/v1/ranking';
 
@@ -111,34 +107,25 @@ describe('problem documents', () => {
   it('cuts an answer short that fails once it has begun, and prints nothing', async () => {
     const lines: string[] = [];
     const logger = pino({}, { write: (line: string) => lines.push(line) });
-    const late = express();
-    const parts = {
-      admission: new Admission(),
-      metrics: new HttpMetrics(),
-      logger,
-      usage: undefined,
-      tracing: undefined,
-      fail: () => undefined,
+    const late: GetRoute = {
+      path: '/late',
+      scope: 'none',
+      method: 'GET',
+      class: 'explain',
+      handler:
+        () =>
+        ({ res }) => {
+          res.write('half');
+          throw new Error('too late');
+        },
     };
-    const load: RouteLoad = { class: 'explain', limitMs: 10_000, serviceMs: 0 };
-    late.use((req, res, next) => {
-      const now = performance.now();
-      beginRequest(parts, req, res, load, now, now);
-      next();
-    });
-    late.get('/late', (_req, res) => {
-      res.write('half');
-      throw new Error('too late');
-    });
-    late.use(answerProblem(logger));
-    const server = late.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const services = fakeServices({ bodies: [], contexts: [] }, logger);
+    const server = await listen(createHttpApp(services, undefined, [late]), { host: '127.0.0.1', port: 0 });
     const printed: unknown[] = [];
     const print = console.error;
     console.error = (...parts: unknown[]) => printed.push(parts);
     try {
-      const { port } = server.address() as AddressInfo;
-      const cut: unknown = await fetch(`http://127.0.0.1:${port}/late`)
+      const cut: unknown = await fetch(`http://127.0.0.1:${server.port}/late`)
         .then((answer) => answer.text())
         .catch((error: unknown) => error);
       expect(cut).to.be.instanceOf(Error);
@@ -148,7 +135,7 @@ describe('problem documents', () => {
       expect(lines[0]).to.include('too late');
     } finally {
       console.error = print;
-      server.close();
+      await server.close(0);
     }
   });
 

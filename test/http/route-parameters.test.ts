@@ -17,7 +17,10 @@ const stats = (path: string): GetRoute => ({
   scope: 'explain',
   method: 'GET',
   class: 'explain',
-  handler: () => (req, res) => sendJson(res, 200, { route: path, ...req.params }),
+  handler:
+    () =>
+    ({ res, params }) =>
+      sendJson(res, 200, { route: path, ...params }),
   operation: () => ({
     operationId: `stats_${path.length}`,
     tags: ['Service'],

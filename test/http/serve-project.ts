@@ -16,9 +16,13 @@ export async function serveProject(
   root: string,
   use: (url: string) => Promise<void>,
   logger?: Logger,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   // A busy machine is no overload.
-  const settings = loadSettings({ LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000' }, { project: root });
+  const settings = loadSettings(
+    { LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000', ...env },
+    { project: root },
+  );
   const app = await createApp(settings, {
     store: new MemoryStore(),
     clock: () => SERVED_AT,

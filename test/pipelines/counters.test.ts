@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import type { FeedbackAnswer } from '../../runtime/serve/feedback/feedback.js';
 import { memoryLedger } from '../support/memory-ledger.js';
+import { MemoryStore } from '../support/memory-store.js';
+import { until } from '../support/until.js';
+import { changeGenerations } from '../../runtime/state/counters/generation-record.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 const MINUTE = 60_000;
@@ -88,6 +91,30 @@ describe('counters in a pipeline', () => {
   afterEach(async () => {
     await project?.close();
     project = undefined;
+  });
+
+  it('have their rebuilt counts for retrievers, also if no step reads them', async () => {
+    const store = new MemoryStore();
+    await changeGenerations(store, 'millrace', 'site', () => ({ serving: 1 }));
+    project = await startProject(
+      {
+        ...FILES,
+        'pipelines/ranking.yaml': `pipeline: ranking
+rank: product
+request: { candidates: {} }
+features: [site]
+retrieve:
+  - { use: words, with: { query: '"lumen"', fields: { product.brand: 1 } }, when: "site:clicks == 1" }
+components:
+  - { use: score, with: { value: 0 } }
+`,
+      },
+      { store },
+    );
+    await project.upload('product', ...PRODUCTS);
+    expect(await project.rank({})).to.deep.equal([]);
+    await send([about('click', 'b')]);
+    await until('the words of the products', async () => (await project?.rank({}))?.length === 2, 8000);
   });
 
   it('count what feedback acknowledges, for the very next ranking', async () => {

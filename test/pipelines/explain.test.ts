@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { explanationText } from '../../runtime/cli/explanation-text.js';
+import { explanationText } from '../../runtime/cli/report/explanation-text.js';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 

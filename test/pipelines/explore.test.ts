@@ -148,7 +148,7 @@ describe('a pipeline that explores', () => {
         return { unit: String(n), above: 1, places: places.sort((a, b) => a.place - b.place) };
       });
       expect(logged).to.have.length(800);
-      const { value, interval, logged: mean } = offPolicyEstimate(logged, 'ips', 'item_position');
+      const { value, interval, logged: mean } = offPolicyEstimate(logged, 'ips', 'item_position', 1);
       // p1 is buried.
       const truth = 10;
       expect(Math.abs(value - truth)).to.be.below(2 * (interval.upper - value));

@@ -6,7 +6,8 @@ import type { OnlineFeatures } from '../../runtime/state/index/online-features.j
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { feastValue, materialise, type FeastRow } from '../support/feast-writer.js';
 import { MemoryStore } from '../support/memory-store.js';
-import { rankedIn, scoresOf, writeProject } from '../support/project.js';
+import { idsOf, rankedIn, scoresOf, writeProject } from '../support/project.js';
+import { until } from '../support/until.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { describeWith } from '../support/needs.js';
 import { rm } from 'node:fs/promises';
@@ -66,6 +67,16 @@ components:
         coalesce(stats:ctr, 100) + 1000 * stats:orders + 0.001 * own:clicks
         + 1000000 * coalesce(user_stats:visits, 9) + liking:score + coalesce(site:factor, 7) * 10000000
         + if(coalesce("red" in stats:words, false), 0.5, 0)
+limits: { time: 10s }
+`,
+  'pipelines/search.yaml': `pipeline: search
+rank: product
+request: { candidates: {}, user: user, query: query }
+features: [user_stats]
+retrieve:
+  - { use: words, with: { query: query.query, fields: { product.brand: 1 } }, when: "user_stats:visits == 4" }
+components:
+  - { use: score, with: { value: 0 } }
 limits: { time: 10s }
 `,
 });
@@ -150,6 +161,17 @@ describeWith('redis-server', 'features in Feast', () => {
       p2: base + 100 + 5000 + 0.003 + 0.5,
       p3: base + 100 + 5000 + 0.003 + 0.25,
     });
+  });
+
+  it('are read for retrievers too, also if no step reads them', async () => {
+    const search = app.pipelines.find(({ name }) => name === 'search');
+    const find = async (user: string): Promise<string[]> => {
+      const body = { user: { user_id: user }, query: { query: 'b1' } };
+      const { answer } = (await search?.run(body, { requestId: 'r' })) ?? {};
+      return answer === undefined ? [] : idsOf(rankedIn(answer));
+    };
+    await until('the words of the products', async () => (await find('1001')).join() === 'p1,p2', 8000);
+    expect(await find('1')).to.deep.equal([]);
   });
 
   it('are missing for ids that do not fit the join key', async () => {

@@ -57,16 +57,16 @@ limits: { time: 1s }
       expect(told[0]?.['held_ms']).to.be.within(4000, 6000);
     });
 
-  it('is told at most once a minute', () => {
+  it('writes at most one line a minute', () => {
     const lines: object[] = [];
     let now = 0;
     const log = new HeldLog({ warn: (fields) => lines.push(fields) }, () => now);
     const step = { as: 'a', use: 'busy' };
     for (let second = 0; second < 90; second++) {
       now = second * 1000;
-      log.tell('p', step, 250);
+      log.report('p', step, 250);
     }
-    log.tell('p', { as: 'b', use: 'busy' }, 101.4);
+    log.report('p', { as: 'b', use: 'busy' }, 101.4);
     const common = { pipeline: 'p', use: 'busy' };
     expect(lines).to.deep.equal([
       { ...common, step: 'a', held_ms: 250 },

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { IdHasher } from '../../runtime/ground/core/id-hasher.js';
 import { cellValue } from '../../runtime/ground/core/cell-value.js';
+import { actsOf } from '../../runtime/project/foreign/listed-feedback.js';
 import { ImportedRecords } from '../../runtime/learn/dataset/import/imported-records.js';
 import { JudgedRecords } from '../../runtime/learn/dataset/judged-records.js';
 import type { ForeignRanking } from '../../runtime/project/foreign/foreign-event.js';
@@ -189,6 +190,7 @@ arms: { control: {}, same: { params: { least: 1 } } }
         hasher: new IdHasher(SALT, new Set(['user'])),
         projectVersion: version,
         convert: cellValue,
+        known: { types: new Set(), views: new Set() },
       });
       const undrawn = FOREIGN.candidates.map(({ id, position, carried, acts }) => ({
         id,
@@ -200,8 +202,10 @@ arms: { control: {}, same: { params: { least: 1 } } }
         FOREIGN,
         { ...FOREIGN, owners: {}, candidates: undrawn },
         { ...FOREIGN, pooled: true },
-      ])
+      ]) {
         expect(await records.addRanking(ranking)).to.equal(undefined);
+        for (const act of actsOf(ranking)) records.addFeedback(act);
+      }
       records.close();
     }),
   'judged queries': (ledger) =>

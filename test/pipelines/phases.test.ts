@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { MillraceError } from '../../runtime/ground/api/errors.js';
+import type { Store } from '../../runtime/state/store/store.js';
+import { MemoryStore } from '../support/memory-store.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 
 /** Phases: steps that see only the best candidates so far (`top:`), and models that read outputs of other models. */
@@ -286,5 +289,253 @@ ${first === 'linear' ? '    with: { weights: { product.price: 1 }, bias: 1 }' : 
     const told = await project.app.pipelines[0]?.explain(body, { requestId: 'r' });
     expect(told?.steps[0]).to.deep.include({ outcome: 'failed', outputs: { score: { failed: 4 } } });
     expect(told?.page[0]?.values['cheap:score']).to.deep.equal({ value: null, status: 'failed' });
+  });
+});
+
+describe('what only steps with `top:` read', () => {
+  const SHOP = {
+    'package.json': '{ "type": "module" }',
+    'schemas/entities/product.yaml': `entity: product
+attributes:
+  title: string
+  tags: list(string)
+  likeness: vector(3)
+  brand: ref(brand)
+  others: list(ref(brand))
+  price: float
+`,
+    'schemas/entities/brand.yaml':
+      'entity: brand\nattributes: { name: string, size: float, maker: ref(maker) }\n',
+    'schemas/entities/maker.yaml': 'entity: maker\nattributes: { size: float, made: list(float) }\n',
+    'schemas/entities/user.yaml': 'entity: user\nattributes: { brand: string, likeness: vector(3) }\n',
+    'curation/main.yaml': 'curation: main\nrules: []\n',
+    'schemas/features/stats.yaml':
+      'view: stats\nof: [product]\nttl: 1h\nfeatures: { ctr: float, kind: string, seen: { type: float, default: 2 } }\n',
+    'schemas/features/of_maker.yaml': 'view: of_maker\nof: [maker]\nfeatures: { sold: float }\n',
+    'schemas/features/pairs.yaml': 'view: pairs\nof: [user, brand]\nfeatures: { clicks: float }\n',
+    ...pluginFiles(
+      'peeks',
+      'feature',
+      `const number = build.need('twice');
+       return { readsRowsOnly: true, outputs: { known: 'number' }, compute(input, output) {
+         globalThis.peeked = [...input.column(number).status.subarray(0, input.count)].filter((one) => one === 0).length;
+       } };`,
+    ),
+  };
+  const PIPELINE = `pipeline: ranking
+rank: product
+request: { candidates: { cheap: float }, user: user, query: query }
+features:
+  - stats
+  - of_maker: of_maker(product.brand.maker)
+  - pairs: pairs(user, product.brand)
+define:
+  twice: 2 * coalesce(product.brand.size, 1)
+  long: norm(product.likeness)
+components:
+  - { use: score, with: { value: product.cheap } }
+  - { use: similarity, as: near, top: 6, with: { vectors: [user.likeness, product.likeness] } }
+  - use: linear
+    as: deep
+    top: 6
+    with:
+      missing: 0
+      weights:
+        stats:ctr: 1
+        stats:seen: 0.5
+        twice: 1
+        near:cosine: 3
+        long: 0.1
+        'if("new" in product.tags, 1, 0)': 2
+        'if(product.brand.name == user.brand, 1, 0)': 4
+        'term_overlap(query.query, product.title)': 1
+        'coalesce(max(product.brand.maker.made), -1)': 1
+        'count(product.others.name)': 0.5
+        'product.cheap * score': 0.1
+  - { use: one_hot, as: kind, top: 6, with: { of: stats:kind, categories: { a: [a], b: [b] } } }
+  - { use: score, with: { value: 'coalesce(deep:score + if(kind:a, 1, 0), score)' } }
+  - { use: peeks, top: 4 }
+  - { use: filter, top: 5, with: { keep: 'product.brand.maker.size > 0' } }
+  - { use: bury, top: 5, with: { where: 'twice > 4' } }
+  - { use: boost, when: 'known(user.brand)', top: 3, with: { add: 'coalesce(pairs:clicks, 0) + coalesce(of_maker:sold, 0)' } }
+  - { use: boost, top: 8, with: { where: 'long > 3', add: 'coalesce(pairs:clicks, 0)' } }
+page: { size: 100, max_size: 1000 }
+`;
+  const USER = { user_id: 'u', likeness: [1, 0, 2] };
+  const peeked = globalThis as { peeked?: number };
+  let project: TestProject | undefined;
+
+  afterEach(async () => {
+    await project?.close();
+    project = undefined;
+  });
+
+  async function start(text = PIPELINE, env = {}, store?: Store): Promise<TestProject> {
+    const now = Date.now();
+    project = await startProject(
+      { ...SHOP, 'pipelines/ranking.yaml': text },
+      { env, ...(store && { store }) },
+    );
+    await project.upload('maker', { maker_id: 'm0', size: 1, made: [1, 5] }, { maker_id: 'm1', size: -1 });
+    await project.upload(
+      'brand',
+      ...[0, 1, 2, 3].map((i) => ({
+        brand_id: `b${i}`,
+        name: `name ${i % 2}`,
+        ...(i === 3 ? {} : { size: i, maker: `m${i}` }),
+      })),
+    );
+    await project.upload(
+      'product',
+      ...Array.from({ length: 40 }, (_, i) => ({
+        product_id: `p${i}`,
+        title: `red lamp ${i % 3}`,
+        tags: i % 2 === 0 ? ['new', `t${i}`] : [],
+        ...(i % 7 === 0 ? {} : { brand: `b${i % 5}`, likeness: [i, -1, 0.1 * i] }),
+        others: i % 3 === 0 ? ['b0', 'b1'] : [],
+      })),
+    );
+    const times = (i: number): object =>
+      i % 4 === 0 ? { event_time: new Date(now - 7_200_000).toISOString() } : {};
+    await project.push(
+      'stats',
+      ...Array.from({ length: 30 }, (_, i) => ({
+        product_id: `p${i}`,
+        ctr: i / 3,
+        kind: 'abc'[i % 3],
+        ...times(i),
+      })),
+    );
+    await project.push('of_maker', { maker_id: 'm0', sold: 3 });
+    await project.push(
+      'pairs',
+      { user_id: 'u', brand_id: 'b1', clicks: 9 },
+      { user_id: 'u', brand_id: 'b2', clicks: 1 },
+    );
+    return project;
+  }
+
+  const bodyOf = (
+    rows: readonly (readonly [id: number, cheap: number, brand?: string | undefined])[],
+    user: object = USER,
+  ) => ({
+    user,
+    query: { query: 'lamp 2' },
+    candidates: rows.map(([id, cheap, brand]) => ({
+      product_id: `p${id}`,
+      cheap,
+      ...(brand === undefined ? {} : { brand: { brand_id: brand, size: 3, maker: 'm0' } }),
+    })),
+  });
+  const forty = Array.from({ length: 40 }, (_, i) => [i, (i * 17) % 40] as const);
+
+  it('is read and computed for their candidates alone', async () => {
+    const { run, app } = await start(PIPELINE, { MILLRACE_RESIDENT_BYTES: '0' });
+    expect(app.pipelines[0]?.describe().reads.map(({ what }) => what)).to.deep.equal([
+      'attributes of product',
+      'attributes of user',
+      'features by product.product_id of the best 6',
+      'attributes of product.brand of the best 6',
+      'attributes of product.others',
+      'features by user.user_id, product.brand of the best 8',
+      'attributes of product.brand.maker of the best 6',
+      'features by product.brand.maker of the best 3',
+    ]);
+    const few = await run(bodyOf(forty));
+    expect(peeked.peeked).to.equal(6);
+    const all = await run({ ...bodyOf(forty), include_events: true });
+    expect(peeked.peeked).to.equal(40);
+    expect(few.ranked).to.deep.equal(all.ranked);
+    const valuesOf = ({ report }: typeof few, view: string): number =>
+      report.featureStatuses.list().reduce((sum, one) => sum + (one.view === view ? one.values : 0), 0);
+    expect([valuesOf(all, 'stats'), valuesOf(all, 'of_maker'), valuesOf(all, 'pairs')]).to.deep.equal([
+      120, 40, 40,
+    ]);
+    expect([valuesOf(few, 'stats'), valuesOf(few, 'of_maker'), valuesOf(few, 'pairs')]).to.deep.equal([
+      18, 0, 8,
+    ]);
+    expect([few.report.keysRead, all.report.keysRead]).to.deep.equal([54, 97]);
+  });
+
+  for (const bytes of ['0', '100000000'])
+    it(`gives the order that it gives if all is computed, with tables of ${bytes} bytes (property)`, async () => {
+      const { run } = await start(PIPELINE, { MILLRACE_RESIDENT_BYTES: bytes });
+      const row = fc.tuple(
+        fc.integer({ min: 0, max: 44 }),
+        fc.integer({ min: -3, max: 3 }),
+        fc.option(fc.constantFrom('b0', 'b1', 'b9'), { nil: undefined }),
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          fc.uniqueArray(row, { minLength: 20, maxLength: 45, selector: ([id]) => id }),
+          fc.constantFrom(USER, { user_id: 'u', brand: 'name 1' }, { user_id: 'v', brand: 'name 0' }),
+          async (rows, user) => {
+            const body = bodyOf(rows, user);
+            const [few, all] = [await run(body), await run({ ...body, include_events: true })];
+            expect(few.ranked).to.deep.equal(all.ranked);
+            expect(few.report.degraded).to.deep.equal(all.report.degraded);
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+
+  it('gives the same order of few candidates, of the fewest that it pays for, and if all are removed before', async () => {
+    const removing = '  - { use: filter, with: { keep: product.cheap < 100 } }\n';
+    const { run } = await start(PIPELINE.replace('components:\n', `components:\n${removing}`));
+    const some = (count: number, cheap = 0) => bodyOf(forty.slice(0, count).map(([id]) => [id, cheap + id]));
+    const cases = [
+      { body: some(0), known: 0 },
+      { body: some(23), known: 23 },
+      { body: some(24), known: 6 },
+      { body: some(40, 100), known: 0 },
+    ];
+    for (const { body, known } of cases) {
+      const few = await run(body);
+      expect(peeked.peeked).to.equal(known);
+      expect(few.ranked).to.deep.equal((await run({ ...body, include_events: true })).ranked);
+    }
+  });
+
+  it('is computed for all if a log has it, or if a list of curation can name it', async () => {
+    const readers = {
+      log: `${PIPELINE}log: { unit: user }\n`,
+      'the names of a log': `${PIPELINE}log: { unit: user, features: [twice] }\n`,
+      curation: PIPELINE.replace('page:', '  - { use: curation, with: { list: main } }\npage:'),
+    };
+    for (const [reader, text] of Object.entries(readers)) {
+      const { run } = await start(text);
+      await run(bodyOf(forty));
+      expect(peeked.peeked, reader).to.equal(40);
+      await project?.close();
+      project = undefined;
+    }
+  });
+
+  it('ends in an unranked answer if the store fails before it is read, as for all other reads', async () => {
+    const store = new (class extends MemoryStore {
+      left = Infinity;
+      override readInto(...given: Parameters<MemoryStore['readInto']>): Promise<void> {
+        if (this.left-- > 0) return super.readInto(...given);
+        return Promise.reject(new MillraceError('store_unavailable', 'the test took it away'));
+      }
+    })();
+    const env = { MILLRACE_RESIDENT: 'off' };
+    const text = PIPELINE.replace('page:', 'on_store_error: unranked\npage:');
+    const { run } = await start(text, env, store);
+    const before = store.reads;
+    const whole = await run(bodyOf(forty));
+    const reads = store.reads - before;
+    expect(whole.report.degraded).to.deep.equal([]);
+    for (let left = 0; left < reads; left++) {
+      store.left = left;
+      const { ranked, report } = await run(bodyOf(forty));
+      expect(report.degraded, `${left}`).to.deep.equal([{ cause: 'unranked', value: 'store_unavailable' }]);
+      expect(ranked.map((one) => [one.candidate_id, one.ranked_score])).to.deep.equal(
+        forty.map(([id]) => [`p${id}`, 0]),
+      );
+    }
+    store.left = Infinity;
+    expect((await run(bodyOf(forty))).ranked).to.deep.equal(whole.ranked);
   });
 });

@@ -2,7 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MillraceError, type Violation } from '../../runtime/ground/api/errors.js';
-import { explanationText } from '../../runtime/cli/explanation-text.js';
+import { IdList } from '../../runtime/ground/core/parse-ids.js';
+import { explanationText } from '../../runtime/cli/report/explanation-text.js';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 import { idsOf, startProject, type TestProject } from '../support/project.js';
 
@@ -139,6 +140,30 @@ describe('a ranking request', () => {
     expect((await violations({ user, candidates: wrong })).map(({ pointer }) => pointer)).to.deep.equal([
       '/candidates/1/price',
     ]);
+  });
+
+  it('takes a list of ids as it takes objects with an id alone', async () => {
+    const outcome = async (candidates: unknown): Promise<unknown> => {
+      const found = await violations({ user, candidates });
+      if (found.length > 0) return found;
+      const { ranked, report } = await project.run({ user, candidates });
+      return [ranked, report.candidates, report.duplicates];
+    };
+    for (const ids of [
+      ['b', 'a'],
+      ['a', 'b', 'a'],
+      ['a'],
+      ['a', 'b', 'c', 'd', 'e', 'f'],
+      Array.from('aaaaaa'),
+    ]) {
+      const isDistinct = new Set(ids).size === ids.length;
+      const expected = await outcome(ids.map((product_id) => ({ product_id })));
+      expect(await outcome(new IdList('product_id', ids, isDistinct)), ids.join()).to.deep.equal(expected);
+      expect(await outcome(new IdList('product_id', ids, false)), ids.join()).to.deep.equal(expected);
+      // An arm that ranks another type finds the objects without its key.
+      const other = await outcome(ids.map((sku) => ({ sku })));
+      expect(await outcome(new IdList('sku', ids, isDistinct)), ids.join()).to.deep.equal(other);
+    }
   });
 
   it('pages over all candidates that were sent, including repeated ones', async () => {

@@ -13,11 +13,18 @@ const RANKING = 'pipelines/ranking.yaml';
 const BRANDS = 'pipelines/brands.yaml';
 
 const CHANGES: readonly Change[] = [
-  ['the weight of BM25 negated', RANKING, 'text:bm25: 1', 'text:bm25: -1'],
+  ['the weight of the match negated', RANKING, ' match: 1', ' match: -1'],
   ['the weight of the overlap negated', RANKING, 'text:overlap: 0.5', 'text:overlap: -0.5'],
   ['the weight of the phrase negated', RANKING, 'text:phrase: 0.3', 'text:phrase: -0.3'],
   ['the weight of the phrase removed', RANKING, '        text:phrase: 0.3\n', ''],
-  ['the weight of the upstream score negated', RANKING, 'upstream: 0.3', 'upstream: -0.3'],
+  ['the score of the search engine ignored', RANKING, '3 * log1p(max(product.search_score, 0))', 'text:bm25'],
+  ['no match without a search engine', RANKING, ', text:bm25)', ', 0)'],
+  [
+    'no logarithm of the search engine',
+    RANKING,
+    '3 * log1p(max(product.search_score, 0))',
+    'product.search_score',
+  ],
   ['the weight of the popularity negated', RANKING, 'popularity: 0.1', 'popularity: -0.1'],
   ['the weight of the popularity ten times as large', RANKING, 'popularity: 0.1', 'popularity: 1'],
   ['the weight of the clicks negated', RANKING, 'product_stats:ctr_30d: 1', 'product_stats:ctr_30d: -1'],
@@ -25,12 +32,6 @@ const CHANGES: readonly Change[] = [
   ['the weight of the stars removed', RANKING, '        stars: 0.1\n', ''],
   ['the sign of the stars flipped', RANKING, 'product.rating - 3', '3 - product.rating'],
   ['another middle of the stars', RANKING, 'product.rating - 3', 'product.rating - 2'],
-  [
-    'the condition of the upstream score inverted',
-    RANKING,
-    'if(product.search_score > 0',
-    'if(product.search_score < 0',
-  ],
   ['no logarithm of the orders', RANKING, 'log1p(product_stats:orders_30d)', 'product_stats:orders_30d'],
   ['another default of missing values', RANKING, 'missing: 0', 'missing: absent'],
   ['a default of 1 for missing values', RANKING, 'missing: 0', 'missing: 1'],

@@ -1,10 +1,11 @@
 import { Random } from '../../runtime/ground/core/random.js';
-import { alwaysFactor, effectOf } from '../../runtime/learn/evaluation/effect.js';
+import { adjusted, adjustmentOf } from '../../runtime/learn/evaluation/adjustment.js';
+import { alwaysFactor, effectOf, type Effect } from '../../runtime/learn/evaluation/effect.js';
 import { REWARDS } from '../../runtime/learn/off-policy/estimate.js';
 import { UnitMoments } from '../../runtime/learn/evaluation/unit-moments.js';
 import { drawContexts, examinationError, offPolicyCoverage } from './experiments/drawn-logs.js';
 import { costOf, type Cost } from './experiments/interleaving.js';
-import { clicksPerRequest, revenue, type Population } from './experiments/populations.js';
+import { ADJUSTED, clicksPerRequest, revenue, type Population } from './experiments/populations.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
 
 /** The seeds are fixed, so that nobody can choose the runs that look best. */
@@ -17,6 +18,10 @@ const SEEDS = {
   contexts: 20261206,
   logs: 20261207,
   swaps: 20261208,
+  past: 20261209,
+  adjustedEqual: 20261210,
+  adjustedKnown: 20261211,
+  adjustedPeeks: 20261212,
 };
 /** The units of an arm. */
 const UNITS = 1000;
@@ -38,6 +43,7 @@ const BOUNDS = {
     rejected: [0.043, 0.057],
     covered: [0.943, 0.957],
     always: 0.945,
+    adjusted: { simulations: 10_000, past: 1_000_000, covered: [0.94, 0.96], always: 0.95 },
     logs: 1000,
     valued: [0.93, 0.97],
   },
@@ -46,6 +52,7 @@ const BOUNDS = {
     rejected: [0.034, 0.066],
     covered: [0.934, 0.966],
     always: 0.94,
+    adjusted: { simulations: 500, past: 200_000, covered: [0.92, 0.98], always: 0.95 },
     logs: 300,
     valued: [0.91, 0.985],
   },
@@ -66,14 +73,15 @@ function prove({ short }: ProofOptions): Promise<ProofResult> {
     if (!(value >= low && value <= high)) missed.push(`${what}: ${value}, expected ${low} to ${high}`);
   };
   const rows = POPULATIONS.map((population) => {
-    const rejected = 1 - coverage(population, 0, SEEDS.equal, bounds.simulations);
+    const rejected = 1 - coverage(population, 0, SEEDS.equal, bounds.simulations).covered;
     within(`A/A rejections, ${population.name}`, rejected, bounds.rejected[0], bounds.rejected[1]);
-    const covered = coverage(population, LIFT, SEEDS.known, bounds.simulations);
+    const { covered } = coverage(population, LIFT, SEEDS.known, bounds.simulations);
     within(`coverage, ${population.name}`, covered, bounds.covered[0], bounds.covered[1]);
     const always = coverageOfPeeks(population, LIFT, SEEDS.peeks, bounds.simulations);
     within(`coverage at every peek, ${population.name}`, always.always, bounds.always, 1);
     return `| ${population.name} | ${[rejected, covered, always.always, always.fixed].map(percent).join(' | ')} |`;
   });
+  const adjustedRows = ADJUSTED.map((population) => adjustedRow(population, bounds, within));
   const widths = [500, HORIZON, 100_000, 1_000_000].map((units) => ({
     units,
     ratio: alwaysFactor(units) / 1.96,
@@ -106,6 +114,13 @@ function prove({ short }: ProofOptions): Promise<ProofResult> {
   const markdown = [
     markdownOf(bounds.simulations, rows, widths, mean, most, costs),
     '',
+    `${number(bounds.adjusted.simulations)} simulated experiments with \`adjust\`. ρ is the correlation with the past, from ${number(bounds.adjusted.past)} other units.`,
+    'The variance is that of the adjusted effect divided by that of the raw effect, and should be 1 − ρ²:',
+    '',
+    `| metric | 1 − ρ² | variance | A/A: rejected | true effect: covered | always-valid: covered at all ${HORIZON / BETWEEN_PEEKS} peeks |`,
+    '| ------ | -----: | -------: | ------------: | -------------------: | -------------------------------------: |',
+    ...adjustedRows,
+    '',
     `${number(bounds.logs)} simulated logs of ${number(PAGES_OF_LOG)} pages that were drawn by Plackett-Luce; the value of another ranking by SNIPS:`,
     '',
     '| reward | covered |',
@@ -117,21 +132,62 @@ function prove({ short }: ProofOptions): Promise<ProofResult> {
   return Promise.resolve({ markdown, missed });
 }
 
-/** The share of experiments whose fixed interval contains the true difference. */
-function coverage(population: Population, lift: number, seed: number, simulations: number): number {
+/** Simulates experiments whose units have a past, with the effect that is adjusted by it. */
+function adjustedRow(
+  population: Population,
+  { adjusted: bounds }: (typeof BOUNDS)['full' | 'short'],
+  within: (what: string, value: number, low: number, high: number) => void,
+): string {
+  const { name } = population;
+  const { simulations } = bounds;
+  const everybody = new UnitMoments();
+  const random = new Random(SEEDS.past);
+  for (let unit = 0; unit < bounds.past; unit++) population.draw(random, 0, everybody);
+  const expected = 1 - adjustmentOf([everybody]).correlation ** 2;
+  const equal = coverage(population, 0, SEEDS.adjustedEqual, simulations, adjustedEffect);
+  within(`A/A coverage, adjusted ${name}`, equal.covered, bounds.covered[0], bounds.covered[1]);
+  within(`variance, adjusted ${name}, in (1 − ρ²) of the raw one`, equal.variance / expected, 0.98, 1.02);
+  const { covered } = coverage(population, LIFT, SEEDS.adjustedKnown, simulations, adjustedEffect);
+  within(`coverage, adjusted ${name}`, covered, bounds.covered[0], bounds.covered[1]);
+  const peeks = coverageOfPeeks(population, LIFT, SEEDS.adjustedPeeks, simulations, adjustedEffect);
+  within(`coverage at every peek, adjusted ${name}`, peeks.always, bounds.always, 1);
+  const shares = [expected, equal.variance].map((share) => share.toFixed(4));
+  return `| ${[name, ...shares, ...[1 - equal.covered, covered, peeks.always].map(percent)].join(' | ')} |`;
+}
+
+type EffectOf = (arm: UnitMoments, control: UnitMoments) => Effect;
+
+function adjustedEffect(arm: UnitMoments, control: UnitMoments): Effect {
+  const adjustment = adjustmentOf([arm, control]);
+  return effectOf(adjusted(arm, adjustment), adjusted(control, adjustment));
+}
+
+/**
+ * The share of experiments whose fixed interval contains the true difference, and the squared standard error of the
+ * difference as a share of that of the difference of the metrics.
+ */
+function coverage(
+  population: Population,
+  lift: number,
+  seed: number,
+  simulations: number,
+  effect: EffectOf = effectOf,
+): { readonly covered: number; readonly variance: number } {
   const random = new Random(seed);
   const truth = population.truth(lift) - population.truth(0);
-  let covered = 0;
+  let [covered, variance, raw] = [0, 0, 0];
   for (let i = 0; i < simulations; i++) {
     const [control, arm] = [new UnitMoments(), new UnitMoments()];
     for (let unit = 0; unit < UNITS; unit++) {
       population.draw(random, 0, control);
       population.draw(random, lift, arm);
     }
-    const { fixed } = effectOf(arm, control);
+    const { fixed, standardError } = effect(arm, control);
     if (fixed.lower <= truth && truth <= fixed.upper) covered += 1;
+    variance += standardError ** 2;
+    raw += arm.variance + control.variance;
   }
-  return covered / simulations;
+  return { covered: covered / simulations, variance: variance / raw };
 }
 
 /** The share of experiments whose intervals contain the true difference at every peek: the always-valid and the fixed. */
@@ -140,6 +196,7 @@ function coverageOfPeeks(
   lift: number,
   seed: number,
   simulations: number,
+  effectBy: EffectOf = effectOf,
 ): { readonly always: number; readonly fixed: number } {
   const random = new Random(seed);
   const truth = population.truth(lift) - population.truth(0);
@@ -151,7 +208,7 @@ function coverageOfPeeks(
       population.draw(random, 0, control);
       population.draw(random, lift, arm);
       if (units % BETWEEN_PEEKS !== 0) continue;
-      const effect = effectOf(arm, control);
+      const effect = effectBy(arm, control);
       // An interval without a variance says nothing, so it does not exclude the truth.
       if (!(effect.standardError > 0)) continue;
       alwaysHolds &&= effect.always.lower <= truth && truth <= effect.always.upper;

@@ -50,7 +50,7 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
       if (!(seen.p > LEAST_P)) missed.push(`${name}: p ${seen.p}`);
       const errors = marginalErrors(pages);
       if (!(errors < MOST_ERRORS)) missed.push(`${name}: a marginal is ${errors} standard errors off`);
-      const { value, interval, logged } = offPolicyEstimate(pages, 'ips', 'item_position');
+      const { value, interval, logged } = offPolicyEstimate(pages, 'ips', 'item_position', 1);
       const truth = valueOf(count);
       const off = (1.96 * Math.abs(value - truth)) / (interval.upper - value);
       if (!(off < MOST_ERRORS)) missed.push(`${name}: IPS is ${off} standard errors off`);

@@ -1,7 +1,8 @@
-import { checkGate, FEWEST_QUERIES, parseGates } from '../../runtime/cli/judge/gates.js';
+import { checkGate, FEWEST_QUERIES, parseGates } from '../../runtime/learn/judge/gates.js';
 import { parseMetric, type Metric } from '../../runtime/learn/evaluation/metric-names.js';
 import {
   evaluate,
+  MeasuredQueries,
   type EvaluationReport,
   type QueryRankings,
 } from '../../runtime/learn/evaluation/report.js';
@@ -163,7 +164,11 @@ function judge(trials: number, rankingsOf: (trial: number) => readonly QueryRank
 }
 
 function reportOf(rankings: readonly QueryRankings[]): EvaluationReport {
-  return evaluate(rankings, [metric()], { ...METRIC_OPTIONS, empty: 'skip', seed: 0 });
+  const metrics = [metric()];
+  const options = { ...METRIC_OPTIONS, empty: 'skip' } as const;
+  const measured = new MeasuredQueries(rankings.length, metrics, options, true);
+  for (const [at, one] of rankings.entries()) measured.measure(at, one);
+  return evaluate(measured, 0);
 }
 
 function metric(): Metric {

@@ -1,5 +1,6 @@
 import { alerts } from './alerts.js';
 import { bodies } from './bodies.js';
+import { drafts } from './drafts.js';
 import { experiments } from './experiments.js';
 import { exploration } from './exploration.js';
 import { counters } from './counters.js';
@@ -7,10 +8,12 @@ import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
 import { gates } from './gates.js';
+import { imports } from './imports.js';
 import { ledger } from './ledger.js';
 import { loop, loopLightGbm } from './loop.js';
 import type { Proof } from './proof.js';
 import { replay } from './replay.js';
+import { retrieval } from './retrieval.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
 import { shadow } from './shadow.js';
@@ -43,6 +46,7 @@ export const PROOFS: readonly Proof[] = [
   forget,
   counters,
   sources,
+  imports,
   gates,
   experiments,
   exploration,
@@ -50,5 +54,7 @@ export const PROOFS: readonly Proof[] = [
   loop,
   loopLightGbm,
   replay,
+  retrieval,
+  drafts,
   start,
 ];

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { pipeline } from 'node:stream/promises';
 import { createWriteStream } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { findChromium } from '../support/needs.js';
 import { repositoryPath } from '../support/repository.js';
 import { installStep, outputPattern, runShellSteps, shellSteps } from '../support/documented-shell.js';
 import { startProcess } from '../support/service-process.js';
@@ -172,7 +174,9 @@ async function transcript(
   );
   expected(`it takes ${seconds.toFixed(0)} s`, seconds < MOST_SECONDS, gate);
 
-  const status = await ask(installed, shop);
+  const [address] = /\/workbench\?\S+/.exec(init.stdout) ?? [];
+  expected('init prints no address of a search', address !== undefined, init);
+  const status = await ask(installed, shop, address ?? '/workbench');
   if (status !== 'ok') missed.push(`${one.name}: ${status}`);
   const products = /loaded ([\d,]+) products/.exec(init.stdout)?.[1] ?? '?';
   const outOfFold = /out of fold: (.*), delta/.exec(tuned.stdout)?.[1] ?? '?';
@@ -189,8 +193,12 @@ async function transcript(
   return { bin: installed, row: `| ${cells.join(' | ')} |`, missed };
 }
 
-/** Serves the project and ranks over HTTP without naming a candidate. @returns what is wrong, or `ok` */
-async function ask(bin: string, shop: string): Promise<string> {
+/**
+ * Serves the project, ranks over HTTP without naming a candidate, and opens a search in a browser.
+ * @param address of the search, as `init` prints it
+ * @returns what is wrong, or `ok`
+ */
+async function ask(bin: string, shop: string, address: string): Promise<string> {
   const service = await startProcess(
     ['--project', shop, '--port', '0'],
     { MILLRACE_INDEX_CANDIDATES: '20000' },
@@ -205,10 +213,34 @@ async function ask(bin: string, shop: string): Promise<string> {
     const page = await fetch(`${service.url}/redoc`);
     if (!answer.ok || ranked.length !== 5)
       return `the service answered ${answer.status}: ${text.slice(0, 200)}`;
-    return page.ok ? 'ok' : `/redoc answered ${page.status}`;
+    return page.ok ? await look(service.url + address) : `/redoc answered ${page.status}`;
   } finally {
     service.child.kill('SIGTERM');
     await service.ended;
+  }
+}
+
+/** Opens the page of a search in Chromium, if there is one, and looks for the card of a product. */
+async function look(address: string): Promise<string> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) return 'ok';
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    const page = await browser.newPage();
+    await page.goto(address);
+    const titles = page.locator('.card h3');
+    const shown = await titles
+      .first()
+      .waitFor()
+      .then(
+        () => titles.allInnerTexts(),
+        () => [],
+      );
+    console.log(`${address}: ${shown.length} cards, the first: ${shown[0] ?? 'none'}`);
+    if (shown.length > 0) return 'ok';
+    return `${address} shows no card: ${await page.locator('main').innerText()}`;
+  } finally {
+    await browser.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { BadRow, InputRow, RowChunk } from '../../runtime/cli/input/rows.js';
+import type { BadRow, InputRow, RowChunk } from '../../runtime/project/rows/rows.js';
 
 /** Yields bytes like a file stream, `size` at a time. */
 export async function* inChunks(text: string | Buffer, size = Infinity): AsyncGenerator<Buffer> {

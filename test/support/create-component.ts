@@ -1,6 +1,7 @@
 import type { OutboundHttp } from '../../runtime/ground/api/http-client.js';
 import type { BuildContext } from '../../runtime/ground/api/build-context.js';
-import type { Component, WarmNotices } from '../../runtime/ground/api/component.js';
+import type { Component } from '../../runtime/ground/api/component.js';
+import type { WarmNotices } from '../../runtime/ground/api/component-life.js';
 import type { Plugin } from '../../runtime/ground/api/plugin.js';
 import type { Input } from '../../runtime/ground/api/input.js';
 import { DEFAULT_EVENTS, eventNumbers } from '../../runtime/project/config/project/load-events.js';
@@ -36,6 +37,10 @@ export function createComponent(
     needColumn: find,
     eventKinds: eventNumbers(DEFAULT_EVENTS),
     needCuration: ({ list }) => ({ list }),
+    needEntities: (wanted) => {
+      const keeper = wanted.open();
+      return { keeper: () => keeper, lag: () => undefined, filter: () => undefined };
+    },
     needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by?.text ?? ':' }),
     trees: treeEngine,
     http,

@@ -3,14 +3,16 @@ import { DAY, HOUR, MINUTE, START } from './made-ledger.js';
 import { MadeExperiment } from './made-experiment.js';
 
 /**
- * A ledger of the experiment `popularity`: users who look for four days, and buy. Arm `popular` sells more, and takes
- * longer. The numbers depend only on the seed.
+ * A ledger of the experiment `popularity`: users who look for four days, and buy. Most of them bought before. Arm `popular`
+ * sells more, and takes longer. The numbers depend only on the seed.
  * @param lost the share of the users of `popular` that the log lacks
  */
 export function experimentLedger(users = 4000, lost = 0): MadeExperiment {
   const random = new Random(23);
+  const past = new Random(24);
   const ledger = new MadeExperiment();
   for (let user = 0; user < users; user++) {
+    let spent = 0;
     const arm = random.chance(0.5) ? 'popular' : 'control';
     const first = START + Math.floor((user / users) * 4 * DAY);
     const requests = random.between(1, 3);
@@ -29,8 +31,15 @@ export function experimentLedger(users = 4000, lost = 0): MadeExperiment {
       });
       if (!random.chance(arm === 'popular' ? 0.22 : 0.16)) continue;
       const revenue = random.between(5, 60);
+      // What the arm adds is not of the past.
+      if (arm === 'control' || past.chance(0.16 / 0.22)) spent += revenue;
       ledger.act({ event: 'order', subject: 'p1', time: time + 20 * MINUTE, request, revenue });
     }
+    // Those who buy now mostly bought as much before.
+    const before = past.chance(0.7) ? spent : past.chance(0.2) ? past.between(5, 60) : 0;
+    const was = first - past.between(1, 13) * DAY;
+    if (before > 0)
+      ledger.act({ event: 'order', subject: 'p1', time: was, user: `u${user}`, revenue: before });
     if (user % 40 === 0)
       ledger.request({
         request: `nobody-${user}`,
@@ -40,7 +49,33 @@ export function experimentLedger(users = 4000, lost = 0): MadeExperiment {
         excluded: 'no_unit',
       });
   }
-  return ledger.act({ event: 'click', subject: 'p1', time: START + 12 * DAY, user: 'u1' });
+  return ledger
+    .act({ event: 'click', subject: 'p1', time: START - 14 * DAY, user: 'u1' })
+    .act({ event: 'click', subject: 'p1', time: START + 12 * DAY, user: 'u1' });
+}
+
+/** A ledger of the pipeline `search` before an experiment: 40 days, with 100 new users a day who often come again. */
+export function earlierLedger(): MadeExperiment {
+  const random = new Random(25);
+  const ledger = new MadeExperiment();
+  for (let user = 0; user < 4000; user++) {
+    const [first, buys] = [START - 40 * DAY + Math.floor((user / 100) * DAY), random.next() ** 2];
+    for (let visit = 0; visit < 6; visit++) {
+      const time = first + visit * 6 * DAY;
+      const request = `u${user}-${visit}`;
+      if (time >= START) break;
+      ledger.request({ request, time, user: `u${user}` });
+      if (random.chance(buys))
+        ledger.act({
+          event: 'order',
+          subject: 'p1',
+          time: time + HOUR,
+          request,
+          revenue: random.between(5, 60),
+        });
+    }
+  }
+  return ledger;
 }
 
 /** Five products in the order of their numbers, by what users click on them. */

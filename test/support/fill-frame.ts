@@ -1,3 +1,4 @@
+import type { Column } from '../../runtime/ground/api/columns.js';
 import { atOnce } from '../../runtime/ground/core/pieces.js';
 import { compileProject } from '../../runtime/serve/app/project/compile-project.js';
 import type { Plan } from '../../runtime/request/compile/plan.js';
@@ -26,6 +27,8 @@ export async function planOf(root: string): Promise<Plan> {
 export interface Filled {
   /** `[status, value]` of each row, by column name. */
   readonly cells: Readonly<Record<string, readonly (readonly [number, unknown])[]>>;
+  /** The texts that have a code, each with the text that the code names. */
+  readonly coded: readonly { readonly text: string | undefined; readonly named: string | undefined }[];
   readonly roundTrips: number;
   readonly keysRead: number;
 }
@@ -55,12 +58,25 @@ export async function fillFrame(
     options.onHydrated?.();
     await fetchFeatures(plan, frame, pending, reads);
     const cells = cellsOf(plan, frame);
+    const coded = frame.columns.flatMap((column) => codedOf(column, frame.count));
     plan.frames.release(frame);
-    return { cells, roundTrips: batch.roundTrips, keysRead: batch.keysRead };
+    return { cells, coded, roundTrips: batch.roundTrips, keysRead: batch.keysRead };
   } finally {
     resident?.end();
     deadline.end();
   }
+}
+
+/** The texts of a column that have codes, each with the text that its code names. */
+function codedOf(column: Column, count: number): Filled['coded'] {
+  if (column.kind !== 'text' && column.kind !== 'texts') return [];
+  const { codes = [], dictionary } = column;
+  const values = column.kind === 'texts' ? column.values : column.values.slice(0, column.stride * count || 1);
+  if (dictionary === undefined) return [];
+  return values.flatMap((text, at) => {
+    const code = codes[at] ?? -1;
+    return code < 0 ? [] : [{ text, named: dictionary.texts[code] }];
+  });
 }
 
 function cellsOf(plan: Plan, frame: Frame): Filled['cells'] {

@@ -35,15 +35,34 @@ function valueOf(value: unknown): number {
   return typeof value === 'string' ? value.length : Number(value);
 }
 
-/** Model servers in this process. The server at every address adds numbers. */
+const FOUND = {
+  status: 200,
+  fields: ['id', 'score', 'likeness'].map((name) => ({ name, dataTypeID: 701 })),
+  rows: [
+    ['p1', '2', '0.5'],
+    ['p2', null, '0.25'],
+  ],
+};
+
+/** Model servers in this process. The server at every address adds numbers; it is not ready to describe its model. */
 export const addingServers: OutboundHttp = {
   open: () => ({
-    request: ({ body = '' }) =>
-      Promise.resolve({
-        status: 200,
-        contentType: 'application/json',
-        body: Buffer.from(JSON.stringify(sumOfRows(JSON.parse(body.toString()) as InferenceBody))),
-      }),
+    request: ({ method, body = '' }) => {
+      const contentType = 'application/json';
+      if (method === 'GET') return Promise.resolve({ status: 503, contentType, body: Buffer.from('{}') });
+      const sent = JSON.parse(body.toString()) as Partial<InferenceBody>;
+      // A search engine that finds the same for every query.
+      const sums =
+        sent.inputs === undefined
+          ? {
+              hits: { hits: [{ _id: 'p1', _score: 2 }, { _id: 'p2' }] },
+              results: [{ hits: [{ document: { id: 'p1' }, text_match: 2 }, { document: { id: 'p2' } }] }],
+            }
+          : sumOfRows(sent as InferenceBody);
+      return Promise.resolve({ status: 200, contentType, body: Buffer.from(JSON.stringify(sums)) });
+    },
     close: () => Promise.resolve(),
   }),
+  // A database that finds the same for every statement.
+  guard: () => ({ run: () => Promise.resolve(FOUND as never) }),
 };

@@ -1,13 +1,12 @@
 import { sink as file } from '../../plugins/file/index.js';
 import { PluginSink } from '../../runtime/state/ledger/plugin-sink.js';
 import { RunningLedger } from '../../runtime/state/ledger/ledger.js';
+import { RECORD_KINDS, type RecordKind } from '../../runtime/ground/api/ledger.js';
 import {
-  RECORD_KINDS,
   recordSchema,
   type ColumnType,
   type JsonObject,
   type RecordColumn,
-  type RecordKind,
   type RowGroup,
 } from '../../runtime/state/ledger/record-schema.js';
 import type { RecordWriter } from '../../runtime/state/ledger/record-writer.js';

@@ -1,4 +1,4 @@
-import { xxh32 } from '../../runtime/cli/import-wyvern/xxh32.js';
+import { xxh32 } from '../../runtime/state/wyvern/xxh32.js';
 
 /** A frame with one stored block, as a compressor writes it for what it cannot make smaller. */
 export function lz4(text: string): Buffer {

@@ -7,6 +7,7 @@ import {
 } from '../../runtime/state/ledger/experiment-columns.js';
 import {
   recordSchema,
+  type JsonObject,
   type RecordColumn,
   type RecordSchema,
 } from '../../runtime/state/ledger/record-schema.js';
@@ -60,30 +61,37 @@ const column = (
 ): RecordColumn => ({ name, is, rows, type, nullable });
 
 /** The columns of a service that are read of experiments, and those that experiments add. */
-const RANKING = recordSchema(
-  'ranking',
-  [
-    column('request_id', 'text'),
-    column('time', 'time'),
-    column('status', 'text'),
-    column('degraded', 'texts'),
-    column('sent', 'int32'),
-    column('share', 'float64'),
-    column('ms', 'float64'),
-    column('entities', 'texts'),
-    ...EXPERIMENT_FIELDS.map(([name, type]) => column(name, type)),
-    column('candidate_id', 'text', 'candidate'),
-    column('sent_at', 'int32', 'candidate'),
-    column('place', 'int32', 'candidate'),
-    column('weight', 'float64', 'candidate'),
-    column('on_page', 'bool', 'candidate'),
-    column(TEAM_FIELD[0], TEAM_FIELD[1], 'candidate', true),
-    ...EXPLORE_FIELDS.map(([name, type, nullable]: readonly [string, RecordColumn['type'], string?]) =>
-      column(name, type, 'candidate', nullable !== undefined),
-    ),
-  ],
-  { pipeline: 'search', pipeline_version: 'v1', candidate_type: 'product', log: { unit: 'user' } },
-);
+const rankingSchema = (experiments: JsonObject): RecordSchema =>
+  recordSchema(
+    'ranking',
+    [
+      column('request_id', 'text'),
+      column('time', 'time'),
+      column('status', 'text'),
+      column('degraded', 'texts'),
+      column('sent', 'int32'),
+      column('share', 'float64'),
+      column('ms', 'float64'),
+      column('entities', 'texts'),
+      ...EXPERIMENT_FIELDS.map(([name, type]) => column(name, type)),
+      column('candidate_id', 'text', 'candidate'),
+      column('sent_at', 'int32', 'candidate'),
+      column('place', 'int32', 'candidate'),
+      column('weight', 'float64', 'candidate'),
+      column('on_page', 'bool', 'candidate'),
+      column(TEAM_FIELD[0], TEAM_FIELD[1], 'candidate', true),
+      ...EXPLORE_FIELDS.map(([name, type, nullable]: readonly [string, RecordColumn['type'], string?]) =>
+        column(name, type, 'candidate', nullable !== undefined),
+      ),
+    ],
+    {
+      pipeline: 'search',
+      pipeline_version: 'v1',
+      candidate_type: 'product',
+      log: { unit: 'user' },
+      experiments,
+    },
+  );
 
 const FEEDBACK = recordSchema(
   'feedback',
@@ -103,16 +111,23 @@ const FEEDBACK = recordSchema(
 
 /** A ledger of experiments and explored rankings that a test writes by hand. */
 export class MadeExperiment {
-  readonly #frames: Uint8Array[] = [schemaFrame(RANKING), schemaFrame(FEEDBACK)];
+  readonly #ranking: RecordSchema;
+  readonly #frames: Uint8Array[];
   readonly #writer = new RecordWriter();
   #sequence = 0;
+
+  /** @param experiments what the schema says of them */
+  constructor(experiments: JsonObject = {}) {
+    this.#ranking = rankingSchema(experiments);
+    this.#frames = [schemaFrame(this.#ranking), schemaFrame(FEEDBACK)];
+  }
 
   request(made: MadeExposure): this {
     const { shown = [{ id: 'p1' }], experiment } = made;
     const one = (value: string): { values: string[]; offsets: number[] } =>
       experiment === undefined ? { values: [], offsets: [0, 0] } : { values: [value], offsets: [0, 1] };
     const entities = made.user === undefined ? [] : [`user=${made.user}`];
-    this.#record(RANKING, made.time, shown.length, (w) => {
+    this.#record(this.#ranking, made.time, shown.length, (w) => {
       w.text(made.request);
       w.time(made.time);
       w.text(made.status ?? 'ok');

@@ -13,9 +13,11 @@ export interface Mistake {
   readonly params?: string;
   readonly define?: string;
   readonly log?: string;
+  readonly retrieve?: string;
+  readonly merge?: string;
 }
 
-const pipeline = ({ features, params, define, components, log }: Mistake): string =>
+const pipeline = ({ features, params, define, components, log, retrieve, merge }: Mistake): string =>
   [
     'pipeline: ranking',
     'rank: product',
@@ -23,6 +25,8 @@ const pipeline = ({ features, params, define, components, log }: Mistake): strin
     ...(features === undefined ? [] : [`features: ${features}`]),
     ...(params === undefined ? [] : [`params: ${params}`]),
     ...(define === undefined ? [] : [`define: ${define}`]),
+    ...(retrieve === undefined ? [] : [`retrieve: ${retrieve}`]),
+    ...(merge === undefined ? [] : [`merge: ${merge}`]),
     'components:',
     components,
     ...(log === undefined ? [] : [`log: ${log}`]),

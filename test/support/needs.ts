@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { findKafka } from './kafka-broker.js';
 import { findOnnxRuntime } from './onnx-runtime.js';
@@ -28,6 +28,7 @@ export const NEEDS = {
   },
   openssl: program('openssl', 'openssl', 'openssl'),
   promtool: program('promtool', 'prometheus', 'prometheus'),
+  PostgreSQL: { isThere: () => findPostgres() !== undefined, how: 'apt-get install postgresql', inCi: true },
   git: program('git', 'git', 'git'),
   bash: program('bash', 'bash', 'bash'),
   curl: program('curl', 'curl', 'curl'),
@@ -100,6 +101,14 @@ export function findProgram(name: string): string | undefined {
 /** The path of Chromium: CHROMIUM, or `chromium` on PATH. */
 export function findChromium(): string | undefined {
   return process.env.CHROMIUM ?? findProgram('chromium');
+}
+
+/** The folder with the programs of the newest PostgreSQL that Debian's packages installed. */
+export function findPostgres(): string | undefined {
+  if (findProgram('pg_ctlcluster') === undefined) return undefined;
+  const folder = '/usr/lib/postgresql';
+  const [newest] = readdirSync(folder).sort((a, b) => Number(b) - Number(a));
+  return newest === undefined ? undefined : join(folder, newest, 'bin');
 }
 
 const found = new Map<Need, boolean>();

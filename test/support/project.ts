@@ -37,14 +37,25 @@ export async function writeProject(files: Readonly<Record<string, string | Uint8
   return root;
 }
 
-/** Creates a plugin of the project, without options, from the text of its `create`. */
-export const pluginFiles = (name: string, kind: string, create: string): Record<string, string> => ({
-  [`plugins/${name}/options.schema.json`]:
-    '{ "type": "object", "additionalProperties": false, "properties": {} }',
-  [`plugins/${name}/index.js`]: `import { definePlugin, Status } from 'millrace/api';
-export const plugin = definePlugin({ name: '${name}', kind: '${kind}', summary: 'A test.', options: { type: 'object', additionalProperties: false, properties: {} }, create(options, build) { ${create} } });
+/**
+ * Creates a plugin of the project from the text of its `create`.
+ * @param properties the JSON Schemas of its options, all of which are required
+ */
+export function pluginFiles(
+  name: string,
+  kind: string,
+  create: string,
+  properties: Readonly<Record<string, object>> = {},
+): Record<string, string> {
+  const required = Object.keys(properties);
+  const options = JSON.stringify({ type: 'object', additionalProperties: false, properties, required });
+  return {
+    [`plugins/${name}/options.schema.json`]: options,
+    [`plugins/${name}/index.js`]: `import { definePlugin, isKnown, Status } from 'millrace/api';
+export const plugin = definePlugin({ name: '${name}', kind: '${kind}', summary: 'A test.', options: ${options}, create(options, build) { ${create} } });
 `,
-});
+  };
+}
 
 /** Starts a project from files. The clock, settings, logger and store can be replaced. */
 export async function startProject(

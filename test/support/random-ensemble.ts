@@ -19,7 +19,7 @@ export interface EnsembleShape {
   /** Grows level by level like XGBoost, if the number of leaves is a power of two. */
   readonly balanced?: boolean;
   /** The number of features of every leaf, for linear leaves. */
-  readonly linear?: number;
+  readonly linear?: number | undefined;
 }
 
 /** Generates numbers in [0, 1). The same seed gives the same numbers (mulberry32). */

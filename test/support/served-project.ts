@@ -2,6 +2,8 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
+import { keysFileOf } from '../../runtime/serve/access/exposure.js';
+import { ServedKeys } from '../../runtime/serve/access/served-keys.js';
 import { createApp } from '../../runtime/serve/app/app.js';
 import type { App } from '../../runtime/serve/app/running-app.js';
 import { listen } from '../../runtime/serve/http/listen.js';
@@ -50,9 +52,11 @@ export async function serveFiles(
   const root = await writeProject(files);
   const log: LogLine[] = [];
   const logger = pino({ level: 'info' }, { write: (text) => void log.push(JSON.parse(text) as LogLine) });
-  const settings = loadSettings({ REDIS_URL: redisUrl, ...env }, { project: root });
+  const settings = loadSettings({ REDIS_URL: redisUrl, MILLRACE_WARM_UP_MS: '0', ...env }, { project: root });
   const store = redisUrl === undefined ? { store: new MemoryStore() } : {};
-  const app = await createApp(settings, { ...store, logger, records: true });
+  const keysFile = keysFileOf(settings);
+  const keys = keysFile === undefined ? undefined : await ServedKeys.open(keysFile);
+  const app = await createApp(settings, { ...store, logger, keys, records: true });
   const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${server.port}`;
   return {

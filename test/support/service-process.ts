@@ -39,7 +39,7 @@ export class ServiceFailed extends Error {
 
 /**
  * Starts `millrace serve` with these arguments, and resolves once it listens.
- * @param env the whole environment, but for PATH
+ * @param env the whole environment, but for PATH; by default there is no warm-up, which would slow the tests down
  * @throws ServiceFailed if it ends before that
  */
 export async function startProcess(
@@ -48,7 +48,7 @@ export async function startProcess(
   bin = BIN,
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [bin, 'serve', ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, MILLRACE_WARM_UP_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = (): void => void child.kill('SIGKILL');

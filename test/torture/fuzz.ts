@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed);
 /** Cases, of those in the quick form. */
-const times = Number(values.times ?? (values.short ? 10 : 100));
+const times = Number(values.times ?? (values.short ? 40 : 400));
 /** Of resident memory, for all kinds after one another. */
 const MOST_MEMORY = 1024 * 1024 * 1024;
 /** A case that takes so long hangs; the process can say so only from another thread. */

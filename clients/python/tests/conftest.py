@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -108,3 +110,63 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def client(service: Service) -> Iterator[Millrace]:
     with Millrace(service.url) as one:
         yield one
+
+
+@pytest.fixture(scope="session")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with 40 judged queries; the score of a product is its price."""
+    folder = write_project(tmp_path_factory.mktemp("judged"))
+    (folder / "pipelines/other.yaml").write_text(
+        "pipeline: other\nrank: product\nrequest: { candidates: {}, query: optional(query) }\n"
+        "components:\n  - use: score\n    with: { value: 'round(product.price / 20)' }\n"
+    )
+    chance = Random(5)
+    products = [{"product_id": f"p{n}", "price": chance.randrange(100)} for n in range(60)]
+    (folder / "products.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in products))
+    with (folder / "judgments.csv").open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["query", "product_id", "grade", "season"])
+        for query in range(40):
+            for product in chance.sample(products, 12):
+                grade = chance.choice([0, 0, 0, 1, 2, 3])
+                lines.writerow([f"q{query}", product["product_id"], grade, ("summer", "winter", "")[query % 3]])
+    run_millrace("entities", "load", "product", "products.jsonl", folder=folder)
+    return folder
+
+
+EXPERIMENT = {
+    **FILES,
+    "pipelines/search.yaml": """pipeline: search
+rank: product
+request: { candidates: {}, user: optional(user) }
+params: { w_price: 0.3 }
+components:
+  - use: score
+    with: { value: w_price * product.price }
+log: { unit: user }
+""",
+    "experiments/cheap.yaml": """experiment: cheap
+pipeline: search
+unit: user
+arms: { control: {}, cheap: { params: { w_price: -0.3 } } }
+metrics:
+  primary: { event: click, value: any, within: 1ms }
+  secondary: [{ event: click, within: 1ms }]
+  guard: [failed]
+""",
+}
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What `millrace experiments report --json` prints of 40 users."""
+    folder = write_project(tmp_path_factory.mktemp("experiment"), EXPERIMENT)
+    running = Service(folder)
+    with Millrace(running.url) as client:
+        for user in range(40):
+            client.rank(
+                [{"product_id": "p1", "price": 1}, {"product_id": "p2", "price": 2}], user={"user_id": f"u{user}"},
+                pipeline="search",
+            )  # fmt: skip
+    running.stop()
+    return run_millrace("experiments", "report", "cheap", "--json", folder=folder)

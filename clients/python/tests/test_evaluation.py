@@ -3,36 +3,20 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from random import Random
 
 import pytest
-from conftest import run_millrace, write_project
+from conftest import run_millrace
 
-from millrace import evaluate
-from millrace.statistics import _resampled_means, bootstrap_interval, randomisation_test
+from millrace import evaluate, load_evaluation
+from millrace.statistics import (
+    _resampled_means,
+    _signed_sums,
+    _student_quantile,
+    bootstrap_interval,
+    randomisation_test,
+)
 
 METRICS = ("ndcg@10", "ndcg@3", "map", "mrr@5", "precision@3", "recall@3", "err@10", "judged@5")
-
-
-@pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with 40 judged queries; the score of a product is its price."""
-    folder = write_project(tmp_path_factory.mktemp("judged"))
-    (folder / "pipelines/other.yaml").write_text(
-        "pipeline: other\nrank: product\nrequest: { candidates: {}, query: optional(query) }\n"
-        "components:\n  - use: score\n    with: { value: 'round(product.price / 20)' }\n"
-    )
-    chance = Random(5)
-    products = [{"product_id": f"p{n}", "price": chance.randrange(100)} for n in range(60)]
-    (folder / "products.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in products))
-    with (folder / "judgments.csv").open("w", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(["query", "product_id", "grade"])
-        for query in range(40):
-            for product in chance.sample(products, 12):
-                lines.writerow([f"q{query}", product["product_id"], chance.choice([0, 0, 0, 1, 2, 3])])
-    run_millrace("entities", "load", "product", "products.jsonl", folder=folder)
-    return folder
 
 
 @pytest.mark.parametrize("gain", ["exp2", "linear"])
@@ -40,7 +24,7 @@ def test_equals_millrace_evaluate(judged: Path, gain: str) -> None:
     told = json.loads(
         run_millrace(
             "evaluate", "search", "--judgments", "judgments.csv", "--against", "other", "--gain", gain,
-            "--shuffles", "0", "--metrics", ",".join(METRICS), "--json", folder=judged,
+            "--shuffles", "0", "--metrics", ",".join(METRICS), "--slice", "season", "--json", folder=judged,
         )
     )  # fmt: skip
     rows = list(csv.DictReader((judged / "judgments.csv").open()))
@@ -53,35 +37,69 @@ def test_equals_millrace_evaluate(judged: Path, gain: str) -> None:
         "grade": [float(row["grade"]) for row in rows],
         "score": [prices[row["product_id"]] for row in rows],
         "other": [float(int(prices[row["product_id"]] / 20 + 0.5)) for row in rows],
+        "season": [row["season"] for row in rows],
     }
     own = evaluate(
         table,
         against="other",
         query="query",
         grade="grade",
+        slice="season",
         metrics=METRICS,
         gain="exp2" if gain == "exp2" else "linear",
     )
-    for one in told["metrics"]:
-        result = own[one["metric"]]
-        assert result.queries == one["queries"]
-        assert result.mean == pytest.approx(one["mean"], abs=1e-12)
-        assert [result.interval.lower, result.interval.upper] == pytest.approx([one["lower"], one["upper"]], abs=1e-12)
-        assert result.delta is not None
-        delta = one["delta"]
-        assert result.delta.mean == pytest.approx(delta["mean"], abs=1e-12)
-        assert [result.delta.interval.lower, result.delta.interval.upper] == pytest.approx(
-            [delta["lower"], delta["upper"]], abs=1e-12
-        )
-        assert result.delta.p == pytest.approx(delta["p"], abs=1e-12)
+    loaded = load_evaluation(told)
+    assert loaded.slice == own.slice == "season"
+    assert loaded.by_slice["slice"] == ["(none)", "summer", "winter"]
+    for of in ("table", "by_slice", "by_query"):
+        expected, found = getattr(loaded, of).columns, getattr(own, of).columns
+        assert list(found) == list(expected)
+        for name, column in expected.items():
+            numbers = all(one is None or isinstance(one, (int, float)) for one in column)
+            assert found[name] == (pytest.approx(column, abs=1e-12) if numbers else column), (of, name)
+    assert None not in own.by_slice["corrected_p"]
+    with pytest.raises(ValueError, match="this is not what `millrace evaluate --json` prints"):
+        load_evaluation({"arms": []})
+
+
+def test_has_the_quantiles_of_the_table_of_the_service() -> None:
+    lines = (Path(__file__).parent / "student-t.tsv").read_text(encoding="utf-8").splitlines()
+    for degrees, value in (line.split("\t") for line in lines):
+        assert -_student_quantile(0.025, int(degrees)) == pytest.approx(float(value), rel=1e-13), degrees
+
+
+def test_gives_an_evaluation_as_tables() -> None:
+    table = {"request_id": ["a", "a", "b", "b"], "label": [0, 1, 1, 0], "score": [1, 2, 2, 1], "other": [2, 1, 2, 1]}
+    plain = evaluate(table, metrics=["mrr"])
+    assert plain.table["delta"] == [None]
+    compared = evaluate(table, against="other", metrics=["mrr"])
+    assert (compared.table["mean"], compared.table["baseline"], compared.table["delta"]) == ([1.0], [0.75], [0.25])
+    assert compared.by_query.columns == {"query": ["a", "b"], "mrr": [1.0, 1.0], "baseline:mrr": [0.5, 1.0]}
+    assert len(compared.by_slice) == 0
+
+
+def test_refuses_a_query_in_two_slices() -> None:
+    table = {"request_id": ["a", "a"], "label": [0, 1], "score": [1, 2], "device": ["phone", None]}
+    with pytest.raises(ValueError, match=r"the query a is in two slices, '\(none\)' and 'phone'"):
+        evaluate(table, slice="device")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_evaluates_the_frames_of_each_library(library: str) -> None:
+    module = pytest.importorskip(library)
+    columns = {"request_id": ["a", "a", "b", "b"], "label": [0, 1, None, 2], "score": [1.0, 2.0, 2.0, None]}
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    assert evaluate(frame).table == evaluate(columns).table
 
 
 def test_draws_the_same_numbers_with_and_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numpy")
     values = [0.1, 0.7, 0.3, 0.0, 1.0, 0.25]
-    drawn = _resampled_means(values, 1000, 7)
+    drawn, signed = _resampled_means(values, 1000, 7), _signed_sums(values, 1000, 7)
     monkeypatch.setattr("millrace.statistics._resampled_by_numpy", _without_numpy)
+    monkeypatch.setattr("millrace.statistics._signed_by_numpy", _without_numpy)
     assert _resampled_means(values, 1000, 7) == drawn
+    assert _signed_sums(values, 1000, 7) == signed
 
 
 def _without_numpy(*_: object) -> list[float]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -61,7 +62,9 @@ def test_reads_parquet_and_csv_alike(tmp_path: Path) -> None:
     parquet = data.train
     assert list(data.features) == ["product.price", "stats:ctr", "product.brand"]
     (folder / "train.parquet").unlink()
-    csv = load_dataset(folder).train
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        csv = load_dataset(folder).train
     assert csv["product.price"].tolist() == parquet["product.price"].tolist()
     assert csv["request_id"].tolist() == parquet["request_id"].tolist()
     assert (
@@ -97,18 +100,35 @@ def test_trains_saves_and_scores(tmp_path: Path) -> None:
     assert again.predict(frame).tolist() == expected.tolist()
 
 
-def test_weighs_clicked_rows_by_place(tmp_path: Path) -> None:
+def test_corrects_the_bias_of_places(tmp_path: Path) -> None:
     data = load_dataset(write_data_set(tmp_path))
     plain = train(data, rounds=5, early_stopping=0, threads=1)
     assert plain.card["rounds_chosen_by"] == "option"
     assert plain.card["positions"]["method"] == "none"
+    fixed = train(data, early_stopping=0, threads=1)
+    assert fixed.card["rounds"] == 100
+    own = train(data, debias="library", threads=1)
+    assert own.card["positions"]["method"] == "library"
+    # Its hold-out has the bias, so it cannot tell when to stop.
+    assert (own.card["rounds"], own.card["rounds_chosen_by"]) == (100, "option")
+    assert own.predict(data.holdout).tolist() != fixed.predict(data.holdout).tolist()
     weighed = train(data, rounds=5, threads=1, propensities=[1, 0.5, 0.01], clip=4)
-    assert weighed.card["positions"]["method"] == "inverse_propensity"
+    assert weighed.card["positions"]["method"] == "offset"
     assert weighed.predict(data.holdout).tolist() != plain.predict(data.holdout).tolist()
     assert weighed.holdout is not None and "dcg@10 weighted by propensity" in weighed.holdout.metrics
     assert train(data, rounds=5, debias="none", propensities=[1.0]).card["positions"]["method"] == "none"
     with pytest.raises(DataSetError, match="a propensity is more than 0"):
         train(data, propensities=[1.0, 0.0])
+
+
+@pytest.mark.parametrize("lib", ["lightgbm", "xgboost"])
+def test_is_the_model_without_correction_if_users_look_at_all_places_alike(tmp_path: Path, lib: Library) -> None:
+    pytest.importorskip(lib)
+    data = load_dataset(write_data_set(tmp_path))
+    options: dict[str, Any] = {"lib": lib, "columns": ["stats:ctr"], "rounds": 5, "early_stopping": 0, "threads": 1}
+    plain = train(data, **options).predict(data.holdout)
+    alike = train(data, **options, propensities=[1.0]).predict(data.holdout)
+    assert alike == pytest.approx(plain, abs=1e-6)
 
 
 @pytest.mark.parametrize("lib", ["lightgbm", "xgboost"])
@@ -127,13 +147,14 @@ def test_measures_equal_scores_in_no_order(tmp_path: Path, lib: Library) -> None
         assert one.delta is not None and one.delta.baseline == 1
 
 
-def test_stops_xgboost_where_weighted_clicks_are_matched_best(tmp_path: Path) -> None:
+def test_stops_xgboost_where_weighted_clicks_are_matched_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("xgboost")
+    monkeypatch.setattr("millrace.libraries._FEWEST_CLICKS", 1)
     data = load_dataset(write_data_set(tmp_path, requests=400))
     options: dict[str, Any] = {"lib": "xgboost", "threads": 1, "rounds": 60}
     # Clicks on the last place count most. The NDCG of the library does not know it.
     weighed = train(data, **options, early_stopping=60, propensities=[1, 1, 1, 1, 1, 1, 0.02], clip=50)
-    assert weighed.card["positions"]["method"] == "lambdarank_unbiased"
+    assert weighed.card["positions"]["method"] == "offset"
     assert weighed.card["positions"]["propensities"][-1] == 0.02
     assert weighed.card["weights"] == "all rows weigh the same"
     name = "dcg@10 weighted by propensity"
@@ -145,7 +166,9 @@ def test_stops_xgboost_where_weighted_clicks_are_matched_best(tmp_path: Path) ->
         assert other.holdout[name].mean <= best + 1e-9
     plain = train(data, **options, early_stopping=60)
     assert plain.holdout is not None and name not in plain.holdout.metrics
-    assert "the hold-out has the bias" in plain.card["positions"]["reason"]
+    unbiased = train(data, **options, debias="library")
+    assert unbiased.card["parameters"]["lambdarank_unbiased"] is True
+    assert "does not decide when to stop" in unbiased.card["positions"]["reason"]
     with pytest.raises(DataSetError, match="a propensity is more than 0"):
         train(data, **options, propensities=[1.0, 0.0])
 

@@ -39,6 +39,13 @@ export interface RunOptions extends CallOptions {
   readonly runId?: string;
 }
 
+/** Options of an explanation. */
+export interface ExplainOptions extends RunOptions {
+  readonly contributions?: boolean;
+  /** A candidate, and the place from 1 that it should have. */
+  readonly lift?: { readonly id: string; readonly to: number };
+}
+
 /** An answer of a pipeline. */
 export interface Run<A> {
   readonly answer: A;
@@ -121,13 +128,21 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
     return this.#run(pipeline, '', request as Json, options);
   }
 
-  /** Why an answer of a pipeline is as it is: every value with its status, and what each step did. */
+  /**
+   * Why an answer of a pipeline is as it is: every value with its status, and what each step did; with `contributions`, also
+   * how each score came to be, and with `lift` which changes of its values lift a candidate to a place.
+   */
   async explain<N extends Name<P['rank']> | Name<P['score']>>(
     pipeline: N,
     request: AnyRequest<P['rank'], N> | AnyRequest<P['score'], N>,
-    options: RunOptions = {},
+    { contributions = false, lift, ...options }: ExplainOptions = {},
   ): Promise<Json> {
-    return (await this.#run<Json>(pipeline, '/explain', request as Json, options)).answer;
+    const asked = new URLSearchParams({
+      ...(contributions ? { contributions: 'true' } : {}),
+      ...(lift === undefined ? {} : { lift: lift.id, to: String(lift.to) }),
+    });
+    const suffix = `/explain${asked.size === 0 ? '' : `?${asked.toString()}`}`;
+    return (await this.#run<Json>(pipeline, suffix, request as Json, options)).answer;
   }
 
   // Entities

@@ -1,4 +1,11 @@
-export { Millrace, type ClientOptions, type Ranking, type Run, type RunOptions } from './client.js';
+export {
+  Millrace,
+  type ClientOptions,
+  type ExplainOptions,
+  type Ranking,
+  type Run,
+  type RunOptions,
+} from './client.js';
 export { ConnectionFailed, MillraceError, Problem, type ProblemDocument, type Violation } from './errors.js';
 export type * from './project.js';
 export type { CallOptions } from './transport.js';

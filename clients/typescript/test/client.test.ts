@@ -96,6 +96,10 @@ describe('the client, against the service,', () => {
     assert.equal(event?.run_id, 'run-1');
     const told = await client.explain('search', { candidates });
     assert.equal((told['candidates'] as { sent: number }).sent, 5);
+    const { page } = await client.explain('search', { candidates }, { contributions: true });
+    assert.equal((page as { contributions: { of: string }[] }[])[0]?.contributions[0]?.of, 'score');
+    const { lifts } = await client.explain('search', { candidates }, { lift: { id: 'r1', to: 2 } });
+    assert.equal((lifts as { candidate_id: string }).candidate_id, 'r1');
   });
 
   it('makes a request id, and ranks page after page under it', async () => {

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { pino, type Logger } from 'pino';
 import type { SourceDefinition } from '../../project/config/model/sources.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { AS_WORD, didYouMean } from '../../ground/core/nearest.js';
 import { describeError } from '../../ground/core/describe-error.js';
 import { compileProject, ProjectInvalidError } from '../../serve/app/project/compile-project.js';
 import { createApp } from '../../serve/app/app.js';
@@ -13,7 +13,7 @@ import { checkService } from '../consume/check-service.js';
 import { reportUntilStopped } from '../consume/run-sources.js';
 import { overHttp } from '../consume/source-targets.js';
 import { settingsOf, tellStrayErrors, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { openService, type TargetFlags } from '../load/open-target.js';
 import { addTargetFlags } from '../setting-flags.js';
 
@@ -115,9 +115,8 @@ function chosen(
     throw new CommandFailure(`${project} has no sources`, 'write one with millrace new source NAME');
   for (const name of names) {
     if (known.includes(name)) continue;
-    const guess = nearest(name, known);
     throw new UsageError(
-      `there is no source ${name} in ${project}; ${guess === undefined ? `there are ${known.join(', ')}` : `did you mean ${guess}?`}`,
+      `there is no source ${name} in ${project}; ${didYouMean(name, known, AS_WORD) ?? `there are ${known.join(', ')}`}`,
     );
   }
   return names.length === 0 ? known : names;

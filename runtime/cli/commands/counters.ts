@@ -1,18 +1,19 @@
+import { count } from '../../ground/core/count.js';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { MillraceError } from '../../ground/api/errors.js';
 import { openEngine } from '../../serve/app/container/store-engines.js';
 import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
 import { loadSchemas } from '../../project/config/project/load-project.js';
-import { nearest } from '../../ground/core/nearest.js';
-import { rebuildCounter } from '../../serve/feedback/rebuild-counter.js';
+import { didYouMean } from '../../ground/core/nearest.js';
+import { hiddenTypes, rebuildCounter } from '../../serve/feedback/rebuild-counter.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { LayoutRegistry } from '../../state/store/layout-registry.js';
 import { StoreMonitor } from '../../state/store/store-monitor.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
-import { checkLedger } from '../ledger-folder.js';
-import { withCount } from '../load/progress.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { checkLedger } from '../../state/ledger/ledger-folder.js';
+import { withCount } from '../../ground/core/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
@@ -34,21 +35,17 @@ async function run(context: CliContext, name: string, flags: Flags): Promise<voi
   if (config === undefined) throw new ProjectInvalidError(diagnostics);
   const counter = config.counters.get(name);
   if (counter === undefined) {
-    const guess = nearest(name, config.counters.keys());
     const others =
       config.counters.size === 0
         ? '`millrace new counter NAME` makes one'
         : `the counters are ${[...config.counters.keys()].join(', ')}`;
     throw new CommandFailure(
       `there is no counter \`${name}\``,
-      guess === undefined ? others : `did you mean \`${guess}\`?`,
+      didYouMean(name, config.counters.keys()) ?? others,
     );
   }
-  const distinct = [...counter.features.values()].flatMap(({ value }) =>
-    value.kind === 'distinct' ? [value.of] : [],
-  );
   // A user whom the ledger has as a hash would be another one than the user of new feedback.
-  const hidden = [...new Set([...counter.of, ...distinct])].filter((type) => settings.hashIds.has(type));
+  const hidden = hiddenTypes(counter, settings.hashIds);
   if (hidden.length > 0)
     throw new CommandFailure(
       `the ledger has hashes instead of the ids of ${hidden.join(', ')}`,
@@ -92,8 +89,4 @@ async function run(context: CliContext, name: string, flags: Flags): Promise<voi
   } finally {
     await store.close();
   }
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
 }

@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { buildDataSet, type BuiltDataSet } from '../../learn/dataset/build-data-set.js';
 import { workFolder } from '../../learn/dataset/data-set-files.js';
-import { duckDbSql } from '../../learn/dataset/duckdb-sql.js';
+import { joinSql, type SqlView } from '../../learn/dataset/join-sql.js';
+import { SQL_DIALECTS } from '../../learn/dataset/sql-dialects.js';
 import {
   DEFAULT_WINDOW,
   MILLION,
@@ -19,18 +20,25 @@ import {
   type Examined,
   type Split,
 } from '../../learn/dataset/options.js';
+import { groupBy } from '../../ground/core/group-by.js';
+import { didYouMean } from '../../ground/core/nearest.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import { loadProject } from '../../project/config/project/load-project.js';
+import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
+import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
 import { DataSetProblem } from '../../learn/dataset/problem.js';
 import { DATA_FORMATS, type DataFormat } from '../../learn/dataset/table-files.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { checkLedger } from '../ledger-folder.js';
-import { dataSetText } from '../dataset/data-set-text.js';
+import { checkLedger } from '../../state/ledger/ledger-folder.js';
+import { dataSetText } from '../report/data-set-text.js';
 import { buildJudged } from '../dataset/judged-data-set.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { parseColumns, type Columns } from '../judge/judgment-columns.js';
-import { JUDGMENT_FORMATS, type JudgmentFormat } from '../judge/read-judgments.js';
-import { startProgress } from '../load/progress.js';
-import { removeOnSignal } from '../scratch-folder.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { parseColumns, type Columns } from '../../learn/judge/judgment-columns.js';
+import { JUDGMENT_FORMATS, type JudgmentFormat } from '../../learn/judge/read-judgments.js';
+import { startProgress } from '../../ground/core/progress.js';
+import { removeOnSignal } from '../../ground/core/scratch-folder.js';
+import type { ValueType } from '../../ground/api/types.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
@@ -50,8 +58,9 @@ interface Flags extends SettingFlags {
   readonly since?: number;
   readonly until?: number;
   readonly add: readonly AddedFeature[];
+  readonly today?: ReadonlySet<string>;
   readonly format: DataFormat;
-  readonly sql?: 'duckdb';
+  readonly sql?: keyof typeof SQL_DIALECTS;
   readonly json?: boolean;
 }
 
@@ -66,10 +75,16 @@ const OF_LEDGER = [
   'since',
   'until',
   'add',
+  'today',
   'sql',
 ] as const;
 /** The share of the requests that is not held out, without --split. */
 const TRAIN = 0.8 * MILLION;
+
+/** Which features of a view SQL joins. */
+const IS_TEXT: Readonly<Partial<Record<ValueType['kind'], boolean>>> = {
+  ...{ int: false, float: false, bool: false, string: true, ref: true },
+};
 
 /** Steps of the progress bar. */
 const STEPS = 1000;
@@ -77,9 +92,8 @@ const STEPS = 1000;
 export function buildDataSetCommand(context: CliContext): Command {
   const command = new Command('build')
     .description('join the rankings of a ledger with what users did, for training')
-    .argument('[PIPELINE]', 'the same as --pipeline')
+    .argument('[PIPELINE]', 'whose rankings; needed if the ledger has those of several')
     .option('--ledger <DIR>', 'folder of the ledger [default: that of the project]')
-    .option('--pipeline <NAME>', 'whose rankings; needed if the ledger has those of several')
     .requiredOption('--out <DIR>', 'folder of the data set; an earlier data set in it is replaced')
     .addOption(parsed('--label <GRADES>', 'the grade of each kind of feedback', parseLabel, 'click=1'))
     .addOption(
@@ -90,7 +104,11 @@ export function buildDataSetCommand(context: CliContext): Command {
       ).default([], 'none'),
     )
     .addOption(
-      parsed('--window <SPAN>', 'how long after its ranking feedback counts [default: 7d]', parseSpan),
+      parsed(
+        '--window <SPAN>',
+        'how long after its ranking feedback counts [default: 7d, or a tenth of a shorter imported log]',
+        parseSpan,
+      ),
     )
     .addOption(
       parsed(
@@ -118,13 +136,19 @@ export function buildDataSetCommand(context: CliContext): Command {
         .default([], 'none'),
     )
     .addOption(
+      new Option(
+        '--today <NAMES>',
+        'keep values of imported rankings that are of today: attributes, features, what has them, or all',
+      ).argParser((text: string) => new Set(text.split(',').map((name) => name.trim()))),
+    )
+    .addOption(
       new Option('--format <FORMAT>', 'format of the files').choices(DATA_FORMATS).default('parquet'),
     )
     .addOption(
       new Option(
         '--sql <DIALECT>',
         'print SQL that does the same; --ledger is then the folder of `ledger compact`',
-      ).choices(['duckdb']),
+      ).choices(Object.keys(SQL_DIALECTS)),
     )
     .option('--json', 'print the manifest as JSON')
     .option('--judgments <FILE>', 'run the pipeline on judged queries instead of reading a ledger')
@@ -140,18 +164,20 @@ export function buildDataSetCommand(context: CliContext): Command {
       ),
     )
     .option('--query-field <FIELD>', 'field of the request that gets the query; also FIELD.ATTRIBUTE')
-    .action((pipeline: string | undefined, flags: Flags) => {
-      if (pipeline !== undefined && flags.pipeline !== undefined && pipeline !== flags.pipeline)
-        throw new UsageError(`the pipeline is ${pipeline} and --pipeline ${flags.pipeline}; name one`);
-      return build(context, pipeline === undefined ? flags : { ...flags, pipeline }, command);
-    });
+    .action((pipeline: string | undefined, flags: Flags) =>
+      build(context, pipeline === undefined ? flags : { ...flags, pipeline }, command),
+    );
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }
 
 async function build(context: CliContext, flags: Flags, command: Command): Promise<void> {
   if (flags.judgments !== undefined) {
     const { pipeline, judgments } = flags;
-    if (pipeline === undefined) throw new UsageError('--judgments needs the name of a pipeline');
+    if (pipeline === undefined) {
+      const { pipelines } = await configOf(context, flags);
+      const names = pipelines.map(({ name }) => name).join(', ');
+      throw new UsageError(`--judgments needs the name of a pipeline; the project has ${names}`);
+    }
     for (const name of OF_LEDGER)
       if (command.getOptionValueSource(name) === 'cli')
         throw new UsageError(`--${name} is for a ledger; leave it out with --judgments`);
@@ -166,7 +192,7 @@ async function build(context: CliContext, flags: Flags, command: Command): Promi
   }
   const options = optionsOf(flags);
   if (flags.sql !== undefined) {
-    context.stdout.write(sqlOf(flags, options));
+    context.stdout.write(await sqlOf(context, flags, options));
     return;
   }
   const ledger = flags.ledger ?? (await settingsOf(context, flags)).ledgerDir;
@@ -205,13 +231,66 @@ function print(context: CliContext, { out, json }: Flags, { manifest, warnings }
 }
 
 /** @throws UsageError for what the SQL does not do */
-function sqlOf({ ledger, out, format }: Flags, options: DataSetOptions): string {
+async function sqlOf(context: CliContext, flags: Flags, options: DataSetOptions): Promise<string> {
+  const { ledger, out, format, sql = 'duckdb' } = flags;
   const { pipeline, add } = options;
   if (pipeline === undefined || ledger === undefined)
-    throw new UsageError('--sql needs --pipeline, and --ledger with the folder that `ledger compact` wrote');
-  if (add.length > 0) throw new UsageError('--sql does not join histories; leave out --add');
+    throw new UsageError(
+      '--sql needs the name of a pipeline, and --ledger with the folder that `ledger compact` wrote',
+    );
   if (format !== 'parquet') throw new UsageError('--sql writes Parquet; leave out --format');
-  return duckDbSql(ledger, out, { ...options, pipeline });
+  const views = add.length === 0 ? [] : await viewsOf(context, flags, pipeline, add);
+  return joinSql(SQL_DIALECTS[sql], ledger, out, { ...options, pipeline, views });
+}
+
+/** The views of the project whose histories are joined: SQL cannot look up their keys. */
+async function viewsOf(
+  context: CliContext,
+  flags: Flags,
+  pipeline: string,
+  add: readonly AddedFeature[],
+): Promise<SqlView[]> {
+  const config = await configOf(context, flags);
+  const ranks = config.pipelines.find(({ name }) => name === pipeline)?.candidateType.value;
+  if (ranks === undefined)
+    throw unknownPipeline(
+      pipeline,
+      config.pipelines.map(({ name }) => name),
+      config.root,
+    );
+  const candidate = config.entities.get(ranks);
+  return [...groupBy(add, ({ view }) => view)].map(([name, added]): SqlView => {
+    const view = config.views.get(name);
+    if (view?.history !== true)
+      throw new CommandFailure(
+        `the project has no view ${name} with a history`,
+        didYouMean(name, config.views.keys()) ?? 'write history: true in the file of the view',
+      );
+    const features = [...new Set(added.map(({ feature }) => feature))].map((feature) => {
+      const found = view.features.get(feature);
+      const isText = found === undefined ? undefined : IS_TEXT[found.type.kind];
+      if (isText !== undefined) return { name: feature, isText };
+      if (found !== undefined)
+        throw new UsageError(`--sql joins numbers and texts; ${name}:${feature} is a ${found.type.kind}`);
+      throw new CommandFailure(
+        `the view ${name} has no feature ${feature}`,
+        didYouMean(feature, view.features.keys()) ?? `it has ${[...view.features.keys()].join(', ')}`,
+      );
+    });
+    const keys = view.of.map((type): SqlView['keys'][number] => {
+      if (type === ranks) return 'candidate';
+      return candidate?.attributes.has(type) === true ? { column: `${ranks}.${type}` } : { entity: type };
+    });
+    return { view: name, keys, features };
+  });
+}
+
+/** @throws ProjectInvalidError */
+async function configOf(context: CliContext, flags: Flags): Promise<ProjectConfig> {
+  const { project } = await settingsOf(context, flags);
+  const { config, diagnostics } = await loadProject(project, context.env);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  return config;
 }
 
 /** @throws UsageError if options do not fit together */
@@ -234,6 +313,8 @@ function optionsOf(flags: Flags): DataSetOptions {
     since: flags.since ?? -Infinity,
     until: flags.until ?? Infinity,
     add: flags.add,
+    ...(flags.today === undefined ? {} : { today: flags.today }),
+    fits: { window: flags.window === undefined, gap: flags.gap === undefined },
   };
 }
 

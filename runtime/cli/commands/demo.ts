@@ -11,7 +11,7 @@ import { loadCatalogue, rowsOf } from '../demo/load-catalogue.js';
 import { PACKAGE } from '../../ground/core/locations.js';
 import { TUNING } from '../demo/loop/learning.js';
 import { runLoop } from '../demo/loop/run-loop.js';
-import { pageText } from '../demo/page-text.js';
+import { pageText } from '../report/page-text.js';
 import {
   CANDIDATES,
   curlCommand,
@@ -20,11 +20,11 @@ import {
   SAMPLE_USER,
   sampleRequest,
 } from '../demo/sample-request.js';
-import { CommandFailure } from '../failure.js';
-import { wholeOption } from '../judge/options.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { wholeOption } from '../../learn/judge/options.js';
 import { HttpTarget } from '../load/http-target.js';
-import { startProgress } from '../load/progress.js';
-import { scratchFolder } from '../scratch-folder.js';
+import { startProgress } from '../../ground/core/progress.js';
+import { scratchFolder } from '../../ground/core/scratch-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 const ROUTE = '/api/v1/ranking';
@@ -143,6 +143,9 @@ async function show(context: CliContext, service: RunningService, once: boolean)
   const where = once ? 'while a demo runs without --once' : 'to paste into another terminal';
   stdout.write(`\nThe same request, ${where}:\n\n`);
   stdout.write(`${curlCommand(service.url + ROUTE, request)}\n\n`);
+  stdout.write(
+    `Search in a browser    ${service.url}/workbench?${new URLSearchParams({ q: SAMPLE_QUERY }).toString()}\n`,
+  );
   stdout.write(`Reference of the API   ${service.url}/redoc\n`);
   stdout.write(`Change the ranking     edit pipelines/ranking.yaml, start the demo again\n`);
 }

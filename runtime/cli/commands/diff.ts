@@ -1,27 +1,37 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { MillraceError } from '../../ground/api/errors.js';
 import type { JsonObject } from '../../ground/api/types.js';
+import { counted } from '../../ground/core/count.js';
+import { printable } from '../../ground/core/display-width.js';
 import { degradationText } from '../../request/pipeline/page/degraded.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
-import { printJson, styleOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { openInput } from '../input/open-input.js';
-import { compareExplained } from '../judge/compare-explained.js';
-import { startProgress } from '../load/progress.js';
-import { namedBy, openContestants, type Contestant } from '../judge/contestants.js';
-import { diffPage } from '../judge/diff-page.js';
-import { DiffCollector, diffJson, type DiffReport } from '../judge/diff-report.js';
-import { diffText } from '../judge/diff-text.js';
-import { explainWhole } from '../judge/explain-whole.js';
-import { DEFAULT_LAST, readLoggedRequests } from '../judge/logged-requests.js';
-import { writeOutput } from '../judge/output.js';
-import { retried } from '../judge/run-whole.js';
-import { wholeOption } from '../judge/options.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { openInput } from '../../project/rows/open-input.js';
+import { compareExplained } from '../../learn/judge/compare-explained.js';
+import { startProgress } from '../../ground/core/progress.js';
+import type { Contestant } from '../../learn/judge/contestant.js';
+import { namedBy, openContestants } from '../contestants.js';
+import { diffTree } from '../report/diff-tree.js';
+import type { CardsById } from '../../state/index/cards.js';
+import { DiffCollector, diffJson, listedCandidates, type DiffReport } from '../../learn/judge/diff-report.js';
+import { reportPage } from '../report/page.js';
+import { reportText } from '../report/report.js';
+import { explainWhole } from '../../learn/judge/explain-whole.js';
+import { DEFAULT_LAST, findLoggedRequests, readLoggedRequests } from '../../learn/judge/logged-requests.js';
+import { writeOutput } from '../report/output.js';
+import { retried } from '../../learn/judge/run-whole.js';
+import { wholeOption } from '../../learn/judge/options.js';
 import { addSettingFlags } from '../setting-flags.js';
+
+/** The lines that cannot be read and are listed. */
+const MOST_UNREAD = 20;
 
 interface Flags extends SettingFlags {
   readonly requests?: string;
   readonly ledger?: string;
+  readonly loggedBy?: string;
   readonly last: number;
   readonly depth: number;
   readonly persistence: number;
@@ -38,6 +48,7 @@ export function diffCommand(context: CliContext): Command {
     .argument('<B>', side)
     .option('--requests <FILE>', 'file with a request a line, as JSON; - for standard input')
     .option('--ledger <DIR>', 'take the requests to A from a ledger instead of a file')
+    .option('--logged-by <NAME>', 'with --ledger: the pipeline whose requests are used, if not A')
     .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', DEFAULT_LAST, 1))
     .addOption(wholeOption('--depth <K>', 'depth of overlap@k', 10, 1))
     .addOption(
@@ -64,22 +75,29 @@ async function diffPipelines(context: CliContext, a: string, b: string, flags: F
   const contestants = await openContestants(context, flags, [await namedBy(a), await namedBy(b)]);
   let report: DiffReport;
   let unread: number;
+  let cards: CardsById;
   try {
     const [first, second] = contestants.all;
     if (first === undefined || second === undefined) throw new Error('a pipeline was not opened');
     ({ report, unread } = await diffRequests(context, flags, first, second));
+    cards = await first.project.cards.orNone(
+      first.definition.candidateType.value,
+      listedCandidates(report),
+      (message) => context.stderr.write(`warning: ${message}\n`),
+    );
   } finally {
     await contestants.close();
   }
-  if (flags.json === true) printJson(context, diffJson(report));
-  else context.stdout.write(diffText(report, styleOf(context, context.stdout).width));
-  if (flags.html !== undefined) await writeOutput(flags.html, diffPage(report));
+  if (flags.json === true) printJson(context, diffJson(report, cards));
+  else
+    context.stdout.write(reportText(diffTree(report, cards).parts, styleOf(context, context.stdout).width));
+  if (flags.html !== undefined) await writeOutput(flags.html, reportPage(diffTree(report, cards)));
   const failed = new Set(report.failed.map(({ line }) => line)).size;
   if (failed + unread > 0)
     throw new CommandFailure(
       [
-        ...(failed === 0 ? [] : [`${failed} request${failed === 1 ? '' : 's'} failed`]),
-        ...(unread === 0 ? [] : [`${unread} line${unread === 1 ? '' : 's'} cannot be read`]),
+        ...(failed === 0 ? [] : [`${counted(failed, 'request')} failed`]),
+        ...(unread === 0 ? [] : [`${counted(unread, 'line')} cannot be read`]),
       ].join(', '),
     );
 }
@@ -94,7 +112,7 @@ async function diffRequests(
   const source =
     flags.ledger === undefined
       ? await requestsOfFile(context, flags.requests ?? '')
-      : await requestsOfLedger(context, flags.ledger, flags.last, a);
+      : await requestsOfLedger(context, flags.ledger, flags, a);
   let compared = 0;
   const progress = startProgress(context.stderr, 'comparing', source.total, 'requests');
   try {
@@ -108,7 +126,8 @@ async function diffRequests(
     progress.stop();
     await source.close();
   }
-  const unread = source.unread();
+  for (const line of source.unread.slice(0, MOST_UNREAD)) context.stderr.write(`${printable(line)}\n`);
+  const unread = source.unread.length;
   if (compared + unread === 0) throw new CommandFailure(`${flags.requests ?? ''} has no requests`);
   const { depth: k, persistence: p } = flags;
   return { report: collector.report({ a: a.label, b: b.label, k, p }), unread };
@@ -127,28 +146,27 @@ interface RequestSource {
   requests(): AsyncIterable<NumberedRequest> | Iterable<NumberedRequest>;
   /** How much was read. */
   done(): number;
-  /** Requests that could not be read. */
-  unread(): number;
+  /** Which requests could not be read, and why. */
+  readonly unread: readonly string[];
   close(): Promise<void>;
 }
 
-async function requestsOfFile({ stdin, stderr }: CliContext, file: string): Promise<RequestSource> {
+async function requestsOfFile({ stdin }: CliContext, file: string): Promise<RequestSource> {
   const input = await openInput(file, {
     stdin,
     columnTypes: () => Promise.resolve(new Map<string, never>()),
   });
-  let unread = 0;
+  const unread: string[] = [];
   return {
     total: input.totalBytes,
     async *requests() {
       for await (const { rows, bad } of input.chunks()) {
-        for (const { line, problem } of bad) stderr.write(`${input.unit} ${line}: ${problem}\n`);
-        unread += bad.length;
+        unread.push(...bad.map(({ line, problem }) => `${input.unit} ${line}: ${problem}`));
         yield* rows;
       }
     },
     done: () => input.bytesRead(),
-    unread: () => unread,
+    unread,
     close: () => input.close(),
   };
 }
@@ -156,18 +174,21 @@ async function requestsOfFile({ stdin, stderr }: CliContext, file: string): Prom
 async function requestsOfLedger(
   context: CliContext,
   ledger: string,
-  last: number,
+  { last, loggedBy }: Flags,
   pipeline: Contestant,
 ): Promise<RequestSource> {
-  const logged = await readLoggedRequests(context, ledger, last, pipeline);
+  const found = await findLoggedRequests(context, ledger, last, pipeline, loggedBy);
   let done = 0;
   return {
-    total: logged.length,
-    *requests() {
-      for (const { body } of logged) yield { line: ++done, value: body };
+    total: found.length,
+    async *requests() {
+      for await (const [at, { body }] of readLoggedRequests(found, pipeline)) {
+        done += 1;
+        yield { line: at + 1, value: body };
+      }
     },
     done: () => done,
-    unread: () => 0,
+    unread: [],
     close: () => Promise.resolve(),
   };
 }
@@ -237,7 +258,8 @@ function withoutPaging(body: JsonObject): JsonObject {
 
 function messageOf(error: MillraceError | CommandFailure): string {
   if (!(error instanceof MillraceError)) return error.message;
-  const [first] = error.violations;
-  const where = first === undefined ? '' : `; ${first.pointer || '(the body)'}: ${first.detail}`;
+  const [first, second] = error.violations;
+  // The message holds a violation that is the only one.
+  const where = second && first ? `; ${first.pointer || '(the body)'}: ${first.detail}` : '';
   return `${error.code}: ${error.message}${where}`;
 }

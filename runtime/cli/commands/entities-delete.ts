@@ -3,7 +3,7 @@ import { MAX_BATCH } from '../../state/index/entity-index.js';
 import { printJson, type CliContext } from '../context.js';
 import { addIdFlags, idsOf, type IdFlags } from '../load/ids.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
-import { startProgress } from '../load/progress.js';
+import { startProgress } from '../../ground/core/progress.js';
 import { addTargetFlags } from '../setting-flags.js';
 
 type Flags = TargetFlags & IdFlags & { readonly json?: boolean };

@@ -2,12 +2,13 @@ import { Command } from 'commander';
 import { printable } from '../../ground/core/display-width.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import { MAX_BATCH } from '../../state/index/entity-index.js';
-import { printJson, styleOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, type CliContext } from '../context.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { addIdFlags, idsOf, type IdFlags } from '../load/ids.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { addTargetFlags } from '../setting-flags.js';
-import { renderTable, widthOf } from '../table.js';
+import { renderTable, widthOf } from '../report/table.js';
 
 type Flags = TargetFlags & IdFlags & { readonly json?: boolean };
 
@@ -52,10 +53,7 @@ function textOf(context: CliContext, type: string, id: string, entity: JsonObjec
   const rows = Object.entries(entity).map(([name, value]) => [name, JSON.stringify(value)]);
   const names = Math.max(...rows.map(([name = '']) => widthOf(name)), 'attribute'.length);
   const table = renderTable(
-    [
-      { title: 'attribute', max: LONGEST_NAME },
-      { title: 'value', max: width - Math.min(names, LONGEST_NAME) - 2 },
-    ],
+    { attribute: LONGEST_NAME, value: width - Math.min(names, LONGEST_NAME) - 2 },
     rows,
   );
   return [`${printable(`${type} ${id}`)}\n${table}`];

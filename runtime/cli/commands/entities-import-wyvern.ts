@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { countsText, hasLosses, noCounts } from '../import-wyvern/import-counts.js';
+import { countsText, hasLosses, noCounts } from '../../state/wyvern/import-counts.js';
 import { checkingTarget, importEntities } from '../import-wyvern/import-entities.js';
-import { ImportStateFile } from '../import-wyvern/import-state.js';
-import { OldRedis } from '../import-wyvern/old-redis.js';
+import { ImportStateFile } from '../../state/wyvern/import-state.js';
+import { OldRedis } from '../../state/wyvern/old-redis.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
-import { startProgress } from '../load/progress.js';
+import { startProgress } from '../../ground/core/progress.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 

@@ -3,33 +3,33 @@ import { OptionProblem, parseLabel } from '../../learn/dataset/options.js';
 import { METRIC_NAMES, parseMetric, type Metric } from '../../learn/evaluation/metric-names.js';
 import { ESTIMATORS, REWARDS } from '../../learn/off-policy/estimate.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
-import { printJson, styleOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { namedBy, openContestants, type Named } from '../judge/contestants.js';
-import { evaluationJson, type Evaluation } from '../judge/evaluation.js';
-import { evaluationText } from '../judge/evaluation-text.js';
-import { parseGates } from '../judge/gates.js';
-import { addJudgmentsOptions } from '../judge/judgments-options.js';
-import { junitReport } from '../judge/junit.js';
-import { DEFAULT_LAST } from '../judge/logged-requests.js';
-import { numberOption, wholeOption } from '../judge/options.js';
-import { writeOutput } from '../judge/output.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { namedBy, openContestants, type Named } from '../contestants.js';
+import { evaluationJson, type Evaluation } from '../../learn/judge/evaluation.js';
+import { evaluationText } from '../report/evaluation-text.js';
+import { parseGates } from '../../learn/judge/gates.js';
+import { addJudgmentsOptions } from '../../learn/judge/judgments-options.js';
+import { junitOfGates } from '../report/junit.js';
+import { DEFAULT_LAST } from '../../learn/judge/logged-requests.js';
+import { numberOption, wholeOption } from '../../learn/judge/options.js';
+import { writeOutput } from '../report/output.js';
 import {
   offPolicyJson,
   offPolicyText,
   runOffPolicy,
   TARGETS,
   type OffPolicyFlags,
-} from '../judge/off-policy.js';
-import { runEvaluation, type EvaluationFlags } from '../judge/run-evaluation.js';
-import { readTrecRun } from '../judge/trec-run.js';
+} from '../../learn/judge/off-policy.js';
+import { runEvaluation, type EvaluationFlags } from '../../learn/judge/run-evaluation.js';
+import { readTrecRun } from '../../learn/judge/trec-run.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags, EvaluationFlags, Omit<OffPolicyFlags, 'estimator'> {
   readonly estimator?: OffPolicyFlags['estimator'];
   readonly gateOnClicks?: boolean;
   readonly require: readonly string[];
-  readonly worst: number;
   readonly json?: boolean;
   readonly junit?: string;
 }
@@ -80,7 +80,7 @@ function addLedgerOptions(command: Command): Command {
         .choices(TARGETS)
         .default('ranking'),
     )
-    .option('--logged-by <NAME>', 'with --estimator: the pipeline whose pages are used, if there are several')
+    .option('--logged-by <NAME>', 'with --ledger: the pipeline whose requests are used, if not this one')
     .addOption(
       wholeOption(
         '--last <N>',
@@ -152,13 +152,13 @@ async function evaluatePipeline(context: CliContext, name: string, flags: Flags)
   ]);
   let evaluation: Evaluation;
   try {
-    evaluation = await runEvaluation(context, flags, gates, contestants, baseline, run);
+    evaluation = await runEvaluation(context, flags, gates, contestants.all, baseline?.text, run);
   } finally {
     await contestants.close();
   }
   if (flags.json === true) printJson(context, evaluationJson(evaluation));
-  else context.stdout.write(evaluationText(evaluation, flags.worst, styleOf(context, context.stdout).width));
-  if (flags.junit !== undefined) await writeOutput(flags.junit, junitReport(evaluation));
+  else context.stdout.write(evaluationText(evaluation, styleOf(context, context.stdout).width));
+  if (flags.junit !== undefined) await writeOutput(flags.junit, junitOfGates(evaluation));
   const failed = evaluation.gates.filter(({ passed }) => !passed).length;
   if (failed > 0)
     throw new CommandFailure(
@@ -171,7 +171,6 @@ function checkEstimated(flags: Flags, command: Command): Flags {
   for (const [name, flag] of [
     ['reward', '--reward'],
     ['target', '--target'],
-    ['loggedBy', '--logged-by'],
   ] as const)
     if (command.getOptionValueSource(name) === 'cli')
       throw new UsageError(`${flag} needs --estimator ips or --estimator snips`);

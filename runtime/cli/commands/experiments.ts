@@ -3,9 +3,11 @@ import { findExperiment, type ExperimentState } from '../../request/experiments/
 import { printJson, type CliContext } from '../context.js';
 import { readSchemas } from '../project-types.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
+import { experimentsPlanCommand } from './experiments-plan.js';
 import { experimentsReportCommand } from './experiments-report.js';
 import { addTargetFlags } from '../setting-flags.js';
-import { renderTable } from '../table.js';
+import { renderTable } from '../report/table.js';
+import { EXPERIMENT_MODES, type ModeTraits } from '../../project/config/model/experiment-modes.js';
 
 type Flags = TargetFlags & { readonly json?: boolean };
 
@@ -25,7 +27,8 @@ export function experimentsCommand(context: CliContext): Command {
     .option('--json', 'print its state as JSON')
     .action((name: string, flags: Flags) => changeState(context, name, 'resume', flags));
   const command = new Command('experiments')
-    .description('list, stop and resume experiments on live traffic, and see what they did')
+    .description('list, plan, stop and resume experiments on live traffic, and see what they did')
+    .addCommand(experimentsPlanCommand(context))
     .addCommand(experimentsReportCommand(context));
   for (const one of [list, stop, resume]) command.addCommand(addTargetFlags(one));
   return command;
@@ -45,9 +48,13 @@ async function listExperiments(context: CliContext, flags: Flags): Promise<void>
 
 const COLUMNS = ['Experiment', 'Pipeline', 'Layer', 'Share', 'State'].map((title) => ({ title }));
 
-function rowOf({ experiment, pipeline, layer, share, state }: ExperimentState): string[] {
-  return [experiment, pipeline, layer, `${Number((share * 100).toFixed(6))}%`, state];
+function rowOf({ experiment, pipeline, layer, share, assign, state }: ExperimentState): string[] {
+  const place = assign === undefined ? [layer, `${Number((share * 100).toFixed(6))}%`] : ['-', '-'];
+  return [experiment, pipeline, ...place, state];
 }
+
+/** Another version of the service may have more modes. */
+const MODES: Readonly<Partial<Record<string, ModeTraits>>> = EXPERIMENT_MODES;
 
 /** A stop of a shadow experiment is kept for the day when the file has another mode. */
 const NOTHING_LIVE =
@@ -66,7 +73,7 @@ async function changeState(
     const state = await target.changeExperiment(verb, name);
     if (flags.json === true) printJson(context, state);
     else context.stdout.write(`${state.experiment}: ${state.state}\n`);
-    if (state.mode === 'shadow') context.stderr.write(NOTHING_LIVE);
+    if (MODES[state.mode]?.isLive === false) context.stderr.write(NOTHING_LIVE);
   } finally {
     await target.close();
   }

@@ -4,10 +4,10 @@ import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js
 import { EVENT_TIME, rowKeys } from '../../state/index/row-keys.js';
 import { TIME_FORMS, timestampOf } from '../../ground/core/timestamp.js';
 import { cellValue } from '../../ground/core/cell-value.js';
-import type { Input } from '../input/open-input.js';
-import type { InputRow, RowChunk } from '../input/rows.js';
+import type { Input } from '../../project/rows/open-input.js';
+import type { InputRow, RowChunk } from '../../project/rows/rows.js';
 import type { CliContext } from '../context.js';
-import { UsageError } from '../failure.js';
+import { UsageError } from '../../project/config/diagnostics/failure.js';
 import { addLoadFlags, loadFile, loadInput, type JobWords, type LoadFlags } from '../load/load-file.js';
 import type { RowOrder } from '../load/batches.js';
 import { checkRowColumns } from '../load/key-columns.js';

@@ -6,13 +6,14 @@ import { printable } from '../../ground/core/display-width.js';
 import type { OnlineAnswer } from '../../state/index/online-answer.js';
 import { MAX_ONLINE_FEATURES } from '../../state/index/online-request.js';
 import { rowKeys } from '../../state/index/row-keys.js';
-import { printJson, styleOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { addKeyFlag, rowsOf, type KeyField } from '../load/row-keys-flag.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
-import { renderTable } from '../table.js';
+import { renderTable } from '../report/table.js';
 
 type Flags = TargetFlags & { readonly key: readonly KeyField[]; readonly json?: boolean };
 
@@ -111,11 +112,7 @@ async function readRows(
 function textOf(context: CliContext, view: string, { keys, event_time: time, features }: FoundRow): string {
   const { width } = styleOf(context, context.stdout);
   const table = renderTable(
-    [
-      { title: 'feature', max: Math.floor(width * 0.4) },
-      { title: 'status' },
-      { title: 'value', max: Math.floor(width * 0.35) },
-    ],
+    { feature: Math.floor(width * 0.4), status: 'left', value: Math.floor(width * 0.35) },
     Object.entries(features).map(([name, { value, status }]) => [name, status, JSON.stringify(value)]),
   );
   return `${[view, keysText(keys), ...(time === null ? [] : [`at ${time}`])].filter((part) => part !== '').join(' ')}\n${table}`;

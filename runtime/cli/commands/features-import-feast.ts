@@ -1,10 +1,11 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { counted } from '../../ground/core/count.js';
 import { importRegistry, type RegistryImport } from '../../state/feast/import-registry.js';
 import { readRegistry, type FeastRegistry } from '../../state/feast/registry.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { addSettingFlags } from '../setting-flags.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 
@@ -77,8 +78,8 @@ async function importFeast(context: CliContext, file: string, flags: Flags): Pro
     context.stdout.write(`${path}  ${outcome}${outcome === 'kept' ? '; --force replaces it' : ''}\n`);
   for (const problem of problems) context.stderr.write(`${problem}\n`);
   const written = files.filter(({ outcome }) => outcome === 'written' || outcome === 'replaced').length;
-  const counts = `${count(views.size, 'feature view')} with ${count(features, 'feature')}`;
-  context.stderr.write(`${counts} in the registry; ${count(written, 'file')} written\n`);
+  const counts = `${counted(views.size, 'feature view')} with ${counted(features, 'feature')}`;
+  context.stderr.write(`${counts} in the registry; ${counted(written, 'file')} written\n`);
 }
 
 async function openRegistry(file: string): Promise<FeastRegistry> {
@@ -123,8 +124,4 @@ async function write(
   for (const [name, text] of entities) files.push(await put('entities', name, text, false));
   for (const [name, text] of views) files.push(await put('features', name, text, force));
   return files;
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }

@@ -7,7 +7,6 @@ import { addTargetFlags } from '../setting-flags.js';
 import { getFeaturesCommand } from './features-get.js';
 import { exportFeaturesCommand } from './features-export.js';
 import { deleteFeaturesCommand } from './features-delete.js';
-import { consumeFeaturesCommand } from './features-consume.js';
 import { importFeastCommand } from './features-import-feast.js';
 import { checkRowColumns } from '../load/key-columns.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
@@ -30,7 +29,6 @@ export function featuresCommand(context: CliContext): Command {
     .addCommand(getFeaturesCommand(context))
     .addCommand(exportFeaturesCommand(context))
     .addCommand(deleteFeaturesCommand(context))
-    .addCommand(consumeFeaturesCommand(context))
     .addCommand(importFeastCommand(context));
 }
 

@@ -1,25 +1,27 @@
+import { count } from '../../ground/core/count.js';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
 import { NAME_PATTERN } from '../../ground/api/types.js';
 import { plainName } from '../../project/foreign/name-fit.js';
-import { styleOf, printJson, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { writeOwnSchemas } from '../init/editor-schemas.js';
 import { exampleShop } from '../init/example-shop.js';
 import { importEvents } from '../init/import-events.js';
-import { firstCommit } from '../init/first-commit.js';
-import { guessProducts, PRODUCT_ROLES } from '../init/guess-products.js';
+import { firstCommit } from '../../project/starter/first-commit.js';
+import { guessProducts, PRODUCT_ROLES } from '../../project/starter/guess-products.js';
 import { loadData, writeStatistics } from '../init/load-data.js';
-import { makeMetarankProject } from '../init/metarank/make-project.js';
-import { parseRoles } from '../judge/judgment-columns.js';
-import type { NewProject } from '../init/new-project.js';
-import { projectFiles } from '../init/project-files.js';
-import { convertProducts, takeCensus, type ReadProducts } from '../init/read-products.js';
+import { makeMetarankProject } from '../init/metarank-project.js';
+import { parseRoles } from '../../learn/judge/judgment-columns.js';
+import type { NewProject } from '../../project/starter/new-project.js';
+import { projectFiles } from '../../project/starter/project-files.js';
+import { convertProducts, takeCensus, type ReadProducts } from '../../project/starter/read-products.js';
 import { readSplit, writeSplit, type SplitJudgments } from '../init/split-judgments.js';
-import { openTargetFolder, type TargetFolder } from '../init/target-folder.js';
-import { count, judgmentsText, nextText, productsText } from '../init/told.js';
-import type { ProductGuess } from '../init/product-guess.js';
+import { openTargetFolder, type TargetFolder } from '../../project/starter/target-folder.js';
+import { judgmentsText, nextText, productsText } from '../init/told.js';
+import type { ProductGuess } from '../../project/starter/product-guess.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
 
 /** Which column is what, in the file of products and in that of judgments. */
@@ -112,11 +114,13 @@ async function writeProject(
 ): Promise<Made> {
   const from = flags.from ?? (await exampleShop(work));
   const census = await takeCensus(context, from);
-  const { query, grade, ...columns } = flags.columns ?? {};
-  if (flags.key !== undefined && columns.id !== undefined)
+  const { query, grade, id, ...columns } = flags.columns ?? {};
+  if (flags.key !== undefined && id !== undefined && flags.judgments === undefined)
     throw new UsageError('--key and --columns id=… both name the column of the id; leave one out');
-  const given = flags.key === undefined ? columns : { ...columns, id: flags.key };
-  const columnsAre = guessProducts(census, from, given);
+  // The judgments may call the id otherwise than the products do.
+  const ofProducts = flags.judgments === undefined || (id !== undefined && census.columns.has(id));
+  const key = flags.key ?? (ofProducts ? id : undefined);
+  const columnsAre = guessProducts(census, from, { ...columns, ...(key !== undefined && { id: key }) });
   const read = await convertProducts(context, from, columnsAre, work);
   // The default analyzer is for English.
   const guess: ProductGuess =
@@ -130,6 +134,7 @@ async function writeProject(
       ? undefined
       : await readSplit(context, flags.judgments, guess, read.ids, {
           ...(query !== undefined && { query }),
+          ...(id !== undefined && id !== key && { id }),
           ...(grade !== undefined && { grade }),
         });
   if (split?.found === 0)
@@ -176,6 +181,7 @@ function tell(
       attributes: guess.attributes,
       features: guess.features,
       undeclared: guess.undeclared,
+      left_out: guess.leftOut,
       texts: guess.texts.map(({ name }) => name),
       numbers: guess.numbers,
       ...(read.language === undefined ? {} : { language: read.language.language }),
@@ -206,5 +212,5 @@ function tell(
   context.stdout.write(
     `wrote ${written} files${left}; loaded ${count(read.products - read.repeated)} products (embedded)\n`,
   );
-  context.stdout.write(nextText(folder, split?.example, read.products));
+  context.stdout.write(nextText(folder, { guess, query: split?.example, examples: read.examples }));
 }

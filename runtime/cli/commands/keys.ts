@@ -10,18 +10,20 @@ import {
   readKeys,
   timeText,
 } from '../../serve/access/keys-file.js';
+import { urlOf } from '../../serve/app/serve.js';
 import { parseRate, RATE_FORM, rateText, type Rate } from '../../ground/core/rate.js';
-import { isScope, SCOPE_NAMES, type Scope } from '../../serve/access/scopes.js';
+import { isScope, ROLE_NAMES, ROLES, SCOPE_NAMES, type Role, type Scope } from '../../serve/access/scopes.js';
 import { parseDuration } from '../../ground/api/duration.js';
 import { NAME_PATTERN } from '../../ground/api/types.js';
 import { loadProject } from '../../project/config/project/load-project.js';
 import { wrapAfter } from '../../ground/core/wrap.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { AS_WORD, didYouMean, nearest } from '../../ground/core/nearest.js';
 import { SETTINGS, type SettingFlags } from '../../project/settings/settings.js';
-import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { renderTable } from '../table.js';
+import { renderTable } from '../report/table.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
 
@@ -32,6 +34,16 @@ interface CreateFlags extends Flags {
   readonly rate?: Rate;
   readonly expires?: number;
 }
+
+interface InviteFlags extends Flags {
+  readonly role: Role;
+  readonly pipeline?: readonly string[];
+  readonly expires?: number;
+  readonly url?: string;
+}
+
+/** How long the link of an invitation can be opened. */
+const INVITATION_DAYS = 7;
 
 /** The widest name that `keys list` shows whole. */
 const NAME_WIDTH = 18;
@@ -45,11 +57,7 @@ export function keysCommand(context: CliContext): Command {
         .argParser(listOf(scope))
         .makeOptionMandatory(),
     )
-    .addOption(
-      new Option('--pipeline <NAMES>', 'pipelines that it may run and explain [default all]').argParser(
-        listOf(name),
-      ),
-    )
+    .addOption(pipelineOption())
     .addOption(
       new Option('--entity-type <NAMES>', 'entity types that it may read and write [default all]').argParser(
         listOf(name),
@@ -64,6 +72,25 @@ export function keysCommand(context: CliContext): Command {
     )
     .option('--json', 'print the key and what it may do as JSON')
     .action((its: string, flags: CreateFlags) => createOne(context, its, flags));
+  const invite = new Command('invite')
+    .description('print a link with which a person signs in, once, in a browser')
+    .argument('<NAME>', 'name of the person, for logs and histories', keyName)
+    .addOption(
+      new Option('--role <ROLE>', 'what the person may do').choices(ROLE_NAMES).makeOptionMandatory(),
+    )
+    .addOption(pipelineOption())
+    .addOption(
+      new Option(
+        '--expires <WHEN>',
+        `until when the link can be opened [default ${INVITATION_DAYS}d]`,
+      ).argParser(expiry),
+    )
+    .option(
+      '--url <URL>',
+      'address of the service, as the browser of the person reaches it [default this machine]',
+    )
+    .option('--json', 'print the link and what the person may do as JSON')
+    .action((its: string, flags: InviteFlags) => inviteOne(context, its, flags));
   const list = new Command('list')
     .description('list the keys, without their secrets')
     .option('--json', 'print the keys as JSON')
@@ -73,8 +100,8 @@ export function keysCommand(context: CliContext): Command {
     .argument('<KEY>', 'name or id of the key')
     .option('--json', 'print the revoked key as JSON')
     .action((which: string, flags: Flags) => revokeOne(context, which, flags));
-  const command = new Command('keys').description('create, list and revoke API keys');
-  command.addCommand(addSettingFlags(create, ['keysFile', 'project']));
+  const command = new Command('keys').description('create, list and revoke API keys, and invite people');
+  for (const child of [create, invite]) command.addCommand(addSettingFlags(child, ['keysFile', 'project']));
   for (const child of [list, revoke]) command.addCommand(addSettingFlags(child, ['keysFile']));
   return command;
 }
@@ -99,6 +126,33 @@ async function createOne(context: CliContext, its: string, flags: CreateFlags): 
   if (flags.json === true) printJson(context, { key: text, ...shownOf(key) });
   else context.stdout.write(`${text}\n`);
   context.stderr.write(`key ${id} of ${its} written to ${file}; the key itself is not stored: keep it now\n`);
+}
+
+async function inviteOne(context: CliContext, its: string, flags: InviteFlags): Promise<void> {
+  const { file, project } = await filesOf(context, flags);
+  const { host, port, adminHost, adminPort, tlsCert } = await settingsOf(context, flags);
+  const { role, pipeline: pipelines, expires = Date.now() + INVITATION_DAYS * 86_400_000 } = flags;
+  const [itsHost, itsPort] = adminPort === 'off' ? [host, port] : [adminHost, adminPort];
+  const base = flags.url ?? urlOf(itsHost, itsPort, tlsCert !== '');
+  const { id, text } = createKey();
+  const key: ApiKey = {
+    id,
+    name: its,
+    hash: hashOfKey(text),
+    scopes: ROLES[role],
+    ...(pipelines === undefined ? {} : { pipelines }),
+    invites: true,
+    created: Date.now(),
+    expires,
+  };
+  await warnOfNames(context, project, key);
+  await change(file, (keys) => [...keys, key]);
+  const link = `${base.replace(/\/+$/, '')}/session#${text}`;
+  if (flags.json === true) printJson(context, { link, ...shownOf(key) });
+  else context.stdout.write(`${link}\n`);
+  context.stderr.write(
+    `invitation ${id} of ${its} written to ${file}; its link works once, until ${timeText(expires)}\n`,
+  );
 }
 
 async function listKeys(context: CliContext, flags: Flags): Promise<void> {
@@ -170,11 +224,12 @@ function notOne(
     return new CommandFailure(`${wanted} has ${found.length} keys: ${ids}`, 'revoke one of them by its id');
   }
   if (named.length > 0) return new CommandFailure(`${wanted} is revoked already`);
-  const near = nearest(
-    wanted,
-    keys.flatMap(({ id, name: its }) => [its, id]),
-  );
-  const help = near === undefined ? 'millrace keys list shows the keys' : `did you mean ${near}?`;
+  const help =
+    didYouMean(
+      wanted,
+      keys.flatMap(({ id, name: its }) => [its, id]),
+      AS_WORD,
+    ) ?? 'millrace keys list shows the keys';
   return new CommandFailure(`there is no key ${wanted}`, help);
 }
 
@@ -222,6 +277,7 @@ function stateText(key: ApiKey, now: number): string {
     case 'expired':
       return `expired ${day(key.expires)}`;
     case 'valid':
+      if (key.invites === true) return `invited to ${day(key.expires)}`;
       return key.expires === undefined ? 'valid' : `valid to ${day(key.expires)}`;
   }
 }
@@ -233,6 +289,12 @@ function rightsText({ scopes, pipelines, entityTypes, rate: limit }: ApiKey): st
     ...(entityTypes === undefined ? [] : [`entity types: ${entityTypes.join(', ')}`]),
     ...(limit === undefined ? [] : [rateText(limit)]),
   ].join('; ');
+}
+
+function pipelineOption(): Option {
+  return new Option('--pipeline <NAMES>', 'pipelines to run and explain [default all]').argParser(
+    listOf(name),
+  );
 }
 
 function keyName(text: string): string {

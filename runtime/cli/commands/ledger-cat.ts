@@ -7,11 +7,11 @@ import { readReport, type ReadReport } from '../../state/ledger/frame-splitter.j
 import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
 import { recordJson } from '../../state/ledger/record-json.js';
 import { readRecords } from '../../state/ledger/record-reader.js';
-import { RECORD_KINDS, type RecordKind } from '../../state/ledger/record-schema.js';
+import { RECORD_KINDS, type RecordKind } from '../../ground/api/ledger.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
-import { UsageError } from '../failure.js';
-import { checkLedger } from '../ledger-folder.js';
+import { UsageError } from '../../project/config/diagnostics/failure.js';
+import { checkLedger } from '../../state/ledger/ledger-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {

@@ -3,8 +3,9 @@ import { Command } from 'commander';
 import { compactLedger } from '../../learn/dataset/compact/compact.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { checkLedger } from '../ledger-folder.js';
-import { startProgress } from '../load/progress.js';
+import { checkLedger } from '../../state/ledger/ledger-folder.js';
+import { count, counted } from '../../ground/core/count.js';
+import { startProgress } from '../../ground/core/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
@@ -37,16 +38,17 @@ async function compact(context: CliContext, flags: Flags): Promise<void> {
       return;
     }
     const { rows } = report;
-    const count = (value: number): string => value.toLocaleString('en');
     const lines = [
-      `${count(report.segments)} segments → ${count(report.written)} Parquet files in ${out}`,
+      `${counted(report.segments, 'segment')} → ${counted(report.written, 'Parquet file')} in ${out}`,
       `rows: ${Object.entries(rows)
         .map(([table, number]) => `${count(number)} ${table}`)
         .join(', ')}`,
-      ...(report.before > 0 ? [`${count(report.before)} segments were compacted before`] : []),
+      ...(report.before > 0
+        ? [`${counted(report.before, 'segment was', 'segments were')} compacted before`]
+        : []),
       ...stillOpen(report.open),
       ...(report.damaged > 0
-        ? [`warning: ${count(report.damaged)} records were torn or damaged, and are left out`]
+        ? [`warning: ${counted(report.damaged, 'record is', 'records are')} torn or damaged, and left out`]
         : []),
     ];
     context.stdout.write(`${lines.join('\n')}\n`);
@@ -57,7 +59,6 @@ async function compact(context: CliContext, flags: Flags): Promise<void> {
 
 function stillOpen(segments: number): string[] {
   if (segments === 0) return [];
-  return segments === 1
-    ? ['1 segment is still being written; compact it later']
-    : [`${segments.toLocaleString('en')} segments are still being written; compact them later`];
+  const are = counted(segments, 'segment is', 'segments are');
+  return [`${are} still being written; compact ${segments === 1 ? 'it' : 'them'} later`];
 }

@@ -7,18 +7,20 @@ import { Collector } from '../../learn/dataset/import/collect.js';
 import { segmentsOfImport } from '../../learn/dataset/import/import-ledger.js';
 import { READY_MAPS } from '../../project/config/project/ready-maps.js';
 import type { SettingFlags, Settings } from '../../project/settings/settings.js';
-import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { chooseMapping, MAP_FILE } from '../ledger-import/choose-mapping.js';
 import { importTarget, type ImportTarget } from '../ledger-import/import-target.js';
-import { importJson, importText, type ImportReport } from '../ledger-import/import-text.js';
-import { foreignFiles, instanceOf, itemsFile, matchFiles } from '../ledger-import/input-files.js';
-import { mappingText } from '../ledger-import/mapping-file.js';
-import { checkNewFolder, NEW_PIPELINE, NewProject, writeFiles } from '../ledger-import/new-project.js';
-import { readFiles } from '../ledger-import/read-files.js';
-import { Rejects } from '../ledger-import/rejects.js';
+import { importJson, importText, type ImportReport } from '../report/import-text.js';
+import { foreignFiles, instanceOf, itemsFile, matchFiles } from '../../learn/dataset/import/input-files.js';
+import { mappingText } from '../../learn/dataset/import/mapping-file.js';
+import { checkNewFolder, NEW_PIPELINE, NewProject, writeFiles } from '../../project/starter/log-project.js';
+import { readFiles } from '../../learn/dataset/import/read-files.js';
+import { Rejects } from '../../learn/dataset/import/rejects.js';
+import { partitionsFor } from '../ledger-import/partitions.js';
 import { writeRecords } from '../ledger-import/write-records.js';
-import { removeOnSignal } from '../scratch-folder.js';
+import { removeOnSignal } from '../../ground/core/scratch-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
@@ -37,11 +39,6 @@ interface Flags extends SettingFlags {
 
 /** The entity type of the candidates of a new project. */
 const NEW_TYPE = 'product';
-/** The bytes of the files that one partition holds. */
-const PARTITION_BYTES = 4 * 1024 * 1024;
-/** How much larger a file becomes when it is decompressed. */
-const COMPRESSION = 8;
-const MOST_PARTITIONS = 4096;
 export const DEFAULT_WITHIN = 1_800_000;
 
 export function ledgerImportCommand(context: CliContext): Command {
@@ -87,10 +84,6 @@ export async function importFiles(
   const rejects = new Rejects();
   const project = folder === undefined ? undefined : new NewProject(target.candidateType);
   const sources = matchFiles(mapping.sources, files);
-  const bytes = files.reduce(
-    (sum, file) => sum + file.bytes * (/\.(gz|parquet)$/i.test(file.path) ? COMPRESSION : 1),
-    0,
-  );
   const settings = await settingsFor(context, flags);
   const out = flags.out ?? settings.ledgerDir;
   const instance = await instanceOf(files);
@@ -108,7 +101,7 @@ export async function importFiles(
     await mkdir(work, { recursive: true });
     const collector = new Collector({
       folder: work,
-      partitions: Math.min(MOST_PARTITIONS, Math.ceil(bytes / PARTITION_BYTES)),
+      partitions: partitionsFor(files),
       within: flags.within,
     });
     const { rows } = await readFiles(context, sources, target.candidateType, rejects, (event) => {
@@ -122,6 +115,7 @@ export async function importFiles(
       out,
       instance,
       before,
+      work,
     });
     if (rejects.total > 0) rejects.write(flags.rejected);
     const whole: ImportReport = {
@@ -165,7 +159,8 @@ async function settingsFor(context: CliContext, flags: Flags): Promise<Settings>
   return { ...settings, logLevel: 'silent', resident: new Set<string>() };
 }
 
-function duration(text: string): number {
+/** @throws InvalidArgumentError */
+export function duration(text: string): number {
   const milliseconds = parseDuration(printable(text));
   if (milliseconds === undefined || milliseconds <= 0)
     throw new InvalidArgumentError('Expected a duration such as 30m, 2h or 1d.');

@@ -1,11 +1,17 @@
 import { Command, Option } from 'commander';
-import { styleOf, printJson, settingsOf, type CliContext } from '../context.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { wrap } from '../../ground/core/wrap.js';
-import { writeOutput } from '../judge/output.js';
-import { checkLedger } from '../ledger-folder.js';
-import { estimateExamination, METHODS, type Estimated, type Method } from '../off-policy/examined-places.js';
-import { renderTable } from '../table.js';
+import { writeOutput } from '../report/output.js';
+import { checkLedger } from '../../state/ledger/ledger-folder.js';
+import {
+  estimateExamination,
+  METHODS,
+  type Estimated,
+  type Method,
+} from '../../learn/judge/examined-places.js';
+import { renderTable } from '../report/table.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
@@ -68,15 +74,9 @@ function textOf(
   return [
     wrap(`${pipeline}: ${pages.toLocaleString('en')} pages with drawn places, by ${how}`, 0, width),
     renderTable(
-      [
-        { title: 'place', align: 'right' },
-        { title: 'examined', align: 'right' },
-        { title: '95 % interval' },
-        { title: 'clicks', align: 'right' },
-        { title: 'propensity', align: 'right' },
-      ],
+      { place: 'right', examined: 'right', '95 % interval': 'left', clicks: 'right', propensity: 'right' },
       places.map(({ place, value, standardError, clicks }, at) => [
-        String(place),
+        place,
         value.toFixed(3),
         place === 1 ? '' : `± ${(1.96 * standardError).toFixed(3)}`,
         clicks.toLocaleString('en'),

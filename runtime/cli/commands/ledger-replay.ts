@@ -1,15 +1,16 @@
 import { Command } from 'commander';
 import { compileProject, ProjectInvalidError } from '../../serve/app/project/compile-project.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { counted } from '../../ground/core/count.js';
+import { AS_WORD, didYouMean } from '../../ground/core/nearest.js';
 import { readRecords } from '../../state/ledger/record-reader.js';
 import { pipelineOf, pipelinesOf } from '../../request/pipeline/log/replay-needs.js';
 import { servedArms } from '../../request/pipeline/log/replayed-arms.js';
 import { Replay, type ReplayDifference } from '../../request/pipeline/log/replay.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { checkLedger } from '../ledger-folder.js';
-import { startProgress } from '../load/progress.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { checkLedger } from '../../state/ledger/ledger-folder.js';
+import { startProgress } from '../../ground/core/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
@@ -72,8 +73,7 @@ async function replay(context: CliContext, source: string | undefined, flags: Fl
 
 function checkPipeline(name: string | undefined, known: readonly string[]): void {
   if (name === undefined || known.includes(name)) return;
-  const guess = nearest(name, known);
-  const help = guess === undefined ? `there are ${known.join(', ')}` : `did you mean ${guess}?`;
+  const help = didYouMean(name, known, AS_WORD) ?? `there are ${known.join(', ')}`;
   throw new UsageError(`there is no pipeline ${name}; ${help}`);
 }
 
@@ -168,8 +168,4 @@ function textOf({ pipeline, replayed, candidates, arms, different, refused }: Ta
   for (const [reason, requests] of refused)
     lines.push(`  not replayed: ${counted(requests, 'request')}, because ${reason}`);
   return `${lines.join('\n')}\n`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -4,13 +4,14 @@ import { Command } from 'commander';
 import { MANIFEST_FORMAT, type Manifest } from '../../learn/dataset/manifest.js';
 import { ledgerStats, type LedgerStats } from '../../learn/dataset/stats/ledger-stats.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
-import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
-import { fileProblem } from '../file-problem.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { fileProblem } from '../../ground/core/file-problem.js';
 import { jsonProblem } from '../../ground/core/json-problem.js';
-import { checkLedger } from '../ledger-folder.js';
-import { startProgress } from '../load/progress.js';
-import { statsText } from '../ledger-import/stats-text.js';
+import { checkLedger } from '../../state/ledger/ledger-folder.js';
+import { startProgress } from '../../ground/core/progress.js';
+import { statsText } from '../report/stats-text.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {

@@ -9,10 +9,10 @@ import { RESERVED_ROUTES } from '../../serve/http/routes.js';
 import { plainName } from '../../project/foreign/name-fit.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { writeOwnSchemas } from '../init/editor-schemas.js';
-import { NEW_KINDS } from '../new/kinds.js';
-import type { NewKind } from '../new/new-kind.js';
+import { NEW_KINDS, type NewKind } from '../new/kinds.js';
+import { modeline } from '../../project/starter/new-project.js';
 import { newPluginCommand } from '../new/plugin/new-plugin.js';
 import { readSchemas } from '../project-types.js';
 import { addSettingFlags } from '../setting-flags.js';
@@ -20,11 +20,13 @@ import { writeWhole } from '../../ground/core/write-whole.js';
 
 export function newCommand(context: CliContext): Command {
   const command = new Command('new').description('write a first file of a kind, or a package with a plugin');
-  for (const [word, kind] of NEW_KINDS) {
+  for (const [word, kind] of Object.entries(NEW_KINDS)) {
     const own = new Command(word)
       .description(kind.summary)
       .argument('<NAME>', 'its name: lowercase letters, digits and _')
-      .action((name: string, flags: SettingFlags) => writeNew(context, kind, name, flags));
+      .action((name: string, flags: SettingFlags) =>
+        writeNew(context, { schema: word, ...kind }, name, flags),
+      );
     command.addCommand(addSettingFlags(own, ['project']));
   }
   return command.addCommand(newPluginCommand(context));
@@ -32,7 +34,7 @@ export function newCommand(context: CliContext): Command {
 
 async function writeNew(
   context: CliContext,
-  kind: NewKind,
+  { folder, schema, text }: NewKind & { readonly schema: string },
   name: string,
   flags: SettingFlags,
 ): Promise<void> {
@@ -49,30 +51,26 @@ async function writeNew(
   const config = isEmpty
     ? { entities: new Map(), views: new Map(), pipelines: [] }
     : await readSchemas(context, flags);
-  const files = kind.files({ name, config, pipelines: await pipelinesOf(project) });
-  for (const path of files.keys())
-    if (existsSync(join(project, path)))
-      throw new CommandFailure(
-        `${relative('.', join(project, path))} exists already; nothing is written`,
-        'choose another name',
-      );
+  const content = text({ name, config, pipelines: await pipelinesOf(project) });
+  const path = join(project, folder, `${name}.yaml`);
+  if (existsSync(path))
+    throw new CommandFailure(
+      `${relative('.', path)} exists already; nothing is written`,
+      'choose another name',
+    );
   const before = new Set((await errorsOf(project, context)).map(({ message }) => message));
-  const folders = await Promise.all(
-    [...files.keys()].map((path) => mkdir(dirname(join(project, path)), { recursive: true })),
-  );
-  for (const [path, text] of files) await writeWhole(join(project, path), text);
+  const made = await mkdir(dirname(path), { recursive: true });
+  await writeWhole(path, modeline(schema, folder.split('/').length) + content);
   const [fault] = (await errorsOf(project, context)).filter(({ message }) => !before.has(message));
   if (fault !== undefined) {
-    for (const path of [...files.keys()]
-      .map((file) => join(project, file))
-      .concat(folders.flatMap((one) => one ?? [])))
-      await rm(path, { recursive: true, force: true });
+    for (const one of [path, ...(made === undefined ? [] : [made])])
+      await rm(one, { recursive: true, force: true });
     throw new CommandFailure(
       `${name} cannot be its name: ${fault.message}; nothing is written`,
       fault.help ?? 'choose another name',
     );
   }
-  for (const path of files.keys()) context.stdout.write(`wrote ${relative('.', join(project, path))}\n`);
+  context.stdout.write(`wrote ${relative('.', path)}\n`);
   await writeOwnSchemas(project);
 }
 

@@ -4,9 +4,10 @@ import { compileProject, ProjectInvalidError } from '../../serve/app/project/com
 import { renderDiagnostics } from '../../project/config/diagnostics/render.js';
 import type { BindingDescription, PlanDescription } from '../../request/pipeline/types.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
-import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { renderTable } from '../table.js';
+import { renderTable } from '../report/table.js';
 import { wrap } from '../../ground/core/wrap.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
@@ -42,12 +43,13 @@ async function printPlan(context: CliContext, name: string, flags: Flags): Promi
 /** Renders the plan as text, at most `width` columns wide. */
 export function planText(plan: PlanDescription, width: number): string {
   const columns = renderTable(
-    [{ title: 'slot', align: 'right' }, { title: 'name' }, { title: 'kind' }, { title: 'scope' }],
-    plan.columns.map((column) => [String(column.slot), column.name, column.kind, column.scope]),
+    { slot: 'right', name: 'left', kind: 'left', scope: 'left' },
+    plan.columns.map((column) => [column.slot, column.name, column.kind, column.scope]),
   );
   return [
     `${plan.pipeline}: ${plan.rank === undefined ? `scores ${plan.score ?? ''}` : `ranks ${plan.rank}`} at POST ${plan.route}\n`,
     ...paramText(plan),
+    ...retrievalText(plan, width),
     `Reads; reads with the same number share a round trip to the store\n`,
     ...plan.reads.map((read) => readText(read, width)),
     `Columns\n`,
@@ -67,6 +69,15 @@ function paramText({ params = {} }: PlanDescription): string[] {
   if (rows.length === 0) return [];
   const columns = [{ title: 'name' }, { title: 'value', align: 'right' as const }, { title: 'range' }];
   return [`Params\n`, renderTable(columns, rows)];
+}
+
+function retrievalText({ retrieval }: PlanDescription, width: number): string[] {
+  if (retrieval === undefined) return [];
+  return [
+    `Retrievers of a request without candidates, which run at the same time after their reads\n`,
+    ...retrieval.reads.map((read) => readText(read, width)),
+    ...retrieval.components.map((component) => componentText(component, width)),
+  ];
 }
 
 function answerText({ answer = {} }: PlanDescription, width: number): string[] {

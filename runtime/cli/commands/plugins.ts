@@ -5,7 +5,7 @@ import type { SettingFlags } from '../../project/settings/settings.js';
 import { API_VERSION } from '../../ground/api/version.js';
 import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { renderTable } from '../table.js';
+import { renderTable } from '../report/table.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
 
@@ -27,13 +27,7 @@ async function showPlugins(context: CliContext, flags: Flags): Promise<void> {
     return;
   }
   const table = renderTable(
-    [
-      { title: 'plugin', max: 20 },
-      { title: 'kind' },
-      { title: 'from', max: 24 },
-      { title: 'version', max: 9 },
-      { title: 'api', max: 8 },
-    ],
+    { plugin: 20, kind: 'left', from: 24, version: 9, api: 8 },
     plugins.map(({ name, kind, from, version = '', api = '' }) => [name, kind, from, version, api]),
   );
   context.stdout.write(table);
@@ -48,11 +42,7 @@ function isOwn({ from }: ListedPlugin): boolean {
 
 function optionTable(options: ListedPlugin['options']): string {
   return renderTable(
-    [
-      { title: 'option', max: 20 },
-      { title: 'takes', max: 24 },
-      { title: 'meaning', max: 30 },
-    ],
+    { option: 20, takes: 24, meaning: 30 },
     options.map(({ name, takes, description = '' }) => [name, takes, description]),
   );
 }

@@ -6,8 +6,9 @@ import { renderDiagnostics } from '../../project/config/diagnostics/render.js';
 import { SURFACES } from '../../project/editor/surfaces.js';
 import { fileOf, modeline, SCHEMA_FOLDER } from '../../project/editor/write-schemas.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
-import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import { UsageError } from '../failure.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
+import { UsageError } from '../../project/config/diagnostics/failure.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 type Flags = SettingFlags & { readonly write?: boolean; readonly out?: string; readonly json?: boolean };

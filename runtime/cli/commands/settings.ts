@@ -11,7 +11,7 @@ import {
 } from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { renderTable } from '../table.js';
+import { renderTable } from '../report/table.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
 
@@ -42,7 +42,7 @@ async function printSettings(context: CliContext, flags: Flags): Promise<void> {
   context.stdout.write(`project ${sources.projectName} in ${printable(project)}, ${file}\n\n`);
   context.stdout.write(
     renderTable(
-      [{ title: 'setting' }, { title: 'from' }, { title: 'value' }],
+      { setting: 'left', from: 'left', value: 'left' },
       names.map((name) => [
         keyOf(SETTINGS[name]),
         fromOf(name, settings),

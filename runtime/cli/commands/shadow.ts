@@ -12,18 +12,18 @@ import { parseShare } from '../../ground/core/share.js';
 import { parseSize } from '../../ground/core/size.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { fileProblem } from '../file-problem.js';
-import { wholeOption } from '../judge/options.js';
-import { checkLedger } from '../ledger-folder.js';
-import { withCount } from '../load/progress.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { fileProblem } from '../../ground/core/file-problem.js';
+import { wholeOption } from '../../learn/judge/options.js';
+import { checkLedger } from '../../state/ledger/ledger-folder.js';
+import { withCount } from '../../ground/core/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { Arm, ArmRefusedError, type ArmLimits } from '../shadow/arm.js';
 import { armSpecs } from '../shadow/arm-specs.js';
-import { runLive, runNewest, shadowRequest, type RunningArm } from '../shadow/run-arms.js';
+import { runLive, runNewest, shadowRequest, type RunningArm } from '../../learn/shadow/run-arms.js';
 import { shadowExperiment } from '../shadow/shadow-experiment.js';
-import { shadowText, type ShadowReport } from '../shadow/shadow-text.js';
-import { ArmTally, type ArmRow } from '../shadow/tally.js';
+import { shadowText, type ShadowReport } from '../report/shadow-text.js';
+import { ArmTally, type ArmRow } from '../../learn/shadow/tally.js';
 
 interface Flags extends SettingFlags {
   readonly against?: readonly string[];

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { printable } from '../../ground/core/display-width.js';
 import { MOST_FORGOTTEN, REMOVED_COUNTS, type ForgetAnswer } from '../../state/privacy/forget.js';
 import { printJson, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { addIdFlags, idsOf, type IdFlags } from '../load/ids.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import type { DataTarget } from '../load/target.js';

@@ -1,3 +1,4 @@
+import { count } from '../../ground/core/count.js';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,8 +18,8 @@ import { inspectFolder, repairFolder } from '../../state/store/embedded/repair.j
 import { StoreMonitor } from '../../state/store/store-monitor.js';
 import type { Store, StoreRecord } from '../../state/store/store.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
-import { withCount } from '../load/progress.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { withCount } from '../../ground/core/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { forgetCommand } from './store-forget.js';
 
@@ -246,8 +247,4 @@ async function withStore(settings: Settings, use: (store: Store) => Promise<void
   } finally {
     await store.close();
   }
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
 }

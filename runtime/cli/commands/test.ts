@@ -5,15 +5,16 @@ import { diagnosticsJson } from '../../project/config/diagnostics/render.js';
 import { TESTS_FOLDER } from '../ranking-tests/files/load-tests.js';
 import { runTests, type TestRun } from '../ranking-tests/run-tests.js';
 import type { SettingFlags, Settings } from '../../project/settings/settings.js';
-import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
-import { wholeOption } from '../judge/options.js';
-import { writeOutput } from '../judge/output.js';
-import { coverageText } from '../test-results/coverage-text.js';
-import { junitOf } from '../test-results/junit.js';
-import { resultsJson } from '../test-results/results-json.js';
-import { counted, resultsText } from '../test-results/results-text.js';
-import { watchTests } from '../test-results/watch-tests.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { wholeOption } from '../../learn/judge/options.js';
+import { writeOutput } from '../report/output.js';
+import { coverageText } from '../report/coverage-text.js';
+import { junitOfTests } from '../report/junit.js';
+import { resultsJson } from '../report/results-json.js';
+import { counted, resultsText } from '../report/results-text.js';
+import { watchTests } from '../watch-tests.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
 
@@ -86,7 +87,7 @@ async function testOnce(
       `without -g, ${counted(run.skipped, 'case')} would run`,
     );
   report(context, run, flags);
-  if (flags.junit !== undefined) await writeOutput(flags.junit, junitOf(run));
+  if (flags.junit !== undefined) await writeOutput(flags.junit, junitOfTests(run));
   if (run.results.some(({ failures }) => failures.length > 0)) throw new CommandFailure('');
 }
 

@@ -9,16 +9,16 @@ import {
   type FieldTexts,
   type TextStatistics,
 } from '../../../plugins/text_match/index.js';
-import type { ColumnTypes } from '../input/csv.js';
+import type { ColumnTypes } from '../../project/rows/csv.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import type { CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../../project/rows/open-input.js';
 import { sampleIndex } from '../input/sample-index.js';
 import { readReferences } from '../input/read-references.js';
 import { parseTextPath, type TextPath } from '../input/text-path.js';
 import { readTextStep } from '../input/text-step.js';
-import { startProgress } from '../load/progress.js';
+import { startProgress } from '../../ground/core/progress.js';
 import { readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
@@ -194,21 +194,26 @@ async function countFile(
   from: string,
   format: InputFormat | undefined,
 ): Promise<Counted> {
-  const input = await openInput(from, {
-    stdin: context.stdin,
-    format,
-    columnTypes: () => Promise.resolve<ColumnTypes>(new Map()),
-  });
   const followed = paths.flatMap(({ references }) => [...references.keys()]);
   if (followed.length > 0)
     throw new UsageError(
       `${from} does not have the ${followed.join(' and ')} entities that the path leads to; count the index instead: --from-index`,
     );
-  let skipped = 0;
-  const documents = documentsOf(context, input, paths, () => (skipped += 1));
-  const statistics = await buildTextStatistics(documents, analyzer);
-  const lost = skipped === 0 ? '' : `, ${skipped.toLocaleString('en')} rows could not be read`;
-  return { statistics, lost };
+  const input = await openInput(from, {
+    stdin: context.stdin,
+    format,
+    formatFlag: '--format',
+    columnTypes: () => Promise.resolve<ColumnTypes>(new Map()),
+  });
+  try {
+    let skipped = 0;
+    const documents = documentsOf(context, input, paths, () => (skipped += 1));
+    const statistics = await buildTextStatistics(documents, analyzer);
+    const lost = skipped === 0 ? '' : `, ${skipped.toLocaleString('en')} rows could not be read`;
+    return { statistics, lost };
+  } finally {
+    await input.close();
+  }
 }
 
 async function countIndex(
@@ -261,13 +266,16 @@ async function* documentsOf(
 ): AsyncGenerator<readonly FieldTexts[]> {
   const progress = startProgress(context.stderr, 'reading', input.totalBytes);
   let read = 0;
-  for await (const { rows, bad } of input.chunks()) {
-    bad.forEach(skip);
-    for (const { value } of rows) {
-      yield paths.map((path) => path.textsOf(value, () => undefined));
+  try {
+    for await (const { rows, bad } of input.chunks()) {
+      bad.forEach(skip);
+      for (const { value } of rows) {
+        yield paths.map((path) => path.textsOf(value, () => undefined));
+      }
+      read += rows.length;
+      progress.update(input.bytesRead(), read);
     }
-    read += rows.length;
-    progress.update(input.bytesRead(), read);
+  } finally {
+    progress.stop();
   }
-  progress.stop();
 }

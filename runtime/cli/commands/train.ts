@@ -1,47 +1,45 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
 import type { JsonObject } from '../../ground/api/types.js';
+import { trainingJob } from '../train/training-job.js';
+import { addTrainingOptions, type TrainingFlags } from '../train/training-options.js';
 import { openLearned, type OpenLearned } from '../train/open-learned.js';
 import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
 import { PYTHON, type SettingFlags } from '../../project/settings/settings.js';
-import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { fileProblem } from '../file-problem.js';
-import { numberOption, wholeOption } from '../judge/options.js';
-import { startProgress } from '../load/progress.js';
-import { scratchFolder } from '../scratch-folder.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { fileProblem } from '../../ground/core/file-problem.js';
+import { startProgress, type Progress } from '../../ground/core/progress.js';
+import { scratchFolder } from '../../ground/core/scratch-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { openDataFolder, type DataFolder } from '../train/data-files.js';
-import { prepareColumns, writeComputed, type PreparedColumns } from '../train/prepare-columns.js';
-import { readPropensities } from '../train/propensities.js';
-import { prove } from '../train/prove.js';
-import { runPython, type TrainingJob } from '../train/run-python.js';
+import { openDataFolder, type DataFolder } from '../../learn/training/data-files.js';
 import {
-  cardMarkdown,
+  constantColumns,
+  prepareColumns,
+  writeComputed,
+  type PreparedColumns,
+} from '../../learn/training/prepare-columns.js';
+import { numberText } from '../report/evaluation-text.js';
+import { prove } from '../../learn/training/prove.js';
+import { runPython, type TrainingJob } from '../../learn/training/run-python.js';
+import { cardMarkdown } from '../report/model-card.js';
+import {
   libraryName,
   proofText,
   trainingText,
+  type LoggedRun,
   type ModelCard,
   type Training,
-} from '../train/training-text.js';
+} from '../report/training-text.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
 
-interface Flags extends SettingFlags {
-  readonly data: string;
-  readonly out: string;
+interface Flags extends SettingFlags, TrainingFlags {
   readonly lib?: string;
   readonly columns?: readonly string[];
-  readonly rounds: number;
-  readonly earlyStopping: number;
-  readonly param: JsonObject;
-  readonly debias: 'auto' | 'none';
-  readonly propensities?: string;
-  readonly clip: number;
-  readonly threads?: number;
-  readonly seed: number;
   readonly python?: string;
   readonly json?: boolean;
 }
@@ -61,31 +59,10 @@ export function trainCommand(context: CliContext): Command {
     .addOption(
       new Option(
         '--columns <NAMES>',
-        'values for the model, separated by commas [default: as the step or the old model says, or all numbers]',
+        'values for the model, separated by commas; all: all numbers [default: as the step or the old model says, or all numbers]',
       ).argParser((text: string) => text.split(',').map((name) => name.trim())),
-    )
-    .addOption(wholeOption('--rounds <N>', 'most rounds of boosting', 1000))
-    .addOption(
-      wholeOption(
-        '--early-stopping <N>',
-        'stop after so many rounds without a gain on the hold-out; 0: never',
-        50,
-      ),
-    )
-    .addOption(
-      new Option('--param <NAME=VALUE>', 'parameter of the library, e.g. num_leaves=63; several times')
-        .argParser(addParam)
-        .default({}, 'none'),
-    )
-    .addOption(
-      new Option('--debias <HOW>', 'treat the bias of positions as the library can, or not at all')
-        .choices(['auto', 'none'])
-        .default('auto'),
-    )
-    .option('--propensities <FILE>', 'JSON list: the probability that a user looks at place 1, 2, …')
-    .addOption(numberOption('--clip <WEIGHT>', 'largest inverse propensity weight', 10))
-    .addOption(wholeOption('--threads <N>', 'threads of the library; 0: as the library chooses', 0))
-    .addOption(wholeOption('--seed <N>', 'seed of the training and of the intervals', 0))
+    );
+  addTrainingOptions(command)
     .option('--python <PATH>', `Python with the library [${PYTHON}, default python3]`)
     .option('--json', 'print the result as JSON')
     .action((target: string, flags: Flags) => trainStep(context, target, flags));
@@ -96,6 +73,10 @@ async function trainStep(context: CliContext, target: string, flags: Flags): Pro
   const [, pipeline = '', stepName = ''] = /^([^:]+):([^:]+)$/.exec(target) ?? [];
   if (pipeline === '')
     throw new UsageError(`${target} is not a step; expected PIPELINE:STEP, for example search:ltr`);
+  if (flags.mlflow === true && !context.env.MLFLOW_TRACKING_URI)
+    throw new UsageError(
+      '--mlflow needs MLFLOW_TRACKING_URI in the environment, for example http://mlflow:5000 or sqlite:////srv/mlflow.db',
+    );
   const settings = await settingsOf(context, flags);
   tellStrayErrors(context, settings);
   const opened = await openLearned({ ...settings, logLevel: 'silent' }, pipeline, stepName);
@@ -108,6 +89,15 @@ async function trainStep(context: CliContext, target: string, flags: Flags): Pro
     );
   const data = await openDataFolder(flags.data);
   const prepared = prepareColumns(step, data, flags.columns);
+  if (prepared.old.length > 0)
+    context.stderr.write(
+      `note: the new model has no column ${prepared.old.join(', ')}, which ${step.modelPath} has\n`,
+    );
+  const constant = constantColumns(prepared);
+  if (constant.length > 0)
+    context.stderr.write(
+      `warning: ${constant.join(', ')} ${constant.length === 1 ? 'has' : 'have'} one value in all rows, so the model learns nothing from ${constant.length === 1 ? 'it' : 'them'}; look at the statuses in ${join(flags.data, 'manifest.json')}\n`,
+    );
   const scratch = scratchFolder(context, join(tmpdir(), 'millrace-train-'));
   let training: Training;
   try {
@@ -131,46 +121,14 @@ async function trainIn(
 ): Promise<Training> {
   const total = data.rows.train + data.rows.holdout;
   const reading = startProgress(context.stderr, 'reading', total);
-  const files = await writeComputed(prepared, data, folder, (rows) => reading.update(rows, rows));
-  reading.stop();
+  const files = await writeComputed(prepared, data, folder, (rows) => reading.update(rows, rows)).finally(
+    () => reading.stop(),
+  );
   const library = step.plugin.name;
   const scored = data.rows.holdout > 0 ? 'holdout' : 'train';
-  const job: TrainingJob = {
-    data: resolve(flags.data),
-    lib: library,
-    columns: prepared.columns.map((column, at) => {
-      const { input, feature } = prepared.inputs[at] ?? {};
-      const type = input?.kind === 'text' ? 'text' : 'number';
-      const values = files.get(column);
-      return {
-        name: column.name,
-        type,
-        ...(feature === undefined ? {} : { feature: feature.name }),
-        ...(values === undefined ? {} : { values }),
-      };
-    }),
-    rounds: flags.rounds,
-    early_stopping: flags.earlyStopping,
-    seed: flags.seed,
-    params: flags.param,
-    debias: flags.debias,
-    propensities: flags.propensities === undefined ? null : await readPropensities(flags.propensities),
-    clip: flags.clip,
-    threads: flags.threads === 0 ? null : (flags.threads ?? null),
-    transformed: step.options.predict === 'objective',
-    iterations: typeof step.options.iterations === 'number' ? step.options.iterations : null,
-    scored,
-    model: join(folder, library === 'lightgbm' ? 'model.txt' : 'model.json'),
-    scores: join(folder, 'scores.bin'),
-    result: join(folder, 'result.json'),
-  };
-  const spec = join(folder, 'job.json');
-  await writeFile(spec, JSON.stringify(job));
+  const job = await trainingJob(folder, flags, step, { ...prepared, files }, scored);
   const python = flags.python ?? (context.env[PYTHON] || 'python3');
-  const progress = startProgress(context.stderr, 'training', flags.rounds, 'rounds');
-  const card = await runPython(python, job, spec, context.env, (round) =>
-    progress.update(round, round),
-  ).finally(() => progress.stop());
+  const card = await runJob(context, python, job);
   const content = await readFile(job.model);
   const proof = await prove(step, prepared, data, scored, content, job.scores, services);
   if (proof.different > 0)
@@ -192,7 +150,49 @@ async function trainIn(
     isInPlace: out === resolve(project, step.modelPath),
   };
   await writeModel(out, content, training);
-  return training;
+  if (flags.mlflow !== true) return training;
+  const logged = await runPython(
+    python,
+    {
+      logged: out,
+      name: `${training.pipeline}:${training.step}`,
+      folder: resolve('.'),
+      result: join(folder, 'logged.json'),
+    },
+    context.env,
+  );
+  return { ...training, mlflow: logged as unknown as LoggedRun };
+}
+
+/** Shows the rounds of training, and the points of a search. */
+async function runJob(context: CliContext, python: string, job: TrainingJob): Promise<JsonObject> {
+  const start = {
+    round: () => startProgress(context.stderr, 'training', undefined, 'rounds'),
+    points: () => startProgress(context.stderr, 'searching', 1, 'points', true),
+  };
+  let shown: { readonly what: keyof typeof start; readonly progress: Progress } | undefined;
+  const show = (what: keyof typeof start): Progress => {
+    if (shown?.what === what) return shown.progress;
+    shown?.progress.stop();
+    shown = { what, progress: start[what]() };
+    return shown.progress;
+  };
+  // Without a search, Ctrl-C ends the command.
+  const stop = job.budget === null ? undefined : context.stopSignal();
+  try {
+    return await runPython(
+      python,
+      job,
+      context.env,
+      (news) => {
+        if ('round' in news) show('round').update(news.round, news.round);
+        else show('points').update(news.share, news.points, `best ${numberText(news.best)}`);
+      },
+      stop,
+    );
+  } finally {
+    shown?.progress.stop();
+  }
 }
 
 /** The card first: a model that is there always has one. */
@@ -208,7 +208,7 @@ async function writeModel(out: string, content: Buffer, training: Training): Pro
   }
 }
 
-function trainingJson({ pipeline, step, card, texts, proof, out }: Training): JsonObject {
+function trainingJson({ pipeline, step, card, texts, proof, out, mlflow }: Training): JsonObject {
   return {
     pipeline,
     step,
@@ -217,6 +217,7 @@ function trainingJson({ pipeline, step, card, texts, proof, out }: Training): Js
     proof,
     values: texts,
     ...card,
+    ...(mlflow === undefined ? {} : { mlflow }),
   } as unknown as JsonObject;
 }
 
@@ -242,16 +243,4 @@ function noStep(
         `the step ${step} uses ${why.use}, and only models of lightgbm and xgboost are trained`,
       );
   }
-}
-
-function addParam(text: string, before: JsonObject): JsonObject {
-  const [, name = '', value = ''] = /^([A-Za-z_][\w]*)=(.+)$/.exec(text) ?? [];
-  if (name === '') throw new InvalidArgumentError('Expected NAME=VALUE.');
-  let parsed: JsonObject[string];
-  try {
-    parsed = JSON.parse(value) as JsonObject[string];
-  } catch {
-    parsed = value;
-  }
-  return { ...before, [name]: parsed };
 }

@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { compileTunable, type CompiledTunable } from '../../serve/app/project/compile-tunable.js';
 import { openTunable } from '../../serve/app/project/open-tunable.js';
@@ -9,26 +10,32 @@ import type { PipelineServices } from '../../request/pipeline/pipeline-services.
 import type { SettingFlags } from '../../project/settings/settings.js';
 import type { TunedParam } from '../../learn/tuning/coordinate-ascent.js';
 import { TunablePipeline } from '../../learn/tuning/tunable-pipeline.js';
-import { DEFAULT_RESTARTS, tune, type TuneResult } from '../../learn/tuning/tune.js';
-import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { numberOption, wholeOption } from '../judge/options.js';
-import { addJudgmentsOptions } from '../judge/judgments-options.js';
-import { startProgress } from '../load/progress.js';
+import { DEFAULT_RESTARTS, tune, type MeasureQueries, type TuneResult } from '../../learn/tuning/tune.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { numberOption, spanOption, wholeOption } from '../../learn/judge/options.js';
+import { addJudgmentsOptions } from '../../learn/judge/judgments-options.js';
+import { startProgress } from '../../ground/core/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { keepLogged, keepQueries, type RequestFlags } from '../tune/keep-requests.js';
-import type { TunedMeasure } from '../tune/logged-measure.js';
-import { rangedParams, type RangedParam } from '../tune/ranged-params.js';
-import { tuningJson, tuningText, type Tuning } from '../tune/tuning-text.js';
+import { keepLogged, keepQueries, type RequestFlags } from '../../learn/judge/keep-requests.js';
+import type { TunedMeasure } from '../../learn/judge/logged-measure.js';
+import { rangedParams, type RangedParam } from '../../learn/judge/ranged-params.js';
+import { numberText } from '../report/evaluation-text.js';
+import { tuningJson, tuningText, type Tuning } from '../report/tuning-text.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
 
 interface Flags extends SettingFlags, RequestFlags {
   readonly restarts: number;
+  readonly budget: number;
   readonly write?: boolean;
   readonly json?: boolean;
 }
 
 const DEFAULT_METRIC = 'ndcg@10';
+const DEFAULT_BUDGET = '2m';
+/** The longest time that the event loop waits for a signal. */
+const LONGEST_TURN_MS = 50;
 
 export function tuneCommand(context: CliContext): Command {
   const command = new Command('tune')
@@ -47,6 +54,13 @@ export function tuneCommand(context: CliContext): Command {
       'with --data, a JSON list: the probability that a user looks at place 1, 2, …',
     )
     .addOption(numberOption('--clip <WEIGHT>', 'largest inverse propensity weight', 10))
+    .addOption(
+      spanOption(
+        '--budget <SPAN>',
+        'how long the search may take; Ctrl-C also ends it, with the best values so far',
+        DEFAULT_BUDGET,
+      ),
+    )
     .addOption(wholeOption('--restarts <N>', 'searches from random values', DEFAULT_RESTARTS))
     .addOption(wholeOption('--seed <N>', 'seed of the search, the folds and the interval', 0))
     .option('--write', 'write the values into the file of the pipeline')
@@ -132,29 +146,36 @@ async function tuneOpen(
 
 async function search(
   context: CliContext,
-  { seed, restarts }: Flags,
+  { seed, restarts, budget }: Flags,
   params: readonly RangedParam[],
   pipeline: TunablePipeline,
   measure: TunedMeasure,
 ): Promise<TuneResult> {
   const tuned: TunedParam[] = params.map(({ name, range }) => ({ name, ...range }));
-  const progress = startProgress(context.stderr, 'tuning', 1, 'evaluations');
+  const progress = startProgress(context.stderr, 'tuning', 1, 'evaluations', true);
+  let turn = performance.now();
+  const measureOn =
+    (isExact: boolean): MeasureQueries =>
+    async (point, on) => {
+      if (performance.now() - turn > LONGEST_TURN_MS) {
+        await setImmediate();
+        turn = performance.now();
+      }
+      const values = new Map(tuned.map(({ name }, at) => [name, point[at] ?? 0]));
+      return pipeline.measure(values, measure.depth, (ranking) => measure.of(ranking), on, isExact);
+    };
   try {
-    return await tune(
-      tuned,
-      (point) =>
-        pipeline.measure(
-          new Map(tuned.map(({ name }, at) => [name, point[at] ?? 0])),
-          measure.depth,
-          (ranking) => measure.of(ranking),
-        ),
-      {
-        seed,
-        restarts,
-        start: params.map(({ value }) => value),
-        onProgress: (done, total, evaluations) => progress.update(done / total, evaluations),
-      },
+    await pipeline.takeSums(
+      params.map(({ name, value, range }) => ({ name, value, ...range })),
+      measure.depth,
+      (ranking) => measure.of(ranking),
     );
+    return await tune(tuned, measureOn(false), {
+      ...{ seed, restarts, budgetMs: budget, signal: context.stopSignal(), exact: measureOn(true) },
+      start: params.map(({ value }) => value),
+      onProgress: (done, evaluations, best) =>
+        progress.update(done, evaluations, `${measure.name} ${numberText(best)}`),
+    });
   } catch (error) {
     if (error instanceof RangeError) throw new CommandFailure(error.message, undefined, { cause: error });
     throw error;

@@ -8,9 +8,10 @@ import { projectTypes } from '../../serve/http/openapi/project-types.js';
 import { answerSchema } from '../../request/pipeline/page/answer-schema.js';
 import { requestSchema } from '../../request/pipeline/request/request-schema.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
-import { settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { fileProblem } from '../file-problem.js';
+import { styleOf } from '../../ground/core/console.js';
+import { settingsOf, tellStrayErrors, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { fileProblem } from '../../ground/core/file-problem.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 type Flags = SettingFlags & { readonly write?: boolean; readonly out?: string };

@@ -3,7 +3,6 @@ import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { parseDuration } from '../../ground/api/duration.js';
 import { compileProject } from '../../serve/app/project/compile-project.js';
-import { checkConnections } from '../../serve/app/connect/check-connections.js';
 import { checkEntityTypes } from '../../serve/app/container/resident.js';
 import { checkSettings } from '../../project/config/project/read-settings.js';
 import { adviceOf, type StepAdvice } from '../../request/compile/advice.js';
@@ -14,9 +13,11 @@ import { sarifLog } from '../../project/config/diagnostics/sarif.js';
 import { checkExploreSalt } from '../../request/pipeline/components/check-explore-salt.js';
 import { checkLogSalt } from '../../request/pipeline/log/log-hasher.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
-import { printJson, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import { connectionsText } from '../connections-text.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { counted } from '../../ground/core/count.js';
+import { styleOf } from '../../ground/core/console.js';
+import { printJson, tellStrayErrors, type CliContext } from '../context.js';
+import { connectionsText } from '../report/connections-text.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { wrapAfter } from '../../ground/core/wrap.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
@@ -27,6 +28,9 @@ type Flags = SettingFlags & {
   readonly connect?: boolean;
   readonly timeout?: string;
 };
+
+/** The clients of stores and sinks are loaded only for --connect. */
+const loadConnect = () => import('../../serve/app/connect/check-connections.js');
 
 /** @param version of Millrace */
 export function validateCommand(context: CliContext, version: string): Command {
@@ -70,7 +74,7 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
     const ofStore = new Diagnostics();
     const connections =
       flags.connect === true && errors === 0
-        ? await checkConnections(compiled, settings, timeoutMs, ofStore)
+        ? await (await loadConnect()).checkConnections(compiled, settings, timeoutMs, ofStore)
         : undefined;
     const diagnostics = [...ofFiles, ...ofStore.all];
     if (flags.sarif !== undefined) await writeSarif(context, flags.sarif, diagnostics, project, version);
@@ -163,8 +167,4 @@ function sinksText({ sinks }: ProjectConfig): string {
 
 function sourcesText({ sources }: ProjectConfig): string {
   return sources.length === 0 ? '' : `, ${counted(sources.length, 'source')}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,19 +1,10 @@
-import type { ErrorCode } from '../../ground/api/error-codes.js';
 import { MillraceError } from '../../ground/api/errors.js';
+import { HEAD_CODES } from '../../serve/access/head-error.js';
 import type { SourceDefinition } from '../../project/config/model/sources.js';
 import type { SourceTarget } from '../../serve/sources/intake.js';
 
 /** Errors with which a service refuses every message, until somebody changes the key, the address or the service. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set([
-  'key_required',
-  'key_invalid',
-  'key_expired',
-  'key_revoked',
-  'scope_missing',
-  'key_not_allowed',
-  'unknown_route',
-  'unknown_host',
-]);
+const REFUSALS: ReadonlySet<string> = new Set(HEAD_CODES.filter((code) => code !== 'overloaded'));
 
 /**
  * Asks a running service by empty bodies whether it takes what sources store, so that a wrong key or address is reported

@@ -9,11 +9,11 @@ import type { DataSetOptions } from '../../learn/dataset/options.js';
 import type { DataFormat } from '../../learn/dataset/table-files.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { settingsOf, tellStrayErrors, type CliContext } from '../context.js';
-import { scratchFolder } from '../scratch-folder.js';
-import { readJudgedQueries } from '../judge/judged-queries.js';
-import type { Columns } from '../judge/judgment-columns.js';
-import type { JudgmentFormat } from '../judge/read-judgments.js';
-import { startProgress } from '../load/progress.js';
+import { scratchFolder } from '../../ground/core/scratch-folder.js';
+import { readJudgedQueries } from '../../learn/judge/judged-queries.js';
+import type { Columns } from '../../learn/judge/judgment-columns.js';
+import type { JudgmentFormat } from '../../learn/judge/read-judgments.js';
+import { startProgress } from '../../ground/core/progress.js';
 
 export interface JudgedFlags extends SettingFlags {
   readonly judgments: string;
@@ -33,7 +33,12 @@ export async function buildJudged(
 ): Promise<BuiltDataSet> {
   const settings = await settingsOf(context, flags);
   tellStrayErrors(context, settings);
-  const quiet = { ...settings, logLevel: 'silent' as const, resident: new Set<string>() };
+  const quiet = {
+    ...settings,
+    logLevel: 'silent' as const,
+    resident: new Set<string>(),
+    allowsUntrained: true,
+  };
   const opened = await openTunable(quiet, pipeline);
   const work = scratchFolder(context, join(tmpdir(), 'millrace-judged-'));
   const ledger = new ImportLedger(work.path, randomUUID());
@@ -42,19 +47,22 @@ export async function buildJudged(
     const { queries, shape } = await readJudgedQueries(
       context,
       flags.judgments,
-      { format: flags.judgmentFormat, columns: flags.columns },
+      { format: flags.judgmentFormat, formatFlag: '--judgment-format', columns: flags.columns },
       flags.queryField,
       plan.definition,
       config,
     );
     const records = new JudgedRecords(plan, services, ledger, version);
     const progress = startProgress(context.stderr, 'ranking', queries.length, 'queries');
-    for (const [at, query] of queries.entries()) {
-      const grades = new Map(query.candidates.map(({ id, grade }) => [id, grade]));
-      await records.add(query.query, { body: shape.bodyOf(query, query.candidates), grades });
-      progress.update(at + 1, at + 1);
+    try {
+      for (const [at, query] of queries.entries()) {
+        const grades = new Map(query.candidates.map(({ id, grade }) => [id, grade]));
+        await records.add(query.query, { body: shape.bodyOf(query, query.candidates), grades });
+        progress.update(at + 1, at + 1);
+      }
+    } finally {
+      progress.stop();
     }
-    progress.stop();
     ledger.finish();
     return await buildDataSet(work.path, flags.out, flags.format, {
       pipeline,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../ground/api/types.js';
-import type { InputRow } from '../input/rows.js';
+import type { InputRow } from '../../project/rows/rows.js';
 import { MAX_ROWS } from '../load/batches.js';
-import type { Progress } from '../load/progress.js';
+import type { Progress } from '../../ground/core/progress.js';
 import type { DataTarget } from '../load/target.js';
 import type { Catalogue } from './catalogue.js';
 

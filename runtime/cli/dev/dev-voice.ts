@@ -4,7 +4,8 @@ import type { Voice } from '../../serve/app/serve.js';
 import { renderDiagnostics } from '../../project/config/diagnostics/render.js';
 import { printable } from '../../ground/core/display-width.js';
 import { wrap } from '../../ground/core/wrap.js';
-import { styleOf, type CliContext } from '../context.js';
+import { styleOf } from '../../ground/core/console.js';
+import type { CliContext } from '../context.js';
 
 /** How `dev` tells what happens: text for a person at a terminal instead of log lines. The address goes to stdout. */
 export function devVoice(context: CliContext): Voice {
@@ -14,11 +15,15 @@ export function devVoice(context: CliContext): Voice {
   return {
     logger: pino({ level: 'warn' }, lineStream(say)),
     started: ({ app, adminUrl }) => {
-      stdout.write(`${adminUrl}/inspect\n`);
+      stdout.write(`${adminUrl}/workbench\n`);
       if (app.warnings.length > 0) stderr.write(`${renderDiagnostics(app.warnings, style)}\n`);
       for (const { pipeline, step, message, help } of app.advice)
         say(`advice: ${pipeline}:${step}: ${message}; ${help}`);
       for (const { name, route } of app.pipelines) say(`${name}: POST ${route}`);
+      if (app.pipelines.some(({ addressFields }) => addressFields !== undefined))
+        say(
+          'Open the address above in a browser and type a query: it shows what is found, and why in this order.',
+        );
       say('Changes of the files apply at once. Ctrl-C stops the service.');
     },
     tellReload: (report) => {

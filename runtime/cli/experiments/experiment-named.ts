@@ -2,8 +2,8 @@ import { ProjectInvalidError } from '../../serve/app/project/compile-project.js'
 import type { ExperimentDefinition } from '../../project/config/model/experiments.js';
 import type { loadProject } from '../../project/config/project/load-project.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
-import { nearest } from '../../ground/core/nearest.js';
-import { CommandFailure } from '../failure.js';
+import { AS_WORD, didYouMean } from '../../ground/core/nearest.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 
 /**
  * Finds an experiment of a project by its name.
@@ -18,13 +18,8 @@ export function experimentNamed(
   const definition = config.experiments.find((one) => one.name === name);
   if (definition !== undefined) return { config, definition };
   const names = config.experiments.map((one) => one.name);
-  const near = nearest(name, names);
   throw new CommandFailure(
     `the project has no experiment ${name}; it has ${names.join(', ') || 'none'}`,
-    names.length === 0
-      ? 'declare it in experiments/<name>.yaml'
-      : near === undefined
-        ? undefined
-        : `did you mean ${near}?`,
+    names.length === 0 ? 'declare it in experiments/<name>.yaml' : didYouMean(name, names, AS_WORD),
   );
 }

@@ -3,14 +3,14 @@ import { inBackground } from '../../ground/core/background.js';
 import { Violations } from '../../ground/core/violations.js';
 import { packEntities } from '../../state/index/entity-batch.js';
 import { entityLayout } from '../../state/index/entity-index.js';
-import type { InputRow } from '../input/rows.js';
-import type { Progress } from '../load/progress.js';
+import type { InputRow } from '../../project/rows/rows.js';
+import type { Progress } from '../../ground/core/progress.js';
 import { sendBatch } from '../../state/index/send-batch.js';
 import type { DataTarget } from '../load/target.js';
-import { fitEntity, type FittedEntity } from './fit-entity.js';
-import { note, type ImportCounts } from './import-counts.js';
-import { readOld, type OldEntity, type OldTypes } from './old-record.js';
-import type { OldPage, OldRedis } from './old-redis.js';
+import { fitEntity, type FittedEntity } from '../../state/wyvern/fit-entity.js';
+import { note, type ImportCounts } from '../../state/wyvern/import-counts.js';
+import { readOld, type OldEntity, type OldTypes } from '../../state/wyvern/old-record.js';
+import type { OldPage, OldRedis } from '../../state/wyvern/old-redis.js';
 
 export interface ImportParts {
   readonly old: Pick<OldRedis, 'page'>;

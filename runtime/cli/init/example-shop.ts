@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DEMO_SEED, makeCatalogue } from '../demo/catalogue.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
 
-const FILE = 'data/example.jsonl';
+const FILE = 'rows/example.jsonl';
 
 /** Writes the products of the shop that `millrace demo` shows. @returns the path of the file */
 export async function exampleShop(folder: string): Promise<string> {

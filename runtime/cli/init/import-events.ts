@@ -22,7 +22,7 @@ export async function importEvents(context: CliContext, file: string, folder: st
     dataDir: join(folder, '.millrace'),
     yes: true,
     mapFile: join(folder, 'import.yaml'),
-    rejected: join(folder, 'data', 'rejected-events.jsonl'),
+    rejected: join(folder, 'rows', 'rejected-events.jsonl'),
     within: DEFAULT_WITHIN,
   });
   // The folder is a temporary one until all is done.

@@ -9,23 +9,23 @@ import {
 import { valueAt } from '../../project/foreign/read-values.js';
 import { idText } from '../../ground/core/ids.js';
 import type { CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
-import { openInput, type Input } from '../input/open-input.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { openInput, type Input } from '../../project/rows/open-input.js';
 import type { AnalyzerSettings } from '../../ground/text/index.js';
 import { loadRows } from '../load/load-rows.js';
 import { openTarget } from '../load/open-target.js';
-import { startProgress } from '../load/progress.js';
+import { startProgress } from '../../ground/core/progress.js';
 import type { Send } from '../../state/index/send-batch.js';
-import type { InputRow } from '../input/rows.js';
+import type { InputRow } from '../../project/rows/rows.js';
 import type { DataTarget } from '../load/target.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
-import { STATISTICS_VIEW } from './guess-numbers.js';
-import { textSteps } from './pipeline-text.js';
-import type { ProductGuess } from './product-guess.js';
-import { DATA } from './new-project.js';
+import { STATISTICS_VIEW } from '../../project/starter/guess-numbers.js';
+import { textSteps } from '../../project/starter/pipeline-text.js';
+import type { ProductGuess } from '../../project/starter/product-guess.js';
+import { DATA } from '../../project/starter/new-project.js';
 
 /**
- * Loads the files under `data/` into the store of a project.
+ * Loads the files under `rows/` into the store of a project.
  * @throws CommandFailure if a row is refused, or the error that stopped the load
  */
 export async function loadData(context: CliContext, folder: string, guess: ProductGuess): Promise<void> {

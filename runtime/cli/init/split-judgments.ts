@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { shuffled } from '../../ground/core/shuffle.js';
 import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
 import type { CliContext } from '../context.js';
-import type { Columns } from '../judge/judgment-columns.js';
-import { readJudgments } from '../judge/read-judgments.js';
-import type { SeenIds } from '../load/seen-ids.js';
+import type { Columns } from '../../learn/judge/judgment-columns.js';
+import { readJudgments } from '../../learn/judge/read-judgments.js';
+import type { SeenIds } from '../../project/rows/seen-ids.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
-import type { ProductGuess } from './product-guess.js';
+import type { ProductGuess } from '../../project/starter/product-guess.js';
 
 export const TRAIN = 'judgments/train.csv';
 export const TEST = 'judgments/test.csv';

@@ -1,19 +1,21 @@
+import { count } from '../../ground/core/count.js';
 import { basename } from 'node:path';
 import { printable } from '../../ground/core/display-width.js';
-import { SETTINGS } from '../../project/settings/settings.js';
 import { wrapAfter } from '../../ground/core/wrap.js';
 import { shown } from '../../project/foreign/read-values.js';
-import { typeText } from './column-type.js';
-import type { GuessedAttribute, ProductGuess } from './product-guess.js';
-import type { ReadProducts } from './read-products.js';
+import { NOT_UTF8, TO_UTF8 } from '../../project/rows/rows.js';
+import { typeText } from '../../project/starter/column-type.js';
+import type { GuessedAttribute, ProductGuess } from '../../project/starter/product-guess.js';
+import type { ReadProducts } from '../../project/starter/read-products.js';
 import { TEST, TRAIN, type SplitJudgments } from './split-judgments.js';
-import { PIPELINE } from './pipeline-text.js';
+import { findsByWords, PIPELINE } from '../../project/starter/pipeline-text.js';
+import { firstRanking, shellWord } from '../../project/starter/readme-text.js';
 
 const MOST_SHOWN = 12;
 
 /** What was guessed about the products, and what did not fit, for people. */
 export function productsText(path: string, guess: ProductGuess, read: ReadProducts, width: number): string {
-  const { key, attributes, features, undeclared, stock } = guess;
+  const { key, attributes, features, undeclared, leftOut, stock } = guess;
   const parts = [
     `key ${key.from}${key.why === undefined ? '' : ` (text: ${key.why})`}`,
     ...some(attributes.map(attributeText), 'attributes'),
@@ -41,12 +43,18 @@ export function productsText(path: string, guess: ProductGuess, read: ReadProduc
     ...(undeclared.length === 0
       ? []
       : [`stored but not declared: ${some(undeclared, 'columns').join(', ')}`]),
+    ...(leftOut.length === 0
+      ? []
+      : [`left out, as they are nested too deep: ${some(leftOut, 'fields').join(', ')}`]),
     ...(read.repeated === 0
       ? []
       : [`${count(read.repeated)} rows repeat an id; the last row of an id counts`]),
     ...(read.refused.count === 0
       ? []
-      : [`${count(read.refused.count)} rows are left out; the first: ${read.refused.first ?? ''}`]),
+      : [
+          `${count(read.refused.count)} rows are left out; the first: ${read.refused.first ?? ''}`,
+          ...(read.refused.first?.endsWith(NOT_UTF8) === true ? [TO_UTF8] : []),
+        ]),
     ...Array.from(
       read.unfit,
       ([from, { count: times, first }]) =>
@@ -74,21 +82,18 @@ export function judgmentsText(path: string, split: SplitJudgments, width: number
 }
 
 /** What to type next. */
-export function nextText(folder: string, query: string | undefined, products: number): string {
-  const word = query === undefined ? undefined : /^[\w.-]+$/.test(query) ? query : JSON.stringify(query);
+export function nextText(folder: string, project: Parameters<typeof firstRanking>[0]): string {
+  const { guess, query, examples } = project;
   const lines = [
     ...(folder === '.' ? [] : [`cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)}`]),
-    word === undefined
-      ? products > Number(SETTINGS.indexCandidates.default)
-        ? 'npx --no millrace serve'
-        : `npx --no millrace rank ${PIPELINE} --all true`
-      : `npx --no millrace rank ${PIPELINE} --judged ${word} --explain`,
+    ...(query === undefined
+      ? firstRanking(project)
+      : [`npx --no millrace rank ${PIPELINE} --judged ${shellWord(query)} --explain`]),
+    'npx --no millrace dev',
   ];
-  return `next:\n${lines.map((line) => `  ${line}\n`).join('')}`;
-}
-
-export function count(value: number): string {
-  return value.toLocaleString('en');
+  const words = new URLSearchParams({ q: query ?? examples[0]?.title ?? '' }).toString();
+  const open = findsByWords(guess) ? `then open http://127.0.0.1:5001/workbench?${words}\n` : '';
+  return `next:\n${lines.map((line) => `  ${line}\n`).join('')}${open}`;
 }
 
 function attributeText({ from, name, type, values }: GuessedAttribute): string {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
 import { storedId } from '../../ground/core/entity-id.js';
-import { UsageError } from '../failure.js';
+import { UsageError } from '../../project/config/diagnostics/failure.js';
 import { lookUp } from '../project-types.js';
 
 /** Returns an entity that a reference names, or what is kept of it; undefined if it is unknown. */

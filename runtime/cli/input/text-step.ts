@@ -13,11 +13,11 @@ import { bindOptions } from '../../request/compile/bind-options.js';
 import { nameOf } from '../../request/compile/step-order.js';
 import { checkOptions } from '../../project/config/project/check-options.js';
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import type { AnalyzerSettings } from '../../ground/text/index.js';
 import { settingsOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { readPipeline } from '../project-types.js';
 
 /** What a step `text_match` searches. */
@@ -45,14 +45,12 @@ export async function readTextStep(
   const step = steps.find((one) => nameOf(one) === name);
   if (step === undefined) {
     const names = steps.map(nameOf);
-    const near = nearest(name, names);
     throw new CommandFailure(
       `the pipeline ${pipeline} has no step ${name} that uses ${plugin.name}`,
-      near !== undefined
-        ? `did you mean ${pipeline}:${near}?`
-        : names.length > 0
+      didYouMean(name, names, (guess) => `${pipeline}:${guess}`) ??
+        (names.length > 0
           ? `steps that use ${plugin.name}: ${names.map((one) => `${pipeline}:${one}`).join(', ')}`
-          : `name the texts instead, e.g. product.title`,
+          : `name the texts instead, e.g. product.title`),
     );
   }
   const diagnostics = new Diagnostics();

@@ -4,14 +4,14 @@ import type { FileGuess, GuessTarget } from '../../learn/dataset/import/file-gue
 import { guessSource } from '../../learn/dataset/import/guess.js';
 import { isReadyMap, READY_MAPS } from '../../project/config/project/ready-maps.js';
 import { isReady, type ImportMapping } from '../../project/foreign/mapping.js';
-import { styleOf, type CliContext } from '../context.js';
-import { fileProblem } from '../file-problem.js';
-import { CommandFailure, UsageError } from '../failure.js';
-import { InputError } from '../input/rows.js';
-import type { ForeignFile } from './input-files.js';
-import { importName, mappingText, readMapping } from './mapping-file.js';
-import { proposalText } from './proposal-text.js';
-import { sampleOf } from './read-files.js';
+import { styleOf, type Console } from '../../ground/core/console.js';
+import { fileProblem } from '../../ground/core/file-problem.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { InputError } from '../../project/rows/rows.js';
+import type { ForeignFile } from '../../learn/dataset/import/input-files.js';
+import { importName, mappingText, readMapping } from '../../learn/dataset/import/mapping-file.js';
+import { proposalText } from '../report/proposal-text.js';
+import { sampleOf } from '../../learn/dataset/import/read-files.js';
 
 /** The name of the file that a mapping is written to. */
 export const MAP_FILE = 'import.yaml';
@@ -31,7 +31,7 @@ interface MappingFlags {
  * @returns undefined if the user should check the proposal first
  */
 export async function chooseMapping(
-  context: CliContext,
+  context: Console,
   flags: MappingFlags,
   first: string,
   files: readonly ForeignFile[],

@@ -1,7 +1,7 @@
 import { ProjectInvalidError } from '../../serve/app/project/compile-project.js';
 import { loadProject } from '../../project/config/project/load-project.js';
 import type { GuessTarget } from '../../learn/dataset/import/file-guess.js';
-import { UsageError } from '../failure.js';
+import { UsageError } from '../../project/config/diagnostics/failure.js';
 import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
 
 /** The pipeline whose rankings the foreign lists become. */

@@ -1,4 +1,4 @@
-import type { BadRow, InputRow, RowChunk } from '../input/rows.js';
+import type { BadRow, InputRow, RowChunk } from '../../project/rows/rows.js';
 
 /** The maximum number of rows in one upload or push. */
 export const MAX_ROWS = 1000;

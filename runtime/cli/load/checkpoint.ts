@@ -10,8 +10,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { CommandFailure } from '../failure.js';
-import { openFile } from '../input/open-input.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { openFile } from '../../project/rows/open-input.js';
 
 /** The number of bytes at the start and at the end of a file that are compared to detect a change. */
 const SAMPLE_BYTES = 64 * 1024;

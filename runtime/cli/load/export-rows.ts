@@ -1,3 +1,4 @@
+import { count } from '../../ground/core/count.js';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -17,9 +18,9 @@ import { MillraceError } from '../../ground/api/errors.js';
 import { printable } from '../../ground/core/display-width.js';
 import type { Settings } from '../../project/settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { openTarget, type TargetFlags } from './open-target.js';
-import { startProgress } from './progress.js';
+import { startProgress } from '../../ground/core/progress.js';
 import type { DataTarget, ScannedPage } from './target.js';
 
 export type ExportFlags = TargetFlags & {
@@ -225,8 +226,4 @@ function tell(
       `${count(unreadable)} ${unreadable === 1 ? 'record' : 'records'} could not be read and ${unreadable === 1 ? 'is' : 'are'} not in the export`,
       'millrace store check lists every damaged record; load these records again from their source',
     );
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
 }

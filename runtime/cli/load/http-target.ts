@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
 import { ERROR_CODES, type ErrorCode } from '../../ground/api/error-codes.js';
 import { MillraceError, type Violation } from '../../ground/api/errors.js';
 import type { JsonObject } from '../../ground/api/types.js';
-import { explainPath } from '../../serve/http/explain-path.js';
+import { explainPath, explainQuery } from '../../serve/http/explain-path.js';
 import { deleteEntities } from '../../serve/http/routes/delete-entities.js';
 import { getEntities } from '../../serve/http/routes/get-entities.js';
 import { getOnlineFeatures } from '../../serve/http/routes/get-online-features.js';
@@ -16,6 +17,7 @@ import { openapi } from '../../serve/http/routes/openapi.js';
 import { pushFeatures } from '../../serve/http/routes/push-features.js';
 import { scanEntities } from '../../serve/http/routes/scan-entities.js';
 import { scanFeatures } from '../../serve/http/routes/scan-features.js';
+import { rebuildCounter } from '../../serve/http/routes/rebuild-counter.js';
 import { resumeExperiment, stopExperiment } from '../../serve/http/routes/stop-experiment.js';
 import { updateEntities } from '../../serve/http/routes/update-entities.js';
 import { uploadEntities } from '../../serve/http/routes/upload-entities.js';
@@ -23,11 +25,14 @@ import type { ExperimentState } from '../../request/experiments/experiment-state
 import type { EntitiesAnswer } from '../../state/index/entity-index.js';
 import type { OnlineAnswer } from '../../state/index/online-answer.js';
 import type { Explanation } from '../../request/pipeline/explain/explanation.js';
+import type { ExplainOptions } from '../../request/pipeline/types.js';
 import type { PipelineAnswer } from '../../request/pipeline/answer-types.js';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import type { RebuildState } from '../../serve/feedback/counter-rebuilds.js';
+import { FOLLOW_EVERY } from '../../state/counters/generation-record.js';
 import type { ForgetAnswer } from '../../state/privacy/forget.js';
 import type { SourceTarget } from '../../serve/sources/intake.js';
-import type { InputRow } from '../input/rows.js';
+import type { InputRow } from '../../project/rows/rows.js';
 import { MAX_ROWS, type BatchShape } from './batches.js';
 import type { Sent } from '../../state/index/send-batch.js';
 import { pageOf, type RunAnswer, type DataTarget, type ScannedPage } from './target.js';
@@ -36,6 +41,9 @@ import { pageOf, type RunAnswer, type DataTarget, type ScannedPage } from './tar
 const PIPELINE_OPERATION = /^(?:rank|score)_(.+)$/;
 /** A service that does not answer within this time counts as down, milliseconds. */
 const ANSWER_WITHIN_MS = 60_000;
+
+/** How often a rebuild of a counter is asked for. */
+const REBUILD_POLL_MS = 500;
 
 /** The maximum number of redirects of one call, e.g. from http: to https:. */
 const MOST_REDIRECTIONS = 5;
@@ -160,6 +168,31 @@ export class HttpTarget implements DataTarget {
     return (await this.#call('POST', forget.path, body)) as ForgetAnswer;
   }
 
+  /** Rebuilds a counter from the ledger of the service, and waits until the new counts serve. @throws CommandFailure */
+  async rebuildCounter(counter: string): Promise<void> {
+    let after: number | undefined;
+    for (;;) {
+      const body = JSON.stringify({ counter, ...(after === undefined ? {} : { after }) });
+      const { state, generation, detail } = (await this.#call(
+        'POST',
+        rebuildCounter.path,
+        body,
+      )) as RebuildState;
+      after ??= generation;
+      // Every process of the service looks for new generations once in this time.
+      if (state === 'done') {
+        await setTimeout(FOLLOW_EVERY);
+        return;
+      }
+      if (state === 'failed')
+        throw new CommandFailure(
+          `${this.#base} could not rebuild the counter ${counter}: ${detail ?? ''}`,
+          'when the cause is gone, run the command again with --resume: it stores nothing twice, and counts again',
+        );
+      await setTimeout(REBUILD_POLL_MS);
+    }
+  }
+
   async experiments(): Promise<{ readonly experiments: readonly ExperimentState[] }> {
     return (await this.#call('GET', listExperiments.path)) as {
       readonly experiments: readonly ExperimentState[];
@@ -180,10 +213,13 @@ export class HttpTarget implements DataTarget {
     return { answer, misspelt };
   }
 
-  async explain(pipeline: string, body: unknown, rulesAt?: number): Promise<Explanation> {
+  async explain(pipeline: string, body: unknown, options: ExplainOptions = {}): Promise<Explanation> {
     const route = await this.#routeOf(pipeline);
-    const path = explainPath(route) + (rulesAt === undefined ? '' : `?at=${rulesAt}`);
-    return (await this.#call('POST', path, JSON.stringify(body))) as Explanation;
+    return (await this.#call(
+      'POST',
+      explainPath(route) + explainQuery(options),
+      JSON.stringify(body),
+    )) as Explanation;
   }
 
   async close(): Promise<void> {

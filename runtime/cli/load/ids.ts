@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { idProblem } from '../../ground/core/ids.js';
 import type { CliContext } from '../context.js';
-import { UsageError } from '../failure.js';
+import { UsageError } from '../../project/config/diagnostics/failure.js';
 
 export interface IdFlags {
   readonly file?: string;

@@ -1,5 +1,5 @@
 import { nearest } from '../../ground/core/nearest.js';
-import { InputError } from '../input/rows.js';
+import { InputError } from '../../project/rows/rows.js';
 
 /**
  * Rejects a file whose header has no column for a key, because every row would be rejected.

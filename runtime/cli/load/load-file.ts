@@ -1,16 +1,17 @@
+import { count } from '../../ground/core/count.js';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { printable } from '../../ground/core/display-width.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import type { ColumnTypes } from '../input/csv.js';
-import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
-import { InputError, type InputRow } from '../input/rows.js';
+import type { ColumnTypes } from '../../project/rows/csv.js';
+import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../../project/rows/open-input.js';
+import { InputError, type InputRow } from '../../project/rows/rows.js';
 import type { RowOrder } from './batches.js';
 import { openCheckpoint, type Checkpoint } from './checkpoint.js';
 import { loadRows, type LoadReport } from './load-rows.js';
 import { openTarget, type TargetFlags } from './open-target.js';
-import { startProgress } from './progress.js';
+import { startProgress } from '../../ground/core/progress.js';
 import type { Send } from '../../state/index/send-batch.js';
 import type { DataTarget } from './target.js';
 
@@ -81,6 +82,7 @@ export async function loadFile(
   const input = await openInput(job.file, {
     stdin: context.stdin,
     format: flags.format,
+    formatFlag: '--format',
     columnTypes: () => job.columnTypes(),
     checkColumns: (names) => job.checkColumns?.(names),
   });
@@ -208,8 +210,4 @@ function afterFailure(failure: Error, checkpoint: Checkpoint | undefined): strin
   return checkpoint.fault === undefined
     ? ', and --resume continues from here'
     : `; its progress could not be saved: ${checkpoint.fault.message}`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
 }

@@ -1,8 +1,8 @@
-import type { Input } from '../input/open-input.js';
-import { InputError, type BadRow, type InputRow } from '../input/rows.js';
+import type { Input } from '../../project/rows/open-input.js';
+import { InputError, type BadRow, type InputRow } from '../../project/rows/rows.js';
 import type { Checkpoint } from './checkpoint.js';
 import { conflict, LARGEST_BATCHES, toBatches, type Batch, type RowOrder } from './batches.js';
-import type { Progress } from './progress.js';
+import type { Progress } from '../../ground/core/progress.js';
 import { sendBatch, type Send } from '../../state/index/send-batch.js';
 
 const BATCHES_IN_FLIGHT = 2;

@@ -7,11 +7,11 @@ import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
 import type { ForgetAnswer } from '../../state/privacy/forget.js';
 import type { ExperimentState } from '../../request/experiments/experiment-states.js';
 import type { Explanation } from '../../request/pipeline/explain/explanation.js';
-import type { Pipeline } from '../../request/pipeline/types.js';
+import type { ExplainOptions, Pipeline } from '../../request/pipeline/types.js';
 import { misspeltText } from '../../serve/http/misspelt-text.js';
 import type { Settings } from '../../project/settings/settings.js';
 import type { JsonObject } from '../../ground/api/types.js';
-import type { InputRow } from '../input/rows.js';
+import type { InputRow } from '../../project/rows/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
 import type { Sent } from '../../state/index/send-batch.js';
 import { pageOf, type RunAnswer, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
@@ -110,9 +110,8 @@ export class LocalTarget implements DataTarget {
     return { answer, misspelt: misspeltText(report.misspeltFields) };
   }
 
-  async explain(name: string, body: unknown, rulesAt?: number): Promise<Explanation> {
-    const preview = rulesAt === undefined ? {} : { rulesAt };
-    return await this.#pipeline(name).explain(body, { requestId: randomUUID(), ...preview });
+  async explain(name: string, body: unknown, options: ExplainOptions = {}): Promise<Explanation> {
+    return await this.#pipeline(name).explain(body, { requestId: randomUUID(), withCards: true, ...options });
   }
 
   #pipeline(name: string): Pipeline {

@@ -2,10 +2,11 @@ import type { JsonObject } from '../../ground/api/types.js';
 import type { EntitiesAnswer, UpdateAnswer, UploadAnswer } from '../../state/index/entity-index.js';
 import type { OnlineAnswer } from '../../state/index/online-answer.js';
 import type { Explanation } from '../../request/pipeline/explain/explanation.js';
+import type { ExplainOptions } from '../../request/pipeline/types.js';
 import type { PipelineAnswer } from '../../request/pipeline/answer-types.js';
 import type { ExperimentState } from '../../request/experiments/experiment-states.js';
 import type { ForgetAnswer } from '../../state/privacy/forget.js';
-import type { InputRow } from '../input/rows.js';
+import type { InputRow } from '../../project/rows/rows.js';
 import type { BatchShape } from './batches.js';
 import type { Sent } from '../../state/index/send-batch.js';
 
@@ -71,12 +72,8 @@ export interface DataTarget {
   changeExperiment(verb: 'stop' | 'resume', name: string): Promise<ExperimentState>;
   /** Returns the answer of the pipeline's route. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<RunAnswer>;
-  /**
-   * Explains the answer to the request.
-   * @param rulesAt a preview: dated rules are looked up at this time, epoch milliseconds
-   * @throws MillraceError
-   */
-  explain(pipeline: string, body: unknown, rulesAt?: number): Promise<Explanation>;
+  /** Explains the answer to the request. @throws MillraceError */
+  explain(pipeline: string, body: unknown, options?: ExplainOptions): Promise<Explanation>;
   close(): Promise<void>;
 }
 

@@ -1,19 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
 import type { JudgedQuery } from '../../learn/evaluation/judgments.js';
 import type { ExplainedCandidate } from '../../request/pipeline/explain/explanation.js';
 import { settingsOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
-import { readJudgedQueries } from '../judge/judged-queries.js';
-import type { RequestShape } from '../judge/request-shape.js';
-import { pagesOf } from '../judge/run-whole.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { readJudgedQueries } from '../../learn/judge/judged-queries.js';
+import type { RequestShape } from '../../learn/judge/request-shape.js';
+import { pagesOf } from '../../learn/judge/run-whole.js';
 import type { TargetFlags } from '../load/open-target.js';
 import type { DataTarget } from '../load/target.js';
-import { plainName } from '../../project/foreign/name-fit.js';
-import { TITLES } from '../init/column-words.js';
+import type { Card } from '../../state/index/cards.js';
 
 /** The folder of judgments in a project. */
 const FOLDER = 'judgments';
@@ -28,7 +27,7 @@ export interface FoundQuery {
 export interface JudgedPlace {
   readonly place: number;
   readonly id: string;
-  readonly title: string | undefined;
+  readonly card?: Card;
   readonly grade: number | null;
   readonly score: number | null;
   /** What each step added to the score, or what it did to the place. */
@@ -67,12 +66,10 @@ export async function findJudgedQuery(
     if (query !== undefined) return { query, shape };
     all.push(...queries.map((one) => one.query));
   }
-  const near = nearest(wanted, all);
   throw new CommandFailure(
     `no judgments of ${JSON.stringify(wanted)} in ${files.map((file) => relative('.', file)).join(', ')}`,
-    near === undefined
-      ? `there are ${all.length} queries, for example ${JSON.stringify(all[0] ?? '')}`
-      : `did you mean ${JSON.stringify(near)}?`,
+    didYouMean(wanted, all, (guess) => JSON.stringify(guess)) ??
+      `there are ${all.length} queries, for example ${JSON.stringify(all[0] ?? '')}`,
   );
 }
 
@@ -100,7 +97,7 @@ export async function rankJudgedQuery(
       places.push({
         place: one.place,
         id: one.candidate_id,
-        title: titleOf(one),
+        ...(one.card === undefined ? {} : { card: one.card }),
         grade: Number.isNaN(grade) ? null : grade,
         score: one.score,
         steps: stepsOf(one),
@@ -127,14 +124,4 @@ function stepsOf({ changes }: ExplainedCandidate): ReadonlyMap<string, number | 
     }
   }
   return steps;
-}
-
-/** The title of a candidate, if the pipeline reads one. */
-function titleOf({ values }: ExplainedCandidate): string | undefined {
-  const texts = Object.entries(values).filter(([name]) => /^\w+\.\w+$/.test(name));
-  for (const title of TITLES) {
-    const found = texts.find(([name]) => plainName(name.slice(name.indexOf('.') + 1)) === title)?.[1];
-    if (typeof found?.value === 'string') return found.value;
-  }
-  return undefined;
 }

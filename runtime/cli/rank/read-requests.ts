@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { CliContext } from '../context.js';
-import { fileProblem } from '../file-problem.js';
+import { fileProblem } from '../../ground/core/file-problem.js';
 import { jsonProblem } from '../../ground/core/json-problem.js';
-import { InputError } from '../input/rows.js';
+import { InputError } from '../../project/rows/rows.js';
 
 /** The body of a request. */
 export interface SourcedRequest {

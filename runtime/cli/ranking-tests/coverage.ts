@@ -115,9 +115,7 @@ function partsOfRule(
   of: (outcome: Outcome) => Outcome['steps'][number] | undefined,
   number: number,
 ): Part[] {
-  const positions = entriesOf(file, memberOf(file, options, 'positions')).filter(({ key }) =>
-    /^\d+$/.test(key),
-  );
+  const positions = entriesOf(file, memberOf(options, 'positions')).filter(({ key }) => /^\d+$/.test(key));
   // Each pin of a rule is a part of its own.
   if (positions.length > 0)
     return positions.map(({ key, keyAt }) =>
@@ -130,7 +128,7 @@ function partsOfRule(
       ),
     );
   const applies = part('applies to a candidate', use.at, (outcome) => (of(outcome)?.applied ?? 0) > 0);
-  const where = memberOf(file, options, 'where');
+  const where = memberOf(options, 'where');
   if (where === undefined) return [applies];
   return [
     applies,

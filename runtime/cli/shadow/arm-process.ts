@@ -2,10 +2,10 @@
 import { Writable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { MillraceError } from '../../ground/api/errors.js';
-import { namedBy, openContestants, type Contestants } from '../judge/contestants.js';
-import { runWhole } from '../judge/run-whole.js';
+import { namedBy, openContestants, type Contestants } from '../contestants.js';
+import { runWhole } from '../../learn/judge/run-whole.js';
 import type { CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { reportError } from '../report-error.js';
 import { takeLowPriority } from './low-priority.js';
 import type { FromArm, OpenArm, RunRequest } from './messages.js';

@@ -1,8 +1,8 @@
 import type { ExperimentDefinition } from '../../project/config/model/experiments.js';
 import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
 import { paramProblem } from '../../project/config/project/param-values.js';
-import { UsageError } from '../failure.js';
-import { namedBy } from '../judge/contestants.js';
+import { UsageError } from '../../project/config/diagnostics/failure.js';
+import { namedBy } from '../contestants.js';
 
 /** An arm as the command line or an experiment names it. */
 export interface ArmSpec {

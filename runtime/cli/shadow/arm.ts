@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { FromArm, OpenArm, RankedBy, RunRequest } from './messages.js';
+import type { ArmOutcome } from '../../learn/shadow/tally.js';
+import type { FromArm, OpenArm, RunRequest } from './messages.js';
 
 const PROCESS = fileURLToPath(new URL('./arm-process.js', import.meta.url));
 /** How long an arm may take to load its project, in milliseconds. */
@@ -12,18 +13,6 @@ export interface ArmLimits {
   /** The largest heap of the process, in MB. `arm-watch` bounds what it takes in all. */
   readonly memoryMb: number;
 }
-
-/** What became of one request. */
-export type ArmOutcome =
-  | {
-      readonly is: 'ranked';
-      readonly ranked: readonly RankedBy[];
-      readonly degraded: readonly string[];
-      readonly ms: number;
-    }
-  | { readonly is: 'failed'; readonly code: string }
-  /** The command was stopped before the arm had ranked the request. */
-  | { readonly is: 'stopped' };
 
 /** The arm cannot be loaded. */
 export class ArmRefusedError extends Error {

@@ -1,3 +1,4 @@
+import type { RankedBy } from '../../learn/shadow/tally.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 
@@ -18,12 +19,6 @@ export interface RunRequest {
   readonly id: number;
   readonly requestId: string;
   readonly body: JsonObject;
-}
-
-export interface RankedBy {
-  readonly id: string;
-  /** Null if it is not a finite number. */
-  readonly score: number | null;
 }
 
 export type FromArm =

@@ -1,7 +1,8 @@
 import type { ExperimentDefinition } from '../../project/config/model/experiments.js';
 import type { loadProject } from '../../project/config/project/load-project.js';
 import { experimentNamed } from '../experiments/experiment-named.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
+import { isLive } from '../../project/config/model/experiment-modes.js';
 
 /** What the command line says beside `--experiment`. */
 interface Asked {
@@ -22,7 +23,7 @@ export function shadowExperiment(
 ): ExperimentDefinition {
   const { definition } = experimentNamed(loaded, name);
   const { mode, file, until, pipeline: own } = definition;
-  if (mode !== 'shadow')
+  if (isLive(definition))
     throw new CommandFailure(
       `${name} has the mode ${mode}: the service shows its arms to users; --experiment runs files with mode: shadow`,
       `write mode: shadow in ${file.path}, or name the arms with --against and --params`,

@@ -29,6 +29,8 @@ export interface StepSetup {
   readonly services?: PluginServices;
   /** By default no server may be called. */
   readonly http?: OutboundHttp;
+  /** Finds optional packages; by default none is installed. */
+  readonly findPackage?: BuildContext['findPackage'];
   /** The name of the step; by default that of the plugin. */
   readonly as?: string;
 }
@@ -74,6 +76,10 @@ export async function createBound(
     need,
     needColumn: need,
     needCuration: ({ list }) => ({ list }),
+    needEntities: (wanted) => {
+      const keeper = wanted.open();
+      return { keeper: () => keeper, lag: () => undefined, filter: () => undefined };
+    },
     needInteractions: ({ of, with: by, value }) => ({
       history: 0,
       ids: of.slot,
@@ -83,7 +89,7 @@ export async function createBound(
     http,
     warn: () => undefined,
     findFile: (path) => files.find(path),
-    findPackage: () => undefined,
+    findPackage: setup.findPackage ?? (() => undefined),
   };
   const created: unknown = await plugin.create(options as never, build);
   const [fault] = componentFaults(created, plugin.kind);
@@ -102,8 +108,7 @@ export function optionsOf(
   return checkOptions(node, options, diagnostics, { file, start: 0, end: 0 });
 }
 
-const NO_SERVER: OutboundHttp = {
-  open() {
-    throw new Error('the test allows no calls of other servers: give it a FakeHttp');
-  },
+const refuse = (): never => {
+  throw new Error('the test allows no calls of other servers: give it a FakeHttp');
 };
+export const NO_SERVER: OutboundHttp = { open: refuse, guard: refuse };

@@ -38,4 +38,6 @@ export class FakeHttp implements OutboundHttp {
       close: () => Promise.resolve(),
     };
   };
+
+  readonly guard: OutboundHttp['guard'] = () => ({ run: ({ signal }, work) => work(signal) });
 }

@@ -1,36 +1,29 @@
-import type {
-  Bound,
-  Diversity,
-  Exploration,
-  Grouping,
-  PinSource,
-  RankingEdit,
-  Slot,
-} from '../../ground/api/ranking-edit.js';
-import { bestRows } from '../../request/pipeline/components/best-rows.js';
-import { applyReorders, placeRows, settleRules } from '../../request/pipeline/components/final-order.js';
-import {
-  BURIED,
-  checkRule,
-  type OrderRule,
-  rulesOf,
-  winningPins,
-} from '../../request/pipeline/components/order-rules.js';
+import type { Content } from '../../ground/api/curation.js';
+import type { Exploration, PinSource, RankingEdit } from '../../ground/api/ranking-edit.js';
+import { bestRows, BURIED } from '../../request/ordering/best-rows.js';
+import { placeRows, settleRules } from '../../request/ordering/final-order.js';
+import { winningPins } from '../../request/ordering/pins.js';
+import { sorted, type AskOf, type OrderRule, type RuleName } from '../../request/ordering/rule-kind.js';
+import { RuleAsker, takeRule } from '../../request/ordering/rules.js';
 
 /** A ranking that a rule changes. The candidates are p0, p1, … */
-export class FakeRanking implements RankingEdit {
+export class FakeRanking extends RuleAsker implements RankingEdit {
   readonly scores: Float64Array;
   readonly hidden: number[] = [];
   readonly buried: number[] = [];
   /** From row to position. */
   readonly pins = new Map<number, number>();
   readonly curatedPins = new Map<number, number>();
+  readonly sponsors = new Map<number, number>();
+  readonly labels = new Map<number, string>();
+  readonly contents: Content[] = [];
   /** What the rule asked of the order, besides pins. */
   readonly rules: OrderRule[] = [];
   /** How the rule draws places. `final` is the order without it. */
   explored: Exploration | undefined;
 
   constructor(scores: readonly number[]) {
+    super();
     this.scores = Float64Array.from(scores);
   }
 
@@ -55,28 +48,21 @@ export class FakeRanking implements RankingEdit {
     pins.set(row, position);
   }
 
-  reserve(slot: Slot): void {
-    this.#add({ kind: 'slot', step: 1, slot });
+  sponsor(row: number, position: number, label: string): void {
+    this.sponsors.set(row, position);
+    this.labels.set(row, label);
   }
 
-  keepOne(grouping: Grouping): void {
-    this.#add({ kind: 'group', step: 1, grouping });
+  show(content: Content): void {
+    this.contents.push(content);
   }
 
-  limit(bound: Bound): void {
-    this.#add({ kind: 'limit', step: 1, bound });
-  }
-
-  diversify(diversity: Diversity): void {
-    this.#add({ kind: 'diversify', step: 1, diversity });
+  protected override ask<Name extends RuleName>(name: Name, ask: AskOf<Name>): void {
+    this.rules.push(takeRule(name, 1, ask, this.scores.length));
   }
 
   explore(exploration: Exploration): void {
     this.explored = exploration;
-  }
-
-  reorder(rows: Int32Array | readonly number[]): void {
-    this.#add({ kind: 'reorder', step: 1, rows: Int32Array.from(rows) });
   }
 
   rowOf(id: string): number | undefined {
@@ -85,7 +71,7 @@ export class FakeRanking implements RankingEdit {
   }
 
   order(): Int32Array {
-    return applyReorders(this.#best(), this.scores.length, rulesOf(this.rules, 'reorder'));
+    return sorted(this.#best(), this.scores.length, this.rules);
   }
 
   /**
@@ -93,7 +79,11 @@ export class FakeRanking implements RankingEdit {
    * @param pageSize for rules that count by page
    */
   final(pageSize = 24): Int32Array {
-    const pins = winningPins({ curation: this.curatedPins, pipeline: this.pins });
+    const pins = winningPins({
+      curation: this.curatedPins,
+      sponsor: this.sponsors,
+      pipeline: this.pins,
+    });
     const held = new Map([...pins].filter(([row]) => !this.hidden.includes(row)));
     const { scores, rules } = this;
     const page = { size: pageSize, first: 0 };
@@ -105,14 +95,15 @@ export class FakeRanking implements RankingEdit {
 
   /** The rows that the rule did something with, besides changing their scores. */
   touched(): number[] {
-    const rows = [...this.hidden, ...this.buried, ...this.pins.keys(), ...this.curatedPins.keys()];
-    for (const rule of this.rules) rows.push(...rowsOf(rule));
+    const rows = [
+      ...this.hidden,
+      ...this.buried,
+      ...this.pins.keys(),
+      ...this.curatedPins.keys(),
+      ...this.sponsors.keys(),
+    ];
+    for (const { kind, ask } of this.rules) rows.push(...kind.rowsOf(ask));
     return rows;
-  }
-
-  #add(rule: OrderRule): void {
-    checkRule(rule, this.scores.length);
-    this.rules.push(rule);
   }
 
   #best(): Int32Array {
@@ -125,23 +116,4 @@ export class FakeRanking implements RankingEdit {
     for (const row of this.buried) tiers[row] = BURIED;
     return tiers;
   }
-}
-
-function rowsOf(rule: OrderRule): readonly number[] {
-  switch (rule.kind) {
-    case 'reorder':
-      return [...rule.rows];
-    case 'slot':
-      return [...rule.slot.rows];
-    case 'diversify':
-      return [...rule.diversity.rows];
-    case 'limit':
-      return grouped(rule.bound.groups);
-    case 'group':
-      return grouped(rule.grouping.groups);
-  }
-}
-
-function grouped(groups: Int32Array): number[] {
-  return [...groups.keys()].filter((row) => (groups[row] ?? -1) >= 0);
 }

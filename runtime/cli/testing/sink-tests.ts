@@ -5,7 +5,7 @@ import type { JsonObject } from '../../ground/api/types.js';
 import { schemaFaults } from '../../project/config/project/check-schema.js';
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { ConformanceTest } from './conformance-test.js';
-import { optionsOf } from './create-step.js';
+import { NO_SERVER, optionsOf } from './create-step.js';
 import { FakeServices } from './fake-services.js';
 
 export interface SinkExample {
@@ -57,11 +57,7 @@ export function createSink(plugin: SinkPlugin, { with: given, format = 'events',
     folder: '',
     keepMs: Infinity,
     keepBytes: Infinity,
-    http: http ?? {
-      open() {
-        throw new Error('the test allows no calls of other servers: give it a FakeHttp');
-      },
-    },
+    http: http ?? NO_SERVER,
     findPackage: () => undefined,
     warn: () => undefined,
   });

@@ -6,13 +6,17 @@ import type {
   FilterComponent,
   RuleComponent,
 } from '../../ground/api/component.js';
-import type { Plugin } from '../../ground/api/plugin.js';
+import { COMPONENT_KINDS, type Plugin } from '../../ground/api/plugin.js';
+import type { TextColumn, TextsColumn } from '../../ground/api/columns.js';
 import { Status } from '../../ground/api/status.js';
+import type { StepInput } from '../../ground/api/step-input.js';
 import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../ground/api/types.js';
 import { schemaFaults } from '../../project/config/project/check-schema.js';
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { ExpressionMarkScope, ExpressionMarkType } from '../../project/config/project/marks.js';
+import { TextCodes } from '../../request/resident/text-codes.js';
 import type { ConformanceTest } from './conformance-test.js';
+import { unequalAccounts } from './account-tests.js';
 import { createBound, optionsOf, type StepSetup } from './create-step.js';
 import { FakeRanking } from './fake-ranking.js';
 import { absent, compute, FakeStep, type Cell } from './fake-step.js';
@@ -23,7 +27,6 @@ export type StepExample = Omit<StepSetup, 'columns'> & {
   readonly kinds?: Readonly<Record<string, 'number' | 'text' | 'texts' | 'vector'>>;
 };
 
-const KINDS: readonly string[] = ['feature', 'filter', 'model', 'rule', 'effect'];
 const SCORES = [0, 3, -2, 5, 1, 4];
 const NUMBERS = [1, 0, -2.5, 1e9, 7, 0];
 const TEXTS = ['red lamp', '', 'blue Lamps', 'p1', 'lumen', 'Écran'];
@@ -40,7 +43,7 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
       name: 'has a name, a kind and a summary',
       run: () => {
         assert.match(plugin.name, NAME_PATTERN);
-        assert.ok(KINDS.includes(plugin.kind), `kind: ${plugin.kind}`);
+        assert.ok(COMPONENT_KINDS.includes(plugin.kind), `kind: ${plugin.kind}`);
         assert.match(plugin.summary, /^[A-Z].*\.$/, 'the summary is one sentence');
       },
     },
@@ -97,6 +100,7 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
           );
       },
     },
+    ...sameOutcomes(run),
     {
       name: 'does not write into its input, which other steps read too',
       run: async () => {
@@ -112,14 +116,53 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
   ];
 }
 
-type Fill = 'present' | 'absent' | 'mixed';
+/** What a retriever may return in these tests. */
+const MOST_FOUND = 100;
+
+/** What must not change what a step does, and what it says of that. */
+function sameOutcomes(
+  run: (count: number, fill: Fill, rows?: readonly number[]) => Promise<Outcome[]>,
+): ConformanceTest[] {
+  return [
+    {
+      name: 'gives the same for its rows without the other rows, if it says that it reads no others',
+      run: async () => {
+        const rows = [1, 2, 4];
+        const [all, alone] = [await run(6, 'present', rows), await run(6, 'rows', rows)];
+        for (const [i, { readsRowsOnly, outputs, scores }] of all.entries())
+          if (readsRowsOnly) assert.deepEqual([alone[i]?.outputs, alone[i]?.scores], [outputs, scores]);
+      },
+    },
+    {
+      name: 'gives the same for texts that the process keeps with codes',
+      run: async () => {
+        const [plain, coded] = [await run(6, 'present'), await run(6, 'coded')];
+        const made = ({ outputs, scores }: Outcome): unknown => [outputs, scores];
+        assert.deepEqual(coded.map(made), plain.map(made));
+      },
+    },
+    {
+      name: 'divides its values into contributions that sum to them, if it has `contributions`',
+      run: async () => {
+        for (const fill of ['present', 'mixed'] as const)
+          for (const { unequal } of await run(6, fill)) assert.deepEqual(unequal, []);
+      },
+    },
+  ];
+}
+
+/** `rows`: present in the rows of the step, and absent in the others. `coded`: present, and most texts have codes. */
+type Fill = 'present' | 'absent' | 'mixed' | 'rows' | 'coded';
 
 /** What a component changed. */
 interface Outcome {
+  readonly readsRowsOnly: boolean;
   /** Rows that it wrote, removed, or placed in any way. */
   readonly touched: readonly number[];
   readonly scores: readonly number[];
   readonly outputs: unknown;
+  /** The accounts that do not sum to the value. */
+  readonly unequal: readonly string[];
   /** Its input before and after it ran. */
   readonly given: unknown;
   readonly kept: unknown;
@@ -140,12 +183,20 @@ async function runAll(
       plugin,
       example,
       ({ value }, type, scope) => filler.input(value, type, scope),
-      (name) => filler.input(name, example.kinds?.[name] ?? 'number', 'candidate'),
+      (name) =>
+        filler.input(
+          name,
+          example.kinds?.[name] ?? 'number',
+          plugin.kind === 'retriever' ? 'request' : 'candidate',
+        ),
     );
     try {
       await component.warm?.({ warn: () => undefined });
       const given = step.snapshot();
-      outcomes.push({ ...(await runStep(component, step)), given, kept: step.snapshot() });
+      const readsRowsOnly = component.readsRowsOnly === true;
+      const outcome = await runStep(component, step);
+      const unequal = unequalAccounts(component, step, outcome);
+      outcomes.push({ ...outcome, unequal, readsRowsOnly, given, kept: step.snapshot() });
     } finally {
       await component.close?.();
     }
@@ -153,7 +204,9 @@ async function runAll(
   return outcomes;
 }
 
-async function runStep(component: Component, step: FakeStep): Promise<Omit<Outcome, 'given' | 'kept'>> {
+type Ran = Omit<Outcome, 'given' | 'kept' | 'readsRowsOnly' | 'unequal'>;
+
+async function runStep(component: Component, step: FakeStep): Promise<Ran> {
   const before = SCORES.slice(0, step.count);
   if ('compute' in component) {
     const outputs = await compute(component satisfies FeatureComponent, step);
@@ -167,6 +220,17 @@ async function runStep(component: Component, step: FakeStep): Promise<Omit<Outco
     assert.ok(Array.isArray(selection.removed) && typeof selection.reason === 'string');
     assert.ok(Number.isInteger(selection.undecided), '`undecided` is a count');
     return { touched: selection.removed, scores: before, outputs: selection };
+  }
+  if ('retrieve' in component) {
+    const { now, signal, trace } = step as StepInput;
+    const column: StepInput['column'] = (input) => step.column(input);
+    const found = await component.retrieve({ now, signal, trace, column, most: MOST_FOUND, timeoutMs: 1000 });
+    assert.ok(found.ids.every((id) => typeof id === 'string'));
+    for (const name of Object.keys(found.columns)) {
+      assert.ok(name in component.outputs, `\`${name}\` is declared under \`outputs\``);
+      assert.ok((found.columns[name]?.length ?? 0) >= found.ids.length, 'a column has a number for each id');
+    }
+    return { touched: [], scores: before, outputs: found };
   }
   if (!('apply' in component)) {
     await component.run?.(step);
@@ -191,6 +255,8 @@ async function runStep(component: Component, step: FakeStep): Promise<Omit<Outco
 
 /** Makes columns with values that tend to break components. */
 class Filler {
+  readonly #dictionary = new TextCodes({ left: 1e6 });
+
   constructor(
     private readonly step: FakeStep,
     private readonly fill: Fill,
@@ -203,12 +269,15 @@ class Filler {
     const isRequest = scope === 'request' || (scope === 'any' && /^(user|query|request)\./.test(text));
     const lists = TEXTS.map((one) => one.split(' '));
     const vectors = NUMBERS.map((one, row) => [one, row, -1]);
-    const one = <T>(value: T): Cell<T> => (this.fill === 'present' ? value : absent);
+    const hasOne = this.fill !== 'absent' && this.fill !== 'mixed';
+    const one = <T>(value: T): Cell<T> => (hasOne ? value : absent);
     switch (wanted) {
       case 'text':
-        return isRequest ? step.requestText(one('lamp')) : step.text(this.#cells(TEXTS), text);
+        return this.#coded(isRequest ? step.requestText(one('lamp')) : step.text(this.#cells(TEXTS), text));
       case 'texts':
-        return isRequest ? step.requestTexts(one(['lamp'])) : step.texts(this.#cells(lists), text);
+        return this.#coded(
+          isRequest ? step.requestTexts(one(['lamp'])) : step.texts(this.#cells(lists), text),
+        );
       case 'vector':
         return isRequest
           ? step.requestVector(one([1, 2, -1]), 3)
@@ -222,9 +291,22 @@ class Filler {
     }
   }
 
+  #coded<K extends 'text' | 'texts'>(input: Input<K>): Input<K> {
+    const column: TextColumn | TextsColumn = this.step.column(input);
+    if (this.fill !== 'coded') return input;
+    const codes = column.values.map((text, at) => (at % 3 === 2 ? -1 : this.#dictionary.retain(text)));
+    if (column.kind === 'text') column.codes = Int32Array.from(codes);
+    else column.codes = codes;
+    column.dictionary = this.#dictionary;
+    return input;
+  }
+
   #cells<T>(values: readonly T[]): Cell<T>[] {
     const isKnown = (row: number): boolean =>
-      this.fill === 'present' || (this.fill === 'mixed' && row % 2 === 0);
+      this.fill === 'present' ||
+      this.fill === 'coded' ||
+      (this.fill === 'mixed' && row % 2 === 0) ||
+      (this.fill === 'rows' && this.step.rows.includes(row));
     return values.slice(0, this.step.count).map((value, row) => (isKnown(row) ? value : absent));
   }
 }

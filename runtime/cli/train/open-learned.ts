@@ -8,6 +8,7 @@ import { RESERVED_ROUTES } from '../../serve/http/routes.js';
 import { httpConnector, type Caller } from '../../language/outbound/http-connector.js';
 import type { Settings } from '../../project/settings/settings.js';
 import { openLearnedStep, type LearnedStep } from '../../learn/training/learned-step.js';
+import { TRAINED } from '../../serve/app/project/untrained.js';
 import { LateReader } from '../../serve/app/plugins/late-reader.js';
 import { offlineHost, pluginServices } from '../../serve/app/plugins/plugin-host.js';
 import { registerPlugins } from '../../serve/app/plugins/register-plugins.js';
@@ -29,9 +30,6 @@ export type NoStep =
   | { readonly lacks: 'pipeline'; readonly pipelines: readonly string[] }
   | { readonly lacks: 'step'; readonly steps: readonly string[]; readonly near: string | undefined }
   | { readonly lacks: 'library'; readonly use: string };
-
-/** The plugins whose models can be trained. */
-const TRAINED: readonly string[] = ['lightgbm', 'xgboost'];
 
 /**
  * Opens a model step of a project whose model file may not exist yet. The store is not needed.
@@ -77,10 +75,7 @@ export async function openLearned(
     definition,
     index,
     plugin,
-    checkable,
-    plugins,
-    linkedFolders,
-    services,
+    { config: checkable, plugins, linked: linkedFolders, services },
     found,
   );
   if (opened === undefined) throw new ProjectInvalidError(found.all);

@@ -1,5 +1,6 @@
 import type { ColumnKind } from './columns.js';
 import type { CurationInput, CurationWanted } from './curation.js';
+import type { EntitiesWanted, EntityKeeper, KeptEntities } from './entity-keeper.js';
 import type { OutboundHttp } from './http-client.js';
 import type { Input } from './input.js';
 import type { InteractionsInput, InteractionsWanted } from './interactions.js';
@@ -36,6 +37,12 @@ export interface BuildContext extends PluginServices {
    * @throws OptionError at `list`, which is also the name of the plugin's option
    */
   needCuration(wanted: CurationWanted): CurationInput;
+  /**
+   * Keeps something in process of all entities of the type that the pipeline ranks. They are read when the service starts,
+   * and again when they are written.
+   * @throws OptionError at the option of an attribute
+   */
+  needEntities<K extends EntityKeeper>(wanted: EntitiesWanted<K>): KeptEntities<K>;
   /** Compiles tree ensembles to fast scorers. */
   readonly trees: TreeCompiler;
   /** Makes clients of other servers, if the operator allows their hosts. */

@@ -17,14 +17,34 @@ export interface NumberColumn extends ColumnBase {
   values: Float64Array;
 }
 
+/**
+ * Numbers for texts that the process keeps. Nothing is ever removed: a dictionary with too much garbage is replaced by another
+ * one. What is made of its texts can be kept by their codes.
+ */
+export interface TextDictionary {
+  /** By code. */
+  readonly texts: readonly string[];
+  /** -1 if it does not have the text. */
+  find(text: string): number;
+  /** Asks for memory beside the texts, in bytes, for as long as the dictionary lives. False: there is no room. */
+  take(bytes: number): boolean;
+}
+
+/** Of a column of texts: the values that are in a dictionary. Who writes a value also writes its code, or removes the dictionary. */
+interface Coded<C> {
+  /** By value; -1 for one that has no code. Valid while there is a dictionary. */
+  codes?: C;
+  dictionary?: TextDictionary | undefined;
+}
+
 /** A string, or the id of a reference. */
-export interface TextColumn extends ColumnBase {
+export interface TextColumn extends ColumnBase, Coded<Int32Array> {
   readonly kind: 'text';
   values: string[];
 }
 
 /** Lists of texts: row r holds `values[offsets[r]] … values[offsets[r + 1] - 1]`. */
-export interface TextsColumn extends ColumnBase {
+export interface TextsColumn extends ColumnBase, Coded<number[]> {
   readonly kind: 'texts';
   values: string[];
   offsets: Int32Array;

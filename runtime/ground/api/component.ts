@@ -1,51 +1,24 @@
 import type { NumberColumn, TextColumn } from './columns.js';
+import type { ComponentLife } from './component-life.js';
+import type { Explained } from './contributions.js';
 import type { Input } from './input.js';
 import type { Exploration, RankingEdit } from './ranking-edit.js';
-import type { ServerProbe } from './server-probe.js';
+import type { RetrieverComponent } from './retriever.js';
 import type { StepInput } from './step-input.js';
 
-export type Component = FeatureComponent | FilterComponent | RuleComponent | EffectComponent;
-
-/** Optional methods of every component. */
-export interface ComponentLife {
-  /** For `millrace plan`: what the component decided when it was created, a short line each, such as its data files. */
-  readonly notes?: readonly string[];
-  /** For `millrace validate` and the log at start: what would make the rankings better, although nothing is wrong. */
-  readonly advice?: readonly Advice[];
-  /** For `millrace validate --connect`: how to ask the server that the component uses. */
-  readonly probe?: ServerProbe;
-  /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */
-  warm?(notices: WarmNotices): void | Promise<void>;
-  /** Called once, when no request uses the component any more. */
-  close?(): void | Promise<void>;
-}
-
-/** Each text is one line without a full stop. */
-export interface Advice {
-  /** What could be better. */
-  readonly message: string;
-  /** What to do about it. */
-  readonly help: string;
-}
-
-/** Takes what a component reports to the operator while it warms up. */
-export interface WarmNotices {
-  /**
-   * Reports, at the step, a problem that does not stop the service: one line without a full stop.
-   * @param help what to do about it
-   */
-  readonly warn: (message: string, help?: string) => void;
-}
+export type Component =
+  FeatureComponent | FilterComponent | RuleComponent | EffectComponent | RetrieverComponent;
 
 /** Produces columns: `as:<output>`. Cells of rows that it does not write stay absent. */
-export interface FeatureComponent extends ComponentLife {
+export interface FeatureComponent extends ComponentLife, Explained {
   readonly outputs: Readonly<Record<string, OutputKind>>;
   /** Writes values and statuses into the columns of `output`, in the rows of `input.rows`. */
   compute(input: StepInput, output: StepOutput): void | Promise<void>;
 }
 
 /** The kind of an output; `bool` is a number column of 0 and 1. */
-export type OutputKind = 'number' | 'bool' | 'text';
+export type OutputKind = (typeof OUTPUT_KINDS)[number];
+export const OUTPUT_KINDS = ['number', 'bool', 'text'] as const;
 
 export interface StepOutput {
   /** The column of an output. A cell counts only after its status is set to `Status.present`. */
@@ -100,7 +73,7 @@ export interface Selection {
 }
 
 /** Changes scores, or the order of the ranking. */
-export interface RuleComponent extends ComponentLife {
+export interface RuleComponent extends ComponentLife, Explained {
   /**
    * What the rule does to scores, for warnings and for the header `Millrace-Degraded`. `sets`: it gives each candidate
    * a new score and reports those that it left without one. `changes`: it changes existing scores. `scales`: it
@@ -118,8 +91,20 @@ export interface RuleComponent extends ComponentLife {
   readonly arranges?: 'page' | 'places';
   /** For warnings: the places that it asks for in every request, so that two steps that ask for one are reported. */
   readonly places?: readonly FixedPlace[];
+  /**
+   * The ids that the rule pins, of which some may be no candidates yet: they become candidates before anything is read of
+   * them. It reads values of the request alone, and must not throw.
+   */
+  readonly brings?: (input: BringInput) => Iterable<string>;
+  /** Whether it brings anything for some request now; by default it may. */
+  readonly mayBring?: () => boolean;
+  /** Whether it may call `sponsor` and `show`, so that the schema of answers has what they add. */
+  readonly promotes?: true;
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
+
+/** What a rule can read before the candidates are complete. Columns of the request have one row. */
+export type BringInput = Pick<StepInput, 'now' | 'column' | 'curated'>;
 
 /** A place in the ranking that the options of a rule name. */
 export interface FixedPlace {

@@ -8,6 +8,8 @@ export interface CurationWanted {
   readonly list: string;
   /** The query of the request. By default `query.query`, if the pipeline has it. */
   readonly query?: Input<'text'> | undefined;
+  /** The category of the request. By default `category.category_id` or `request.category`, if the pipeline has one. */
+  readonly category?: Input<'text'> | undefined;
   /** Further names that rules may use which come while the service runs. */
   readonly reads?: readonly string[];
 }
@@ -15,6 +17,8 @@ export interface CurationWanted {
 /** Identifies the list of a step. It is made when the pipeline is compiled. */
 export interface CurationInput {
   readonly list: string;
+  /** Whether a rule in service has `brings`. */
+  readonly brings?: boolean;
 }
 
 /** A rule that applies to a request now. */
@@ -32,4 +36,25 @@ export interface CuratedRule {
   }[];
   /** `where` has 1 for candidates to place below all others. It is computed when it is read. */
   readonly buries: readonly { readonly where: ColumnOf<'number'> }[];
+  readonly sponsors: readonly CuratedSponsor[];
+  readonly contents: readonly Content[];
+  /** Whether what it pins and sponsors becomes a candidate, whatever the step says. */
+  readonly brings: boolean;
+}
+
+/** A paid place: of the positions, it takes the first that is free. */
+export interface CuratedSponsor {
+  readonly places: readonly number[];
+  readonly id: string;
+  /** What the answer says of the candidate there. */
+  readonly label: string;
+}
+
+/** Content of an answer, beside its candidates. */
+export interface Content {
+  /** Where it is to be shown, such as `top`. */
+  readonly place: string;
+  readonly image?: string;
+  readonly link?: string;
+  readonly text?: string;
 }

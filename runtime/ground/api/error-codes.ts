@@ -59,11 +59,29 @@ export const ERROR_CODES = {
     title: 'The key may not use this',
     remedy: 'Use a key that may use the pipeline or the entity type that the detail names.',
   },
+  csrf_missing: {
+    status: 403,
+    title: 'The request of a session lacks its token',
+    remedy:
+      'Send the header X-Millrace-CSRF with the token that GET /api/v1/session answers. Programs send a key instead of a cookie.',
+  },
+  invitation_invalid: {
+    status: 403,
+    title: 'The invitation does not open a session',
+    remedy:
+      'Ask for a new one, which `millrace keys invite` makes. If it is used, and nobody whom you know used it, revoke it with `millrace keys revoke`.',
+  },
   foreign_origin: {
     status: 403,
     title: 'The request comes from a web page of another origin',
     remedy:
       'Add the origin of the page to MILLRACE_CORS_ORIGINS, or call the service from a server. A proxy between them can also remove the headers Origin and Sec-Fetch-Site.',
+  },
+  not_passed: {
+    status: 403,
+    title: 'The front does not pass this on to the search engine',
+    remedy:
+      'Send searches and the reads that `pass:` of the front names; send everything else to the engine itself.',
   },
   unknown_route: {
     status: 404,
@@ -90,6 +108,16 @@ export const ERROR_CODES = {
     title: 'No such list of rules',
     remedy: 'Use the name of a file in curation/.',
   },
+  unknown_draft: {
+    status: 404,
+    title: 'No such draft',
+    remedy: 'Use the name of a draft of the list; /api/v1/curation/draft/get lists them.',
+  },
+  unknown_publish: {
+    status: 404,
+    title: 'No such publish',
+    remedy: 'Use the id of a publish of the list; /api/v1/curation/history lists the latest.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The route does not support this method',
@@ -105,6 +133,12 @@ export const ERROR_CODES = {
     status: 409,
     title: 'Others replaced the list at the same time',
     remedy: 'Read the list again, and send it again.',
+  },
+  curation_conflict: {
+    status: 409,
+    title: 'Others published a change of the same campaign',
+    remedy:
+      'Compare both sides in `conflicts`. Save the campaign again in the draft with `rebase: true`, or remove it from the draft.',
   },
   body_too_large: {
     status: 413,
@@ -128,9 +162,9 @@ export const ERROR_CODES = {
   },
   too_many_entities: {
     status: 422,
-    title: 'The index holds too many entities to look at each',
+    title: 'The index holds too many entities to read each',
     remedy:
-      'Send the ids of a search engine or a database as candidates, or raise MILLRACE_INDEX_CANDIDATES (docs/candidates.md).',
+      'Write a condition on attributes of the entities alone, send ids as candidates, or raise MILLRACE_INDEX_CANDIDATES (docs/candidates.md).',
   },
   rate_limited: {
     status: 429,
@@ -231,6 +265,18 @@ export const ERROR_CODES = {
     status: 503,
     title: 'The request was not answered by its deadline',
     remedy: 'Try again; increase limits.time of the pipeline if this happens often.',
+  },
+  retrieval_failed: {
+    status: 503,
+    title: 'No retriever answered',
+    remedy:
+      'Check the search engines that `retrieve:` of the pipeline names; the log has the causes. Clients retry after Retry-After, or send candidates.',
+  },
+  engine_failed: {
+    status: 503,
+    title: 'The search engine does not answer',
+    remedy:
+      'Check the engine that `with: { url: … }` of the front names; the detail says what happened. Clients retry after Retry-After.',
   },
   component_failed: {
     status: 500,

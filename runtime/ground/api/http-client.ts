@@ -3,12 +3,14 @@ import type { TraceContext } from './trace-context.js';
 
 /** One request to another server, with its limits. */
 export interface OutboundRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST';
   /** The path below the client's base URL, e.g. `/v2/health/ready`; a query, or nothing, for the base URL itself. */
   readonly path: string;
   readonly body?: string | Uint8Array;
   /** Of the body; by default `application/json`. */
   readonly contentType?: string;
+  /** Besides those of the client; one of the same name replaces it. Names are in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Ends the request at once on abort. */
   readonly signal: AbortSignal;
   /** Time limit from the start to the last byte of the answer, in milliseconds. */
@@ -27,6 +29,8 @@ export interface OutboundAnswer {
   readonly contentType: string;
   /** The header `Retry-After`, as sent; undefined if there is none. */
   readonly retryAfter?: string | undefined;
+  /** All headers, by name in lower case. */
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
@@ -54,6 +58,27 @@ export interface OutboundHttp {
    * @throws Error that says what is wrong with the address, or how to allow its host
    */
   open(base: string, options: OutboundOptions): OutboundClient;
+  /**
+   * Gives calls of another protocol the rules of requests: the server is one that the operator allows, a silent one is not
+   * asked, and each call is counted and a part of the trace.
+   * @param url with the host, and the port if it is not that of the protocol
+   * @throws Error that says how to allow the host
+   */
+  guard(url: URL): OutboundGuard;
+}
+
+/** What calls of all protocols have. */
+export type OutboundCall = Pick<OutboundRequest, 'signal' | 'timeoutMs' | 'isRetry' | 'trace'>;
+
+export interface OutboundGuard {
+  /**
+   * @param work calls the server, until the signal aborts. An error of the server is an answer with the status 4xx or 5xx
+   * @throws as `OutboundClient.request`, and what `work` throws
+   */
+  run<T extends { readonly status: number }>(
+    call: OutboundCall,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T>;
 }
 
 /**

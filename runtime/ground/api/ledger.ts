@@ -12,6 +12,7 @@ import type { OutboundHttp } from './http-client.js';
 import type { PluginServices } from './services.js';
 import type { JsonObject } from './types.js';
 
+/** The kinds of records, in the order of their codes in a frame (from 1). A code is never reused. */
 export const RECORD_KINDS = ['ranking', 'feedback', 'history'] as const;
 /** What a record describes: a ranking, one feedback event, or one row that was pushed to a feature view. */
 export type RecordKind = (typeof RECORD_KINDS)[number];

@@ -19,9 +19,11 @@ import type {
   ModelComponent,
   RuleComponent,
 } from './component.js';
+import type { RetrieverComponent } from './retriever.js';
 import type { JsonObject } from './types.js';
 
-export type ComponentKind = 'feature' | 'filter' | 'model' | 'rule' | 'effect';
+export const COMPONENT_KINDS = ['feature', 'filter', 'model', 'rule', 'effect', 'retriever'] as const;
+export type ComponentKind = (typeof COMPONENT_KINDS)[number];
 
 interface PluginBase<Options, K extends ComponentKind, C> {
   readonly name: string;
@@ -52,8 +54,11 @@ export type RulePlugin<O> = PluginBase<O, 'rule', RuleComponent>;
 
 export type EffectPlugin<O> = PluginBase<O, 'effect', EffectComponent>;
 
+/** A pipeline uses it under `retrieve:`. Its options are expressions of the request only. */
+export type RetrieverPlugin<O> = PluginBase<O, 'retriever', RetrieverComponent>;
+
 export type PluginOf<O> =
-  FeaturePlugin<O> | ModelPlugin<O> | FilterPlugin<O> | RulePlugin<O> | EffectPlugin<O>;
+  FeaturePlugin<O> | ModelPlugin<O> | FilterPlugin<O> | RulePlugin<O> | EffectPlugin<O> | RetrieverPlugin<O>;
 
 /** A plugin whose options type only its own code knows. */
 export type Plugin = PluginOf<never>;

@@ -1,12 +1,14 @@
+import type { Content } from './curation.js';
+
 /**
  * What a rule can change in the ranking. Scores change at once. What a rule asks of the order is kept, and the final order
  * is made after all steps, whatever the order of the steps:
  *
- *   filter and hide > curated pin > pipeline pin > slot > group and dedupe > limit and diversify > bury > score
+ *   filter and hide > curated pin > sponsor > pipeline pin > slot > group and dedupe > limit and diversify > bury > score
  *
  * A stronger rule wins over a weaker one. `reorder` stands between bury and limit.
  */
-export interface RankingEdit {
+export interface RankingEdit extends OrderRules {
   /** The score of each row. Write finite numbers. */
   readonly scores: Float64Array;
   /** Removes the row from the ranking, as a filter does. */
@@ -18,21 +20,11 @@ export interface RankingEdit {
    * one of the same row or position. A pin of `curation` wins over one of `pipeline`.
    * @param source by default `pipeline`
    */
-  pin(row: number, position: number, source?: PinSource): void;
-  /** Reserves positions for candidates of a kind. */
-  reserve(slot: Slot): void;
-  /** Keeps one candidate of each group, and removes the others. */
-  keepOne(grouping: Grouping): void;
-  /** Keeps candidates of one group apart: at most some of them on a page, or in any window of places. */
-  limit(bound: Bound): void;
-  /** Prefers candidates that differ from those above them. */
-  diversify(diversity: Diversity): void;
-  /**
-   * Orders some rows among themselves: they take the places that they have by score and bury, in the order given. For
-   * what decides about a whole list, such as a reranker.
-   * @param rows best first, each once
-   */
-  reorder(rows: Int32Array | readonly number[]): void;
+  pin(row: number, position: number, source?: Exclude<PinSource, 'sponsor'>): void;
+  /** Pins the row with the source `sponsor`. The answer has the label of the candidate where this pin holds. */
+  sponsor(row: number, position: number, label: string): void;
+  /** Adds content to the answer, beside its candidates. */
+  show(content: Content): void;
   /**
    * Draws the order of the first places, after all other rules. Candidates with a pin or a slot keep their places. A
    * later call replaces an earlier one. Nothing is drawn in commands and tests, which rank without exploration.
@@ -49,11 +41,31 @@ export interface RankingEdit {
   order(): Int32Array;
 }
 
+/** What a rule can ask of the final order, besides pins. Each method adds one rule. */
+export interface OrderRules {
+  /** Reserves positions for candidates of a kind. */
+  reserve(slot: Slot): void;
+  /** Keeps one candidate of each group, and removes the others. */
+  keepOne(grouping: Grouping): void;
+  /** Keeps candidates of one group apart: at most some of them on a page, or in any window of places. */
+  limit(bound: Bound): void;
+  /** Prefers candidates that differ from those above them. */
+  diversify(diversity: Diversity): void;
+  /**
+   * Orders some rows among themselves: they take the places that they have by score and bury, in the order given. For
+   * what decides about a whole list, such as a reranker.
+   * @param rows best first, each once
+   */
+  reorder(rows: Int32Array | readonly number[]): void;
+}
+
 /** What a rule inside a step changed: the score of a candidate, its place, or whether it is there at all. */
 export type CausedChange = 'score' | 'place' | 'hidden';
 
-/** Who pins a candidate: a list of a merchandiser, or a step of the pipeline. */
-export type PinSource = 'curation' | 'pipeline';
+/** Who pins a candidate: a list of a merchandiser, who pays for a place, or a step of the pipeline. The first wins. */
+export const PIN_SOURCES = ['curation', 'sponsor', 'pipeline'] as const;
+
+export type PinSource = (typeof PIN_SOURCES)[number];
 
 /** Positions that are reserved for candidates of a kind. */
 export interface Slot {

@@ -8,6 +8,8 @@ interface StatusRow {
   /** Whether a cell with this status holds a value. */
   readonly isKnown: boolean;
   readonly feast: FeastStatus;
+  /** What happened; docs/concepts.md shows it. */
+  readonly summary: string;
 }
 
 /**
@@ -17,25 +19,45 @@ interface StatusRow {
  * A defaulted cell keeps its cause: its status is `DEFAULTED | cause`.
  */
 const STATUSES = {
-  /** The value is known. */
-  present: { code: 0, isKnown: true, feast: 'PRESENT' },
-  /** The entity or the feature row has an explicit null. */
-  null: { code: 1, isKnown: false, feast: 'NULL_VALUE' },
-  /** The entity was found and lacks the attribute. Also the status of an expression that has no result. */
-  absent: { code: 2, isKnown: false, feast: 'NOT_FOUND' },
-  /** The entity is not in the index. */
-  missing_entity: { code: 3, isKnown: false, feast: 'NOT_FOUND' },
-  /** The feature view has no row for the key, or the row lacks the feature. */
-  missing_feature: { code: 4, isKnown: false, feast: 'NOT_FOUND' },
-  /** The row of the feature is older than the TTL of the view; there is no value. */
-  expired: { code: 5, isKnown: false, feast: 'OUTSIDE_MAX_AGE' },
-  /**
-   * The row of the feature is older than the TTL of the view. The view says `expired: stale`, so the cell has the old
-   * value.
-   */
-  stale: { code: 6, isKnown: true, feast: 'OUTSIDE_MAX_AGE' },
-  /** The read or the conversion failed. */
-  failed: { code: 8, isKnown: false, feast: 'INVALID' },
+  present: { code: 0, isKnown: true, feast: 'PRESENT', summary: 'the value was read or computed' },
+  null: { code: 1, isKnown: false, feast: 'NULL_VALUE', summary: 'the stored value is null' },
+  absent: {
+    code: 2,
+    isKnown: false,
+    feast: 'NOT_FOUND',
+    summary: 'the entity has no such attribute, or an expression had no result',
+  },
+  missing_entity: {
+    code: 3,
+    isKnown: false,
+    feast: 'NOT_FOUND',
+    summary: 'the request names no such entity, or the index does not have it',
+  },
+  missing_feature: {
+    code: 4,
+    isKnown: false,
+    feast: 'NOT_FOUND',
+    summary: 'the view has no row for these ids, or the row lacks the feature',
+  },
+  expired: {
+    code: 5,
+    isKnown: false,
+    feast: 'OUTSIDE_MAX_AGE',
+    summary: 'the row is older than its `ttl`',
+  },
+  /** The cell has the old value. */
+  stale: {
+    code: 6,
+    isKnown: true,
+    feast: 'OUTSIDE_MAX_AGE',
+    summary: 'the row is older than its `ttl`, and the view says `expired: stale`',
+  },
+  failed: {
+    code: 8,
+    isKnown: false,
+    feast: 'INVALID',
+    summary: 'the value could not be read; a default never hides this',
+  },
 } as const satisfies Record<string, StatusRow>;
 
 type CauseName = keyof typeof STATUSES;
@@ -54,6 +76,12 @@ export const DEFAULTED = 16;
 
 /** The names of all statuses. */
 export const STATUS_NAMES: readonly StatusName[] = [...ROWS.map(([name]) => name), 'defaulted'];
+
+/** What happened to a cell, and whether it has a value, by status. */
+export const STATUS_SUMMARIES: Readonly<Record<StatusName, Pick<StatusRow, 'isKnown' | 'summary'>>> = {
+  ...STATUSES,
+  defaulted: { isKnown: true, summary: 'the value is missing, and the view declares a default' },
+};
 
 /** Names by code. A code without a status has the name `absent`. */
 const NAMES: readonly CauseName[] = Array.from(

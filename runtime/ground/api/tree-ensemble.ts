@@ -46,6 +46,8 @@ export interface DecisionTree {
   readonly leaves: Float64Array;
   /** For each leaf, a linear function that replaces its value if all features of the function are known (not NaN). */
   readonly linear?: readonly LinearLeaf[];
+  /** How many training rows reached each node and leaf, or their weight. Only explanations read it. */
+  readonly cover?: { readonly nodes: Float64Array; readonly leaves: Float64Array };
 }
 
 /** constant + Σ coefficient · feature, added in this order. */
@@ -93,8 +95,43 @@ export interface TreeScorer {
   ): void;
 }
 
+/** Divides sums among features. A row has one value for each feature, NaN if it is missing. */
+export interface SumExplainer {
+  /** Undefined if the contributions are what was added. */
+  readonly method?: 'tree_shap';
+  /** With `float32`, the sums were rounded while they were made: contributions differ from them by that much. */
+  readonly precision: TreeEnsemble['precision'];
+  /**
+   * Divides the sums of rows: the sum of a row is the base and its contributions. For trees these are the values of
+   * path-dependent TreeSHAP. It pauses at each yield.
+   * @param to by row, then feature: the contributions are added
+   * @returns the base
+   */
+  readonly contributions:
+    | ((
+        rows: readonly Float64Array[],
+        output: number,
+        to: readonly Float64Array[],
+      ) => Generator<'own slice' | undefined, number>)
+    /** Why only differences can be divided. */
+    | string;
+  /**
+   * Divides the difference between the sums of a row and of a reference. For trees these are the values of
+   * interventional TreeSHAP with one reference. It pauses at each yield.
+   * @param to by feature: the contributions are added
+   */
+  difference(
+    row: Float64Array,
+    reference: Float64Array,
+    output: number,
+    to: Float64Array,
+  ): Generator<'own slice' | undefined, void>;
+}
+
 /** The runtime's engine of tree ensembles. */
 export interface TreeCompiler {
   /** @throws Error that says what is wrong with the ensemble */
   compile(ensemble: TreeEnsemble): Promise<TreeScorer>;
+  /** Explains the sums of an ensemble that `compile` accepts. It needs `cover` for more than differences. */
+  explain(ensemble: TreeEnsemble): SumExplainer;
 }

@@ -33,29 +33,34 @@ class Background {
     const started = performance.now();
     const isBusy = isUrgent();
     const until = started + (isBusy ? SHORT_SLICE_MS : SLICE_MS);
+    let isOver: boolean;
     do {
       const isLong = this.#short.length === 0 || (this.#isLongNext && this.#long.length > 0);
       this.#isLongNext = !isLong;
-      if (isLong) this.#runLong(until);
-      else this.#runShort(until);
-    } while (performance.now() < until && this.#short.length + this.#long.length > 0);
+      isOver = isLong ? this.#runLong(until) : this.#runShort(until);
+    } while (isOver && performance.now() < until && this.#short.length + this.#long.length > 0);
     if (this.#short.length + this.#long.length === 0) return;
     if (isBusy) setTimeout(this.#turn, REST * (performance.now() - started));
     else setImmediate(this.#turn);
   };
 
-  #runLong(until: number): void {
-    if (this.#long[0]?.run(until) === true) this.#long.shift();
+  /** @returns whether the job is over */
+  #runLong(until: number): boolean {
+    const isOver = this.#long[0]?.run(until) !== false;
+    if (isOver) this.#long.shift();
+    return isOver;
   }
 
-  #runShort(until: number): void {
+  /** @returns whether the job is over */
+  #runShort(until: number): boolean {
     const [first] = this.#short;
-    if (first === undefined) return;
+    if (first === undefined) return true;
     const isOver = first.job.run(until);
     this.#short.shift();
-    if (isOver) return;
+    if (isOver) return true;
     if (++first.slices < SHORT_JOB) this.#short.push(first);
     else this.#long.push(first.job);
+    return false;
   }
 }
 

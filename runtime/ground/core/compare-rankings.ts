@@ -1,3 +1,24 @@
+/** How two rankings of the same request differ in their orders. */
+export interface OrderDiff {
+  readonly isSame: boolean;
+  /** See `overlapAt`. */
+  readonly overlap: number;
+  /** The places, from 1, of the candidates that both hold, in the order of A. */
+  readonly places: readonly (readonly [a: number, b: number])[];
+}
+
+export function compareOrders(a: readonly string[], b: readonly string[], depth: number): OrderDiff {
+  const placeInB = new Map(b.map((id, at) => [id, at + 1]));
+  return {
+    isSame: a.length === b.length && a.every((id, at) => id === b[at]),
+    overlap: overlapAt(a, b, depth),
+    places: a.flatMap((id, at) => {
+      const other = placeInB.get(id);
+      return other === undefined ? [] : [[at + 1, other] as const];
+    }),
+  };
+}
+
 /** How alike two rankings are. A ranking is a list of ids without repetitions, best first. */
 
 /**

@@ -133,6 +133,13 @@ export class Deadline {
   }
 }
 
+/** Why work ends whose client closed the connection. */
+export class ClientLeft extends MillraceError {
+  constructor() {
+    super('deadline_exceeded', 'the client closed the connection');
+  }
+}
+
 /** The error of a request that exceeded its limit. */
 export function exceeded(ms: number): MillraceError {
   return new MillraceError('deadline_exceeded', `the time limit of ${ms} ms is over`);

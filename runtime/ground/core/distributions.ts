@@ -69,49 +69,63 @@ export function chiSquaredShareAbove(value: number, degrees: number): number {
 }
 
 /**
- * The value below which the share `tail` of Student's t distribution lies.
- * Source: Hill, "Algorithm 396: Student's t-quantiles", CACM 1970, which is exact for 1 and 2 degrees of freedom.
- * @param tail above 0, at most 0.5
+ * The share of Student's t distribution that is further from 0 than a value, on both sides: the regularised incomplete
+ * beta function at degrees / (degrees + value²) with the parameters degrees / 2 and 1/2.
+ * Source: the continued fraction by Lentz's method, as in "Numerical recipes" (above), section 6.4.
  * @param degrees degrees of freedom, 1 or more
- * @returns a number that is not positive; the relative error is below 1e-4 from 3 degrees of freedom on
  */
-export function studentQuantile(tail: number, degrees: number): number {
-  const both = 2 * tail;
-  if (degrees === 1) return -1 / Math.tan((both * Math.PI) / 2);
-  if (degrees === 2) return -Math.sqrt(2 / (both * (2 - both)) - 2);
-  const a = 1 / (degrees - 0.5);
-  const b = 48 / (a * a);
-  let c = (((20700 * a) / b - 98) * a - 16) * a + 96.36;
-  const d = ((94.5 / (b + c) - 3) / b + 1) * Math.sqrt((a * Math.PI) / 2) * degrees;
-  const x = d * both;
-  let y = x ** (2 / degrees);
-  if (y > 0.05 + a) {
-    const z = normalQuantile(tail);
-    y = z * z;
-    if (degrees < 5) c += 0.3 * (degrees - 4.5) * (z + 0.6);
-    c += (((0.05 * d * z - 5) * z - 7) * z - 2) * z + b;
-    y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * z;
-    y = Math.expm1(a * y * y);
-  } else {
-    y =
-      ((1 / (((degrees + 6) / (degrees * y) - 0.089 * d - 0.822) * (degrees + 2) * 3) + 0.5 / (degrees + 4)) *
-        y -
-        1) *
-        ((degrees + 1) / (degrees + 2)) +
-      1 / y;
+export function studentShareBeyond(value: number, degrees: number): number {
+  const x = degrees / (degrees + value * value);
+  return x < (degrees / 2 + 1) / (degrees / 2 + 2.5)
+    ? betaShare(degrees / 2, 0.5, x)
+    : 1 - betaShare(0.5, degrees / 2, 1 - x);
+}
+
+function betaShare(a: number, b: number, x: number): number {
+  if (x <= 0) return 0;
+  let c = 1;
+  let d = 1 / (1 - ((a + b) * x) / (a + 1));
+  let fraction = d;
+  for (let k = 1; k < MOST_TERMS; k++) {
+    const even = (k * (b - k) * x) / ((a + 2 * k - 1) * (a + 2 * k));
+    const odd = (-(a + k) * (a + b + k) * x) / ((a + 2 * k) * (a + 2 * k + 1));
+    for (const term of [even, odd]) {
+      d = 1 / (1 + term * d);
+      c = 1 + term / c;
+      fraction *= c * d;
+    }
+    if (Math.abs(c * d - 1) < Number.EPSILON) break;
   }
-  return -Math.sqrt(degrees * y);
+  const front = logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x);
+  return (Math.exp(front) * fraction) / a;
 }
 
 /**
- * The value below which the share `tail` of the standard normal distribution lies, by halving an interval.
+ * The value below which the share `tail` of Student's t distribution lies.
+ * @param tail above 0, at most 0.5
+ * @param degrees degrees of freedom, 1 or more
+ * @returns a number that is not positive
+ */
+export function studentQuantile(tail: number, degrees: number): number {
+  let low = -1;
+  while (studentShareBeyond(low, degrees) > 2 * tail) low *= 2;
+  return halved(low, (value) => studentShareBeyond(value, degrees) < 2 * tail);
+}
+
+/**
+ * The value below which the share `tail` of the standard normal distribution lies.
  * @param tail above 0, at most 0.5
  */
 export function normalQuantile(tail: number): number {
-  let [low, high] = [-40, 0];
+  return halved(-40, (value) => normalShare(value) < tail);
+}
+
+/** The value between `low` and 0 up to which `isBelow` holds, by halving the interval. */
+function halved(low: number, isBelow: (value: number) => boolean): number {
+  let high = 0;
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;
-    if (normalShare(middle) < tail) low = middle;
+    if (isBelow(middle)) low = middle;
     else high = middle;
   }
   return (low + high) / 2;

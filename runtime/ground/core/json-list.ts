@@ -1,5 +1,5 @@
 import type { JsonValue } from '../api/types.js';
-import type { Pieces } from './pieces.js';
+import { OWN_SLICE, type Pieces } from './pieces.js';
 
 /** The offsets of a list's elements in a JSON body; see `ListSpan`. */
 export interface ElementGroups {
@@ -9,6 +9,8 @@ export interface ElementGroups {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** A group of more bytes is one element, whose values take milliseconds to parse. */
+const LARGE_GROUP = 256 * 1024;
 
 /**
  * A list of a large body. Iteration parses one group of elements at a time, so that the values of a group can be freed
@@ -17,6 +19,7 @@ const NOTHING = Buffer.alloc(0);
 export class JsonList implements Iterable<JsonValue> {
   #bytes: Buffer;
   readonly #groups: ElementGroups;
+  #isLarge = false;
 
   constructor(bytes: Buffer, groups: ElementGroups) {
     this.#bytes = bytes;
@@ -25,6 +28,11 @@ export class JsonList implements Iterable<JsonValue> {
 
   get length(): number {
     return this.#groups.length;
+  }
+
+  /** What work on the last element yields before each of its steps: a step on a large element may take a slice. */
+  get pause(): typeof OWN_SLICE | undefined {
+    return this.#isLarge ? OWN_SLICE : undefined;
   }
 
   *[Symbol.iterator](): Generator<JsonValue, void> {
@@ -36,14 +44,21 @@ export class JsonList implements Iterable<JsonValue> {
   *whole(): Pieces<JsonValue[]> {
     const all: JsonValue[] = [];
     for (let group = 0; group < this.#groups.starts.length; group++) {
+      if (this.#bytesOf(group) > LARGE_GROUP) yield OWN_SLICE;
       for (const element of this.#parse(group)) all.push(element);
-      yield;
+      yield this.pause;
     }
     this.#bytes = NOTHING;
     return all;
   }
 
+  #bytesOf(group: number): number {
+    const { starts, ends } = this.#groups;
+    return (ends[group] as number) - (starts[group] as number);
+  }
+
   #parse(group: number): JsonValue[] {
+    this.#isLarge = this.#bytesOf(group) > LARGE_GROUP;
     const { starts, ends } = this.#groups;
     return JSON.parse(`[${this.#bytes.toString('utf8', starts[group], ends[group])}]`) as JsonValue[];
   }

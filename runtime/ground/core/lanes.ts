@@ -1,8 +1,11 @@
 /** The length of a slice, in milliseconds. Then other work of the event loop runs. */
 export const SLICE_MS = 4;
 
+/** A yield of this ends the slice: the next piece may take as long as a whole slice. */
+export const OWN_SLICE = 'own slice';
+
 /** Long work that can pause at each yield. */
-export type Pieces<T> = Generator<undefined, T>;
+export type Pieces<T> = Generator<typeof OWN_SLICE | undefined, T>;
 
 /** Work that runs in slices. */
 export interface Job {
@@ -43,9 +46,11 @@ export function inLane<T>(
         check();
         do {
           const { done, value } = work.next();
-          if (done !== true) continue;
-          resolve(value);
-          return true;
+          if (done === true) {
+            resolve(value);
+            return true;
+          }
+          if (value === OWN_SLICE) break;
         } while (performance.now() < until);
         return false;
       } catch (error) {

@@ -1,6 +1,6 @@
-import { inLane, Lane, SLICE_MS, type Pieces } from './lanes.js';
+import { inLane, Lane, OWN_SLICE, SLICE_MS, type Pieces } from './lanes.js';
 
-export type { Pieces } from './lanes.js';
+export { OWN_SLICE, type Pieces } from './lanes.js';
 
 const lane = new Lane();
 
@@ -22,6 +22,7 @@ export function soon<T>(work: Pieces<T>, check?: () => void): T | Promise<T> {
   do {
     const { done, value } = work.next();
     if (done === true) return value;
+    if (value === OWN_SLICE) break;
   } while (performance.now() < until);
   return inTurns(work, check);
 }

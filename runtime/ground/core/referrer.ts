@@ -17,17 +17,8 @@ const HOSTS: ReadonlyMap<string, ReferrerMedium> = new Map([
     ...['facebook.com', 'fb.me', 'messenger.com', 'instagram.com', 'threads.net', 'threads.com'],
     ...['twitter.com', 'x.com', 't.co', 'linkedin.com', 'lnkd.in', 'reddit.com', 'youtube.com', 'youtu.be'],
     ...['tiktok.com', 'vk.com', 'ok.ru', 'weibo.com', 'tumblr.com', 'quora.com', 'snapchat.com', 'xing.com'],
-    ...[
-      'bsky.app',
-      'mastodon.social',
-      't.me',
-      'telegram.org',
-      'whatsapp.com',
-      'wa.me',
-      'discord.com',
-      'pin.it',
-    ],
-    ...['news.ycombinator.com', 'medium.com', 'twitch.tv', 'flickr.com', 'com.facebook.katana'],
+    ...['bsky.app', 'mastodon.social', 't.me', 'telegram.org', 'whatsapp.com', 'wa.me', 'discord.com'],
+    ...['pin.it', 'news.ycombinator.com', 'medium.com', 'twitch.tv', 'flickr.com', 'com.facebook.katana'],
   ]),
   ...of('email', [
     ...[
@@ -45,6 +36,8 @@ const HOSTS: ReadonlyMap<string, ReferrerMedium> = new Map([
     ...['criteo.com', 'adsrvr.org', 'adnxs.com', 'amazon-adsystem.com', 'ads.linkedin.com', 'ads.tiktok.com'],
   ]),
 ]);
+
+const MOST_PARTS = Math.max(...Array.from(HOSTS.keys(), (host) => host.split('.').length));
 
 /** Names with a host in each country: google.de, google.co.uk. */
 const EVERYWHERE: readonly (readonly [RegExp, ReferrerMedium])[] = [
@@ -69,10 +62,13 @@ export function referrerMedium(address: string, own: readonly string[]): Referre
   const url = new URL(whole);
   const host = url.hostname.toLowerCase().replace(/\.$/, '');
   if (host === '') return 'unknown';
-  if (own.some((one) => isBelow(host, one.toLowerCase()))) return 'internal';
+  // A host of all candidates may be any long text: what cannot match is not read for each of them.
+  if (own.some((one) => one.length <= host.length && isBelow(host, one.toLowerCase()))) return 'internal';
   if (isPaid(url.searchParams)) return 'paid';
-  for (let name = host; name !== ''; name = parentOf(name)) {
-    const medium = HOSTS.get(name);
+  // A host may have hundreds of parts. The longest one that is listed has a few.
+  const parts = host.split('.');
+  for (let count = Math.min(MOST_PARTS, parts.length); count > 0; count--) {
+    const medium = HOSTS.get(parts.slice(-count).join('.'));
     if (medium !== undefined) return medium;
   }
   return EVERYWHERE.find(([pattern]) => pattern.test(host))?.[1] ?? 'unknown';
@@ -85,12 +81,6 @@ function isPaid(parameters: URLSearchParams): boolean {
 
 function isBelow(host: string, parent: string): boolean {
   return host === parent || (parent !== '' && host.endsWith(`.${parent}`));
-}
-
-/** The host without its first part; '' for the last part. */
-function parentOf(host: string): string {
-  const dot = host.indexOf('.');
-  return dot < 0 ? '' : host.slice(dot + 1);
 }
 
 function of(medium: ReferrerMedium, hosts: readonly string[]): [string, ReferrerMedium][] {

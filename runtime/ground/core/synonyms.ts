@@ -43,11 +43,16 @@ const GROUPS: readonly (readonly string[])[] = [
   ['timestamp', 'date', 'datetime'],
 ];
 
-/** The only candidate that means the same as a name, spelt alike. */
-export function sameMeaning(name: string, candidates: readonly string[]): string | undefined {
+const WORDS = new Set(GROUPS.flat());
+
+/** The only candidate that means the same as a name, spelt alike, but the name itself. @param asked the name as it was written */
+export function sameMeaning(name: string, candidates: readonly string[], asked: string): string | undefined {
+  if (!WORDS.has(name)) return undefined;
   const found = new Set(
     GROUPS.filter((words) => words.includes(name)).flatMap(([first = '', ...rest]) => {
-      const known = [first, ...rest].filter((word) => word !== name && candidates.includes(word));
+      const known = [first, ...rest].filter(
+        (word) => word !== name && word !== asked && candidates.includes(word),
+      );
       // The first word of a group is that of Millrace.
       return known.includes(first) ? [first] : known;
     }),

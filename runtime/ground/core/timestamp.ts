@@ -14,6 +14,11 @@ export const TIME_FORMS = 'epoch milliseconds, or ISO 8601 text such as 2026-01-
 /** The largest time that a Date can hold: 100,000,000 days before or after 1970. */
 export const MAX_TIME = 8.64e15;
 
+/** A day and a minute in UTC, for people; `unknown` if it is not a time. */
+export function timeText(time: number): string {
+  return Math.abs(time) <= MAX_TIME ? `${new Date(time).toISOString().slice(0, -8)}Z` : 'unknown';
+}
+
 /**
  * Converts a JSON value to epoch milliseconds. It accepts a number of milliseconds, or an ISO 8601 string such as
  * `2026-01-31`,

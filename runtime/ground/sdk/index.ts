@@ -1,11 +1,16 @@
 /// <reference types="node" preserve="true" />
 /** The module `millrace/api`: everything that a plugin may import. */
+export * from './analyzer-options.js';
+export * from './best.js';
 export * from '../api/build-context.js';
 export * from '../api/columns.js';
 export * from '../api/component.js';
+export * from '../api/component-life.js';
+export * from '../api/contributions.js';
 export * from '../api/curation.js';
 export * from './distribution.js';
 export * from '../api/duration.js';
+export * from '../api/entity-keeper.js';
 export * from '../api/errors.js';
 export * from '../api/http-client.js';
 export * from '../api/identifiers.js';
@@ -21,13 +26,18 @@ export * from '../api/option-error.js';
 export * from '../api/plugin.js';
 export * from '../api/ranking-edit.js';
 export * from '../api/server-probe.js';
+export * from '../api/retriever.js';
 export * from '../api/source.js';
 export * from '../api/status.js';
 export * from '../api/step-input.js';
 export * from '../api/trace-context.js';
 export * from './group-rows.js';
 export * from './outbound-client.js';
+export * from './json-search.js';
+export type { BodyOptions } from './body-template.js';
+export type { HitNumbers, HitPaths } from './hit-reader.js';
 export * from './segments.js';
+export * from './synonyms.js';
 export * from './tensor.js';
 export * from './tensor-inputs.js';
 export * from './tensor-outputs.js';

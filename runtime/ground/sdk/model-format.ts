@@ -98,10 +98,11 @@ export function defineModelFormat(format: ModelFormat): Plugin {
       const { columns: names, unnamed = false, categories, notices } = read;
       const columns = { names, unnamed, ...(categories === undefined ? {} : { categories }) };
       const bound = bindModelInputs(columns, inputs, build);
-      if ('score' in read) return new TreeModel(model, bound, read, read.outputs ?? 1, undefined, notices);
+      if ('score' in read) return new TreeModel(model, bound, read, { outputs: read.outputs ?? 1, notices });
       const { ensemble, transform } = read;
       const scorer = await build.trees.compile(ensemble).catch(wrong);
-      return new TreeModel(model, bound, scorer, ensemble.outputs, transform, notices);
+      const summed = { outputs: ensemble.outputs, transform, notices };
+      return new TreeModel(model, bound, scorer, summed, () => build.trees.explain(ensemble));
     },
   });
 }

@@ -6,6 +6,7 @@ import type { ModelBinding } from '../api/component.js';
 import type { StepInput } from '../api/step-input.js';
 import type { Input } from '../api/input.js';
 import { isKnown } from '../api/status.js';
+import { ByCode } from '../text/index.js';
 import type { FeatureColumn } from '../api/tree-ensemble.js';
 import { elementReader, spread, spreadNamed, type ColumnSource } from './vector-columns.js';
 
@@ -232,7 +233,8 @@ export class ModelInputs {
 
   /** The columns in the model's order. Every call returns the same array, so use it before the next call. */
   read(step: StepInput): readonly (FeatureColumn | undefined)[] {
-    for (const [index, read] of this.#readers.entries()) this.#columns[index] = read(step);
+    const readers = this.#readers;
+    for (let index = 0; index < readers.length; index++) this.#columns[index] = readers[index]?.(step);
     return this.#columns;
   }
 }
@@ -254,13 +256,19 @@ function codeReader(
   codes: ReadonlyMap<string | number, number>,
 ): (step: StepInput) => FeatureColumn {
   let coded = new Float64Array(0);
+  const byCode = new ByCode((text) => codes.get(text) ?? -1);
   return (step) => {
-    const { values, status, stride } = find(step);
+    const column = find(step);
+    const { status, stride } = column;
     const count = stride === 0 ? 1 : step.count;
     if (coded.length < count) coded = new Float64Array(Math.max(count, 2 * coded.length));
+    const codeAt =
+      column.kind === 'text'
+        ? byCode.reader(column)
+        : (row: number) => codes.get(column.values[row] as number) ?? -1;
     for (let row = 0; row < count; row++) {
-      const value = isKnown(status[row]) ? values[row] : undefined;
-      coded[row] = value === undefined ? NaN : (codes.get(value) ?? NaN);
+      const code = isKnown(status[row]) ? codeAt(row) : -1;
+      coded[row] = code < 0 ? NaN : code;
     }
     return { values: coded, stride };
   };

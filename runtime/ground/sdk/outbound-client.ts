@@ -1,6 +1,12 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import type { OutboundClient, OutboundHttp } from '../api/http-client.js';
+import {
+  OutboundError,
+  type OutboundClient,
+  type OutboundHttp,
+  type OutboundRequest,
+} from '../api/http-client.js';
 import { OptionError } from '../api/option-error.js';
+import { ProbeError, type ServerProbe } from '../api/server-probe.js';
 
 /** Headers that the connection or the body sets. */
 const RESERVED: ReadonlySet<string> = new Set([
@@ -47,6 +53,53 @@ export function openOutboundClient(
   } catch (error) {
     throw new OptionError(['url'], error instanceof Error ? error.message : String(error));
   }
+}
+
+/** What a request says of its repetition. */
+export type OutboundTry = Pick<OutboundRequest, 'signal' | 'timeoutMs' | 'isRetry'>;
+
+/**
+ * Sends a request that changes nothing on the server. After a lost or refused connection, or a 503, it is sent once more
+ * within its time limit, but not after a timeout.
+ * @throws as `OutboundClient.request`
+ */
+export async function sendTwice<R extends OutboundTry, A extends { readonly status: number }>(
+  client: { request(request: R): Promise<A> },
+  request: R,
+): Promise<A> {
+  const end = performance.now() + request.timeoutMs;
+  const mayRetry = (): boolean => performance.now() < end && !request.signal.aborted;
+  try {
+    const answer = await client.request(request);
+    if (answer.status !== 503 || !mayRetry()) return answer;
+  } catch (error) {
+    const lost =
+      error instanceof OutboundError && (error.fault === 'closed' || error.fault === 'unreachable');
+    if (!lost || !mayRetry()) throw error;
+  }
+  const timeoutMs = Math.max(1, Math.ceil(end - performance.now()));
+  return client.request({ ...request, timeoutMs, isRetry: true });
+}
+
+/** For `millrace validate --connect`: asks with a GET whether a server is there, and takes the credentials. */
+export function probeServer(
+  client: OutboundClient,
+  server: string,
+  request: Pick<OutboundRequest, 'path' | 'timeoutMs' | 'maxBytes'>,
+): ServerProbe {
+  return {
+    server,
+    ask: async (signal) => {
+      const { status } = await client.request({ method: 'GET', ...request, signal });
+      if (status === 401 || status === 403)
+        throw new ProbeError(
+          `it refuses the request with ${status}`,
+          'check the credentials under `headers`',
+        );
+      if (status >= 500) throw new ProbeError(`it answers ${status}`, 'check the log of that server');
+      return `it answers; a GET gave ${status}`;
+    },
+  };
 }
 
 function checkHeader(name: string, value: string, reserved: readonly string[]): void {

@@ -8,6 +8,10 @@ export const SEGMENT_ENDING = '.mlr';
 export const SEGMENT_BYTES = 64 * 2 ** 20;
 export const SEGMENT_MS = 3_600_000;
 
+/** A writer that closes a segment makes it read-only: nobody will add to it. */
+export const SEALED_MODE = 0o400;
+const WRITABLE = 0o200;
+
 /** A segment that nobody wrote to for so long is closed: its writer closed it by age, or is gone. */
 const SURELY_CLOSED_MS = SEGMENT_MS + 60_000;
 
@@ -53,7 +57,9 @@ export async function segmentFiles(folder: string, now = Date.now()): Promise<Se
       const found = await stat(path).catch(() => undefined);
       if (found === undefined) return undefined;
       const { writer, number } = nameOf(path);
-      const isClosed = number < (newest.get(writer) ?? 0) || now - found.mtimeMs > SURELY_CLOSED_MS;
+      const isSealed = (found.mode & WRITABLE) === 0;
+      const isNotLast = number < (newest.get(writer) ?? 0);
+      const isClosed = isSealed || isNotLast || now - found.mtimeMs > SURELY_CLOSED_MS;
       return { path, bytes: found.size, writtenAt: found.mtimeMs, isClosed };
     }),
   );

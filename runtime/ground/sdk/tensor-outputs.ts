@@ -1,4 +1,4 @@
-import { nearest } from '../core/nearest.js';
+import { didYouMean } from '../core/nearest.js';
 import { OptionError, tryEach } from '../api/option-error.js';
 import type { StepOutput } from '../api/component.js';
 import { Status } from '../api/status.js';
@@ -74,11 +74,11 @@ function boundOutput(
   const exact = specs.find((one) => one.name === text);
   const spec = exact ?? specs.find((one) => one.name === name);
   if (spec === undefined) {
-    const guess = nearest(
-      name,
-      specs.map((one) => one.name),
-    );
-    const help = guess === undefined ? `it has ${listOf(specs)}` : `did you mean \`${guess}\`?`;
+    const help =
+      didYouMean(
+        name,
+        specs.map((one) => one.name),
+      ) ?? `it has ${listOf(specs)}`;
     throw new OptionError(path, `the model has no output \`${name}\``, help);
   }
   if (spec.shape === undefined)

@@ -1,10 +1,13 @@
 import type { FileNotice } from './model-file.js';
 import type { ModelInputs } from './model-inputs.js';
-import type { ModelBinding, ModelComponent, StepOutput, WarmNotices } from '../api/component.js';
+import type { ModelBinding, ModelComponent, StepOutput } from '../api/component.js';
+import type { WarmNotices } from '../api/component-life.js';
 import type { ProjectFile } from '../api/build-context.js';
 import type { StepInput } from '../api/step-input.js';
 import { Status } from '../api/status.js';
-import type { TreeScorer } from '../api/tree-ensemble.js';
+import type { SumExplainer, TreeScorer } from '../api/tree-ensemble.js';
+import type { Account } from '../api/contributions.js';
+import type { Pieces } from '../core/pieces.js';
 
 /** Enough runs for V8 to optimise the code of a plane program. */
 const WARM_ROUNDS = 25;
@@ -42,11 +45,23 @@ export function eachNumber(change: (sum: number) => number): Transform {
   };
 }
 
+/** Makes what divides the sums. It may read the file again, since only explanations need covers. */
+export type Explain = () => SumExplainer | Pieces<SumExplainer>;
+
+/** What is known of a model besides its sums. */
+export interface SummedModel {
+  readonly outputs: number;
+  readonly transform?: Transform | undefined;
+  /** Warnings about the file. */
+  readonly notices?: readonly FileNotice[] | undefined;
+}
+
 /**
  * A booster as a component. Its output is `score`, or `class_0`, `class_1` … for several outputs. An unknown feature
  * is NaN, whatever its status: the trees define how to handle it. The score is always present.
  */
 export class TreeModel implements ModelComponent {
+  readonly readsRowsOnly = true;
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version: string;
   readonly bindings: readonly ModelBinding[];
@@ -58,16 +73,21 @@ export class TreeModel implements ModelComponent {
   readonly #values: Float64Array[] = [];
   readonly #file: ProjectFile;
   readonly #notices: readonly FileNotice[];
+  readonly #explain: Explain | undefined;
+  /** Made by the first explanation. */
+  #explainer: SumExplainer | undefined;
+  /** Makes it. What a request began before its deadline, the next one continues. */
+  #making: Pieces<SumExplainer> | undefined;
 
-  /** @param notices warnings about the file */
+  /** @param explain if the sums can be divided */
   constructor(
     file: ProjectFile,
     inputs: ModelInputs,
     scorer: Pick<TreeScorer, 'score'>,
-    outputs: number,
-    transform: Transform | undefined,
-    notices: readonly FileNotice[] = [],
+    { outputs, transform, notices = [] }: SummedModel,
+    explain?: Explain,
   ) {
+    this.#explain = explain;
     this.version = file.version;
     this.#file = file;
     this.#notices = notices;
@@ -108,12 +128,74 @@ export class TreeModel implements ModelComponent {
 
   compute(input: StepInput, output: StepOutput): void {
     const { rows } = input;
-    for (const [index, name] of this.#names.entries()) {
-      const { values, status } = output.number(name);
+    for (let index = 0; index < this.#names.length; index++) {
+      const { values, status } = output.number(this.#names[index] ?? '');
       this.#values[index] = values;
-      for (const row of rows) status[row] = Status.present;
+      for (let i = 0; i < rows.length; i++) status[rows[i] as number] = Status.present;
     }
     this.#scorer.score(rows, this.#inputs.read(input), this.#values);
     this.#transform?.(this.#values, rows);
+  }
+
+  *contributions(input: StepInput, output: string, reference?: number): Pieces<readonly Account[] | string> {
+    if (this.#explain === undefined) return 'its file says how to score, but not why';
+    const explainer = yield* this.#explained(this.#explain);
+    if (reference === undefined && typeof explainer.contributions === 'string')
+      return explainer.contributions;
+    const index = this.#names.indexOf(output);
+    const columns = this.#inputs.read(input);
+    const rowOf = (row: number): Float64Array =>
+      Float64Array.from(columns, (column) => column?.values[row * column.stride] ?? NaN);
+    const rows = Array.from(input.rows, rowOf);
+    const other = reference === undefined ? undefined : rowOf(reference);
+    const sums = this.#transform === undefined ? undefined : this.#sumsOf(index, input, reference);
+    const parts = rows.map(() => new Float64Array(this.#inputs.count));
+    let base = 0;
+    if (other !== undefined)
+      for (const [i, row] of rows.entries()) {
+        yield* explainer.difference(row, other, index, parts[i] ?? row);
+      }
+    else if (typeof explainer.contributions !== 'string')
+      base = yield* explainer.contributions(rows, index, parts);
+    const { precision, method } = explainer;
+    return parts.map((amounts, i) => ({
+      base,
+      precision,
+      ...(method === undefined ? {} : { method }),
+      terms: this.bindings.flatMap(({ column, input: read }, feature) => {
+        const amount = amounts[feature] ?? 0;
+        return amount === 0 ? [] : [{ input: read, column, amount }];
+      }),
+      ...(sums === undefined ? {} : { sum: sums[i] ?? NaN }),
+    }));
+  }
+
+  *#explained(explain: Explain): Pieces<SumExplainer> {
+    while (this.#explainer === undefined) {
+      try {
+        if (this.#making === undefined) {
+          const made = explain();
+          if (!('next' in made)) return (this.#explainer = made);
+          this.#making = made;
+        }
+        const { done, value } = this.#making.next();
+        if (done === true) [this.#explainer, this.#making] = [value, undefined];
+        else yield value;
+      } catch (error) {
+        this.#making = undefined;
+        throw error;
+      }
+    }
+    return this.#explainer;
+  }
+
+  /** The sums of an output before the transform, or their differences to that of another row. */
+  #sumsOf(index: number, input: StepInput, reference: number | undefined): number[] {
+    const outputs = this.#names.map(() => new Float64Array(input.count));
+    const rows = reference === undefined ? input.rows : Int32Array.of(...input.rows, reference);
+    this.#scorer.score(rows, this.#inputs.read(input), outputs);
+    const sums = outputs[index] ?? outputs[0] ?? new Float64Array(0);
+    const from = reference === undefined ? 0 : (sums[reference] ?? NaN);
+    return Array.from(input.rows, (row) => (sums[row] ?? NaN) - from);
   }
 }

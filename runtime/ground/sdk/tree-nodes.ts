@@ -15,7 +15,25 @@ export interface SplitNode<Part> {
 }
 
 /** The inner nodes of a `DecisionTree`. */
-export type TreeNodes = Omit<DecisionTree, 'output' | 'leaves' | 'linear'>;
+export type TreeNodes = Omit<DecisionTree, 'output' | 'leaves' | 'linear' | 'cover'>;
+
+/** Collects covers while `treeNodes` reads a tree, in the same order. */
+export class Covers {
+  readonly nodes: unknown[] = [];
+  readonly leaves: unknown[] = [];
+
+  /** The covers of the tree; none if one is not a number. */
+  found(): Pick<DecisionTree, 'cover'> {
+    if (this.leaves.length === 0) return {};
+    if (![...this.nodes, ...this.leaves].every((one) => typeof one === 'number')) return {};
+    return {
+      cover: {
+        nodes: Float64Array.from(this.nodes as number[]),
+        leaves: Float64Array.from(this.leaves as number[]),
+      },
+    };
+  }
+}
 
 /**
  * Reads the nodes of a tree from its root. Trees can be deep, so this function does not recurse.

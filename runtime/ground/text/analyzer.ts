@@ -11,7 +11,7 @@ import {
   standsAlone,
 } from './characters.js';
 import { languageEntry, stopWordsOf } from './languages.js';
-import { PLAIN, type AnalyzerSettings } from './analyzer-settings.js';
+import { analyzerText, PLAIN, type AnalyzerSettings } from './analyzer-settings.js';
 import { rewriter } from './rewrite.js';
 import { singular } from './stemmers/plural.js';
 import { LONGEST_TOKEN, type Token } from './token.js';
@@ -27,7 +27,11 @@ export const ANY_START = -1;
 export class Analyzer {
   /** The last token that `next` found. */
   readonly token: Token = { units: new Uint16Array(LONGEST_TOKEN), length: 0 };
+  /** The number of tokens that the last `next` skipped before it. */
+  skipped = 0;
   readonly settings: AnalyzerSettings;
+  /** Equal for analyzers that make the same tokens. */
+  readonly name: string;
   /** Whether letters keep their accents until they are stemmed. */
   readonly #keepsLetters: boolean;
   /** By unit: the letter of a token, if it is known to be one. */
@@ -51,6 +55,7 @@ export class Analyzer {
   constructor(settings: Partial<AnalyzerSettings> = PLAIN) {
     const all = { ...PLAIN, ...settings };
     this.settings = all;
+    this.name = analyzerText(all);
     const { language, stemming, stopWords, accents, ngrams } = all;
     const keepsLetters = stemming === 'language' || accents === 'keep';
     this.#keepsLetters = keepsLetters;
@@ -73,10 +78,11 @@ export class Analyzer {
 
   /**
    * Moves to the next token; false at the end of the text.
-   * @param starts bit u & 31 is set for each unit u that may start a wanted token. Any other token may
-   *   be cut after its first unit. Skipping its letters costs less than reading them.
+   * @param starts bit u & 31 is set for each unit u that may start a wanted token. Other tokens may be skipped, which costs
+   *   less than to read them.
    */
   next(starts = ANY_START): boolean {
+    this.skipped = 0;
     if (this.#isSimple) {
       if (!this.#scan(starts)) return false;
       if (this.#plural) this.token.length = singular(this.token.units, this.token.length);
@@ -150,9 +156,8 @@ export class Analyzer {
       if (letter > MANY && letter < FIRST_ALONE) {
         at++;
         if (length === 0 && ((starts >>> (letter & 31)) & 1) === 0) {
-          units[length++] = letter;
-          at = this.#endOfWord(at);
-          break;
+          at = this.#skip(at, starts);
+          continue;
         }
         if (length < LONGEST_TOKEN) units[length++] = letter;
         continue;
@@ -185,25 +190,41 @@ export class Analyzer {
     return length > 0;
   }
 
-  /** Where the run of letters and digits ends that `at` is in. */
-  #endOfWord(at: number): number {
+  /**
+   * Skips the run of letters and digits that `at` is in, and those after it while their first letter is not wanted.
+   * @returns the end of the last of them, or the first letter of the next one
+   */
+  #skip(at: number, starts: number): number {
     const text = this.#text;
     const letters = this.#letters;
     const end = text.length;
-    for (;;) {
-      if (at >= end) return end;
+    let isInside = true;
+    this.skipped++;
+    while (at < end) {
       const unit = text.charCodeAt(at);
       const letter = letters[unit] as number;
       if (letter > MANY && letter < FIRST_ALONE) {
+        if (!isInside) {
+          if (((starts >>> (letter & 31)) & 1) !== 0) return at;
+          isInside = true;
+          this.skipped++;
+        }
         at++;
         continue;
       }
-      if (letter === BREAK && unit < FIRST_SURROGATE) return at;
+      if (letter === BREAK && unit < FIRST_SURROGATE) {
+        isInside = false;
+        at++;
+        continue;
+      }
+      // A letter that was not seen before, or one with a part of its own: `#scan` reads it if it begins a token.
+      if (!isInside) return at;
       const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
       const folded = this.#keepsLetters ? lower(codePoint) : fold(codePoint);
       if (folded === BREAK || (folded > MANY && standsAlone(folded) && !this.#segmented)) return at;
       at += codePoint > 0xffff ? 2 : 1;
     }
+    return end;
   }
 
   /** What becomes of a word: its stem without accents, or '' for a stop word. */

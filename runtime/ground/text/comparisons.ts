@@ -1,10 +1,13 @@
 import { cached } from '../core/bounded-cache.js';
 import type { Analyzer } from './analyzer.js';
 import { byPortions, type Reading } from './reading.js';
+import type { TokenLists } from './token-lists.js';
 
 /** The most texts whose words are remembered: those of a page of candidates, many times. */
 const REMEMBERED = 16_384;
 const LONGEST_REMEMBERED = 1024;
+/** The largest number of 32 bits. */
+const LAST = 0x7fffffff;
 
 /**
  * Remembers a pure function of a text: of texts that are not long, and of the last long one, since a text of the request meets
@@ -70,6 +73,43 @@ export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number 
   let common = 0;
   for (const token of few) if (many.has(token)) common++;
   return common / (a.size + b.size - common);
+}
+
+/** By token: the last comparison that met it. */
+let met = new Int32Array(64);
+let comparisons = 0;
+
+/** `jaccard` of the distinct tokens of a text and of each text of a dictionary, by its code; undefined if that has no list. */
+export function overlapWith(
+  tokens: ReadonlySet<string>,
+  lists: TokenLists,
+): (code: number) => number | undefined {
+  /** Numbers of the tokens, as far as the vocabulary is known: each text that is read may add to it. */
+  const own = new Set(Array.from(tokens, (token) => lists.numberOf(token)));
+  let known = lists.vocabulary.length;
+  return (code) => {
+    const place = lists.placeOf(code);
+    if (place < 0) return undefined;
+    const { vocabulary } = lists;
+    for (; known < vocabulary.length; known++) if (tokens.has(vocabulary[known] as string)) own.add(known);
+    if (met.length < vocabulary.length || comparisons === LAST) {
+      met = new Int32Array(2 * vocabulary.length);
+      comparisons = 0;
+    }
+    comparisons++;
+    const { numbers } = lists;
+    const end = place + 1 + (numbers[place] as number);
+    let size = 0;
+    let common = 0;
+    for (let i = place + 1; i < end; i++) {
+      const token = numbers[i] as number;
+      if (met[token] === comparisons) continue;
+      met[token] = comparisons;
+      size++;
+      if (own.has(token)) common++;
+    }
+    return common / (tokens.size + size - common);
+  };
 }
 
 let left = new Int32Array(64);

@@ -23,6 +23,8 @@ interface LanguageEntry {
   readonly elided?: RegExp;
   /** The capital of ı is I, and that of i is İ. */
   readonly dotless?: boolean;
+  /** Compounds are written as one word. */
+  readonly compounds?: boolean;
   /** Words are written without spaces, so a dictionary finds their boundaries. */
   readonly unspaced?: boolean;
 }
@@ -42,27 +44,27 @@ const TABLE = {
   arabic: { code: 'ar', stem: packaged('arabic'), snowball: 3 },
   armenian: { code: 'hy', stem: packaged('armenian'), snowball: 3 },
   chinese: { code: 'zh', unspaced: true },
-  danish: { code: 'da', stem: () => danish(packaged('danish')()), snowball: 3 },
-  dutch: { code: 'nl', stem: packaged('dutch'), snowball: 2 },
+  danish: { code: 'da', stem: () => danish(packaged('danish')()), snowball: 3, compounds: true },
+  dutch: { code: 'nl', stem: packaged('dutch'), snowball: 2, compounds: true },
   english: { code: 'en', stem: () => stemEnglish, snowball: 3, own: true, elided: ELIDED_ENGLISH },
-  finnish: { code: 'fi', stem: packaged('finnish'), snowball: 2 },
+  finnish: { code: 'fi', stem: packaged('finnish'), snowball: 2, compounds: true },
   french: { code: 'fr', stem: packaged('french'), snowball: 2, elided: ELIDED_FRENCH },
-  german: { code: 'de', stem: () => stemGerman, snowball: 3, own: true },
+  german: { code: 'de', stem: () => stemGerman, snowball: 3, own: true, compounds: true },
   greek: { code: 'el', stem: packaged('greek'), snowball: 3 },
-  hungarian: { code: 'hu', stem: packaged('hungarian'), snowball: 3 },
+  hungarian: { code: 'hu', stem: packaged('hungarian'), snowball: 3, compounds: true },
   indonesian: { code: 'id', stem: packaged('indonesian'), snowball: 3 },
   irish: { code: 'ga', stem: packaged('irish'), snowball: 3 },
   italian: { code: 'it', stem: packaged('italian'), snowball: 3, elided: ELIDED_ITALIAN },
   japanese: { code: 'ja', unspaced: true },
   korean: { code: 'ko' },
   lithuanian: { code: 'lt', stem: packaged('lithuanian'), snowball: 3 },
-  norwegian: { code: 'no', stem: () => norwegian(packaged('norwegian')()), snowball: 3 },
+  norwegian: { code: 'no', stem: () => norwegian(packaged('norwegian')()), snowball: 3, compounds: true },
   portuguese: { code: 'pt', stem: packaged('portuguese'), snowball: 3 },
   romanian: { code: 'ro', stem: () => romanian(packaged('romanian')()), snowball: 3 },
   russian: { code: 'ru', stem: packaged('russian'), snowball: 3 },
   serbian: { code: 'sr', stem: packaged('serbian'), snowball: 3 },
   spanish: { code: 'es', stem: () => spanish(packaged('spanish')()), snowball: 3 },
-  swedish: { code: 'sv', stem: () => stemSwedish, snowball: 3, own: true },
+  swedish: { code: 'sv', stem: () => stemSwedish, snowball: 3, own: true, compounds: true },
   tamil: { code: 'ta', stem: packaged('tamil'), snowball: 3 },
   thai: { code: 'th', unspaced: true },
   turkish: { code: 'tr', stem: packaged('turkish'), snowball: 3, dotless: true },
@@ -90,6 +92,11 @@ export function languageEntry(language: Language): LanguageEntry {
 export function languageOf(text: string): Language | undefined {
   const name = text.trim().toLowerCase();
   return BY_NAME.get(name) ?? BY_NAME.get(/^[a-z]{2}(?=[-_])/u.exec(name)?.[0] ?? '');
+}
+
+/** Whether a language writes compounds as one word: Regenjacke. */
+export function joinsWords(language: Language | undefined): boolean {
+  return language !== undefined && ENTRIES[language].compounds === true;
 }
 
 /** The languages that have a list of stop words. */

@@ -3,6 +3,7 @@ import { normalized } from '../core/unicode-form.js';
 import type { AnalyzerSettings } from './analyzer-settings.js';
 import { languageEntry } from './languages.js';
 import { withBaseUnits } from './quantities.js';
+import { portions } from './reading.js';
 
 /** The most rewritten texts that an analyzer remembers, and the longest of them. */
 const REMEMBERED = 8192;
@@ -38,6 +39,9 @@ export function rewriter(
   return (text) => (text.length > LONGEST_REMEMBERED ? rewrite(text) : remembered(text));
 }
 
+/** Half the most units that ICU divides at once, if a text has no place to cut. */
+const SEGMENTED = 256;
+
 const KATAKANA = /^[\p{Script=Katakana}\u30fc]+$/u;
 
 /**
@@ -50,11 +54,13 @@ function segmented(locale: string): (text: string) => string {
     if (!UNSPACED.test(text)) return text;
     let spaced = '';
     let afterKatakana = false;
-    for (const { segment } of segmenter.segment(normalized(text, 'NFKC'))) {
-      const isKatakana = KATAKANA.test(segment);
-      spaced += afterKatakana && isKatakana ? segment : ` ${segment}`;
-      afterKatakana = isKatakana;
-    }
+    // The longer a text is, the longer ICU takes for each of its words.
+    for (const part of portions(normalized(text, 'NFKC'), SEGMENTED))
+      for (const { segment } of segmenter.segment(part)) {
+        const isKatakana = KATAKANA.test(segment);
+        spaced += afterKatakana && isKatakana ? segment : ` ${segment}`;
+        afterKatakana = isKatakana;
+      }
     return spaced;
   };
 }

@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from '../../project/config/diagnostics/diagnostic-codes.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { nearestOf } from '../../ground/core/nearest.js';
 import type { CallNode, ExpressionNode, ReferenceNode } from './ast.js';
 import type { Environment, ExpressionProblem, NamedNumber, NameProblem, Source } from './environment.js';
 import type { Checking } from './checking.js';
@@ -13,6 +13,8 @@ import { BOOL, NUMBER, TEXT } from './types.js';
 
 /** Messages do not repeat parts that are longer than this. */
 const LONGEST_LABEL = 50;
+
+const nearestFunction = nearestOf(FUNCTIONS.keys());
 
 /** Gives every part of an expression its type. A wrong part is reported as a problem and gets no operand. */
 export class Checker implements Checking {
@@ -125,7 +127,7 @@ export class Checker implements Checking {
     const entry = FUNCTIONS.get(node.name);
     const name = { start: node.start, end: node.start + node.name.length };
     if (entry === undefined) {
-      const near = ownFunctionName(node.name) ?? nearest(node.name, FUNCTIONS.keys());
+      const near = ownFunctionName(node.name) ?? nearestFunction(node.name);
       const signature = near && FUNCTIONS.get(near)?.signature;
       this.problem(
         'unknown_function',

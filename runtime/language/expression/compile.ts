@@ -1,3 +1,4 @@
+import type { ExpressionMarkScope, ExpressionMarkType } from '../../project/config/project/marks.js';
 import { Checker } from './checker.js';
 import { emit } from './emit.js';
 import type { CompiledExpression, Environment, ExpressionProblem } from './environment.js';
@@ -9,9 +10,9 @@ import { describeType, isTextual } from './types.js';
 /** What the place of an expression accepts. */
 export interface Expected {
   /** `text` also accepts references, and gets their ids. `texts` is a list of texts or of references. */
-  readonly type: 'number' | 'bool' | 'text' | 'texts' | 'vector' | 'any';
+  readonly type: ExpressionMarkType;
   /** `request`: only values of the request may be named. `candidate`: the column must have a row for each candidate. */
-  readonly scope: 'request' | 'candidate' | 'any';
+  readonly scope: ExpressionMarkScope;
 }
 
 export type CompileResult =

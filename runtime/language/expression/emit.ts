@@ -3,10 +3,34 @@ import { Frame } from '../frame/frame.js';
 import { FrameLayout, type ColumnMarks } from '../frame/frame-layout.js';
 import type { CompiledExpression, Kernel } from './environment.js';
 import { broadcast } from './kernels/choice.js';
-import type { Operand } from './operand.js';
+import type { Operand, SourceOperand } from './operand.js';
 import { Scratch } from './scratch.js';
 import { columnKindFor, shapeFor } from './types.js';
 import { runKernelsAtOnce } from './run-kernels.js';
+
+const expressions = new WeakMap<Kernel, CompiledExpression>();
+
+/** The expression that a kernel computes, or a part of which; undefined for kernels of another origin. */
+export function expressionOf(kernel: Kernel): CompiledExpression | undefined {
+  return expressions.get(kernel);
+}
+
+function compiled(expression: CompiledExpression): CompiledExpression {
+  const frozen = Object.freeze({ ...expression, kernels: Object.freeze(expression.kernels) });
+  for (const kernel of frozen.kernels) expressions.set(kernel, frozen);
+  return frozen;
+}
+
+/** What an expression reads: its own sources, and not its definitions' sources. */
+export function sourcesIn(operand: Operand): readonly SourceOperand[] {
+  if (operand.tag === 'source') return [operand];
+  return operand.tag === 'constant' ? [] : operand.args.flatMap(sourcesIn);
+}
+
+/** The columns that an expression reads, as `sourcesIn`. */
+export function sourcesOf(operand: Operand): readonly number[] {
+  return sourcesIn(operand).map(({ slot }) => slot);
+}
 
 /** Allocates the columns and kernels of an expression. With `perCandidate`, the result has a row for each candidate. */
 export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean): CompiledExpression {
@@ -30,27 +54,13 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
 
   if (!perCandidate || root.scope === 'candidate') {
     const slot = place(root, true);
-    return Object.freeze({
-      type: root.type,
-      scope: root.scope,
-      slot,
-      root,
-      computed,
-      kernels: Object.freeze(kernels),
-    });
+    return compiled({ type: root.type, scope: root.scope, slot, root, computed, kernels });
   }
   const one = place(root, false);
   const slot = layout.add(shapeFor(root.type, 'candidate'), undefined, marksOf(root, layout));
   kernels.push(broadcast(slot, one));
   if (root.tag === 'operation') scratch.release(one);
-  return Object.freeze({
-    type: root.type,
-    scope: 'candidate',
-    slot,
-    root,
-    computed,
-    kernels: Object.freeze(kernels),
-  });
+  return compiled({ type: root.type, scope: 'candidate', slot, root, computed, kernels });
 }
 
 /** Functions that can return an argument as it is. */
@@ -79,6 +89,30 @@ function marksOf(operand: Operand, layout: FrameLayout): ColumnMarks {
     isPrivate: marks.some(({ isPrivate }) => isPrivate === true),
     idsOf: marks.find(({ idsOf }) => idsOf !== undefined)?.idsOf,
   };
+}
+
+/**
+ * Gives each part of an expression a column of its own, so that all its values can be read.
+ * @param slots gets the columns of the parts
+ * @returns the kernels that compute them
+ */
+export function emitParts(root: Operand, layout: FrameLayout, slots: Map<Operand, number>): Kernel[] {
+  const kernels: Kernel[] = [];
+  const place = (part: Operand): number => {
+    if (part.tag === 'source') return part.slot;
+    const slot =
+      part.tag === 'constant'
+        ? constantSlot(part.value, layout)
+        : layout.add(shapeFor(part.type, part.scope), undefined, marksOf(part, layout));
+    if (part.tag === 'operation') {
+      const args = part.args.map(place);
+      kernels.push(part.build(slot, args));
+    }
+    slots.set(part, slot);
+    return slot;
+  };
+  place(root);
+  return kernels;
 }
 
 function constantSlot(value: number | string, layout: FrameLayout): number {

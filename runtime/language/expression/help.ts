@@ -12,7 +12,7 @@ const REDUCING: Readonly<Record<ElementType['kind'], string>> = {
 
 /** How to get a value of the wanted kind from an operand of another kind. */
 export function helpTowards(
-  wanted: 'number' | 'bool' | 'text' | 'time' | 'list' | 'vector',
+  wanted: Exclude<ExpressionType['kind'], 'ref' | 'record'>,
   operand: Operand,
   label: string,
 ): string | undefined {

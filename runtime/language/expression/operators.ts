@@ -2,7 +2,7 @@ import type { Arithmetic, BinaryNode, Comparison, UnaryNode } from './ast.js';
 import type { Checking } from './checking.js';
 import type { ElementType, ExpressionType } from './environment.js';
 import { helpForPair, helpTowards } from './help.js';
-import { onNumber, onNumbers, onTexts, otherText, sameText, type ListSide } from './kernels/elementwise.js';
+import { onNumber, onNumbers, onTexts, type ListSide } from './kernels/elementwise.js';
 import * as loops from './kernels/number-loops.js';
 import type { Operand } from './operand.js';
 import { operation } from './operation.js';
@@ -110,9 +110,7 @@ function checkComparison(
   }
   const side = listSide(checker, node, left, right);
   if (side === undefined) return undefined;
-  const build = isTextual(a)
-    ? onTexts(op === '==' ? sameText : otherText, side)
-    : onNumbers(COMPARISON[op], side);
+  const build = isTextual(a) ? onTexts(op === '==', side) : onNumbers(COMPARISON[op], side);
   return operation(node, lifted(BOOL, side), [left, right], build);
 }
 

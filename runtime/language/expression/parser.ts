@@ -262,7 +262,8 @@ class Parser {
   }
 
   #enter(): void {
-    if (++this.#nesting > MAX_DEPTH) throw tooDeep(this.#next.start, this.#next.end);
+    // Where the text ends, what is missing says more, and has a place.
+    if (++this.#nesting > MAX_DEPTH && !this.#isAtEnd()) throw tooDeep(this.#next.start, this.#next.end);
   }
 
   get #next(): Token {

@@ -18,10 +18,10 @@ export function writeMissing(column: Column, row: number, status: number): void 
       column.values[row] = NaN;
       break;
     case 'text':
-      column.values[row] = '';
+      writeText(column, row, '');
       break;
     case 'texts':
-      column.values.length = column.offsets[row] ?? 0;
+      startTexts(column, row);
       column.offsets[row + 1] = column.values.length;
       break;
     case 'numbers':
@@ -48,10 +48,10 @@ export function writeJson(column: Column, row: number, value: JsonValue): void {
       column.values[row] = jsonNumber(value);
       break;
     case 'text':
-      column.values[row] = idText(value) ?? '';
+      writeText(column, row, idText(value) ?? '');
       break;
     case 'texts': {
-      column.values.length = column.offsets[row] ?? 0;
+      startTexts(column, row);
       for (const element of value as readonly JsonValue[]) column.values.push(idText(element) ?? '');
       column.offsets[row + 1] = column.values.length;
       break;
@@ -68,6 +68,19 @@ export function writeJson(column: Column, row: number, value: JsonValue): void {
       writeVector(column, row, value as readonly number[]);
       break;
   }
+}
+
+function writeText(column: ColumnOf<'text'>, row: number, text: string): void {
+  column.values[row] = text;
+  if (column.dictionary !== undefined && column.codes !== undefined) column.codes[row] = -1;
+}
+
+/** Drops the values from a row on. */
+export function startTexts(column: ColumnOf<'texts'>, row: number): void {
+  const { values, codes } = column;
+  const length = column.offsets[row] ?? 0;
+  if (values.length > length) values.length = length;
+  if (codes !== undefined && codes.length > length) codes.length = length;
 }
 
 /** If float32 cannot hold an element exactly, the column changes to float64. Elements are never rounded. */
@@ -93,13 +106,13 @@ export function copyCell(from: Column, fromRow: number, to: Column, toRow: numbe
   to.status[toRow] = statusAt(from.status, fromRow);
   const allowed = from.stride < to.stride ? MOST_REPEATED : undefined;
   if (from.kind === 'number' && to.kind === 'number') to.values[toRow] = from.values[fromRow] ?? NaN;
-  else if (from.kind === 'text' && to.kind === 'text') to.values[toRow] = from.values[fromRow] ?? '';
+  else if (from.kind === 'text' && to.kind === 'text') writeText(to, toRow, from.values[fromRow] ?? '');
   else if (from.kind === 'vector' && to.kind === 'vector') {
     const { size } = from;
     const values = from.values instanceof Float64Array ? widenVectors(to) : to.values;
     values.set(from.values.subarray(fromRow * size, (fromRow + 1) * size), toRow * size);
   } else if (from.kind === 'texts' && to.kind === 'texts') {
-    to.values.length = to.offsets[toRow] ?? 0;
+    startTexts(to, toRow);
     appendCell(from, fromRow, to, allowed?.texts);
     to.offsets[toRow + 1] = to.values.length;
   } else if (from.kind === 'numbers' && to.kind === 'numbers') {
@@ -117,7 +130,7 @@ export function writeList(
 ): void {
   column.status[row] = status;
   if (column.kind === 'texts' && !(list instanceof Float64Array)) {
-    column.values.length = column.offsets[row] ?? 0;
+    startTexts(column, row);
     for (const text of list) column.values.push(text);
     column.offsets[row + 1] = column.values.length;
   } else if (column.kind === 'numbers') {
@@ -168,15 +181,20 @@ export function appendNumbers(
 
 /** Counts the elements of lists that the rows of one read repeat, because they refer to one entity. */
 export class RepeatedLists {
-  readonly #counts = new Map<Column, number>();
+  #counts: Map<Column, number> | undefined;
 
-  /** Counts the list of a cell that was written. @throws MillraceError invalid_body if a column repeats too many elements */
-  add(column: Column, row: number): void {
-    if (column.kind !== 'texts' && column.kind !== 'numbers') return;
+  /**
+   * Counts the list of a cell that was written. @returns the number of its elements
+   * @throws MillraceError invalid_body if a column repeats too many elements
+   */
+  add(column: Column, row: number): number {
+    if (column.kind !== 'texts' && column.kind !== 'numbers') return 0;
     const length = (column.offsets[row + 1] ?? 0) - (column.offsets[row] ?? 0);
-    const all = (this.#counts.get(column) ?? 0) + length;
-    this.#counts.set(column, all);
+    const counts = (this.#counts ??= new Map<Column, number>());
+    const all = (counts.get(column) ?? 0) + length;
+    counts.set(column, all);
     checkElements(all, MOST_REPEATED[column.kind]);
+    return length;
   }
 }
 

@@ -11,7 +11,7 @@ export function copyColumn(column: Column, rows: number, spare: Spare): Column {
     case 'number':
       return { ...column, status, values: column.values.slice(0, own) };
     case 'text':
-      return { ...column, status, values: column.values.slice(0, own) };
+      return { ...column, status, values: column.values.slice(0, own), dictionary: undefined };
     case 'vector': {
       const length = own * column.size;
       const values = spare(column.values, length).subarray(0, length);
@@ -20,7 +20,8 @@ export function copyColumn(column: Column, rows: number, spare: Spare): Column {
     }
     case 'texts': {
       const offsets = column.offsets.slice(0, own + 1);
-      return { ...column, status, offsets, values: column.values.slice(0, offsets[own] ?? 0) };
+      const values = column.values.slice(0, offsets[own] ?? 0);
+      return { ...column, status, offsets, values, dictionary: undefined };
     }
     case 'numbers': {
       const offsets = column.offsets.slice(0, own + 1);

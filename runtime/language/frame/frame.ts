@@ -4,6 +4,17 @@ import { MillraceError } from '../../ground/api/errors.js';
 import { Status } from '../../ground/api/status.js';
 import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
 
+/** Up to so many rows, a loop takes less time than `fill`. */
+const FEW_ROWS = 32;
+
+/** What a preview replaces. */
+export interface Preview {
+  /** The time at which dated rules are looked up, in place of `now`. */
+  readonly at?: number | undefined;
+  /** By the step's list: its rules, in place of those in service. */
+  readonly rules?: ReadonlyMap<object, unknown> | undefined;
+}
+
 /**
  * The columnar table of one request's candidates, and the one-row tables of its other entities. One request at a time
  * uses a frame, and the next request reuses it: `reset` sets the number of candidates and marks every cell absent.
@@ -13,8 +24,8 @@ export class Frame {
   count = 0;
   /** When the request started, in epoch milliseconds. `now()` returns this value during the whole request. */
   now = 0;
-  /** In a preview: the time at which dated rules are looked up, in place of `now`. */
-  rulesAt: number | undefined;
+  /** Undefined if the request is no preview. */
+  preview: Preview | undefined;
   /** The columns, indexed by slot. */
   readonly columns: Column[];
   /** Columns that are written together, indexed by the layout's group numbers. */
@@ -64,7 +75,7 @@ export class Frame {
   reset(count: number, now: number, others?: Uint8Array): void {
     this.count = count;
     this.now = now;
-    this.rulesAt = undefined;
+    this.preview = undefined;
     this.emitted.length = 0;
     if (count > this.#capacity) this.#grow(count);
     this.scores.fill(0, 0, count);
@@ -73,7 +84,16 @@ export class Frame {
     for (let slot = 0; slot < this.columns.length; slot++) {
       if (layout[slot]?.constant !== undefined || others?.[slot] === 1) continue;
       const column = this.columns[slot] as Column;
-      clearColumn(column, column.stride === 0 ? 1 : count);
+      const rows = column.stride === 0 ? 1 : count;
+      if (column.kind !== 'number' || rows > FEW_ROWS) {
+        clearColumn(column, rows);
+        continue;
+      }
+      const { status, values } = column;
+      for (let row = 0; row < rows; row++) {
+        status[row] = Status.absent;
+        values[row] = NaN;
+      }
     }
   }
 
@@ -179,9 +199,17 @@ function emptyColumn(kind: ColumnKind, stride: 0 | 1, size: number): Column {
     case 'number':
       return { kind, stride, status, values: new Float64Array(0) };
     case 'text':
-      return { kind, stride, status, values: [] };
+      return { kind, stride, status, values: [], codes: new Int32Array(0), dictionary: undefined };
     case 'texts':
-      return { kind, stride, status, values: [], offsets: new Int32Array(1) };
+      return {
+        kind,
+        stride,
+        status,
+        values: [],
+        offsets: new Int32Array(1),
+        codes: [],
+        dictionary: undefined,
+      };
     case 'numbers':
       return { kind, stride, status, values: new Float64Array(0), offsets: new Int32Array(1) };
     case 'vector':
@@ -211,20 +239,10 @@ function sizeColumn(column: Column, rows: number): void {
   }
 }
 
-/** Up to so many rows, a loop takes less time than `fill`. */
-const FEW_ROWS = 32;
-
 /** Marks the first `rows` cells absent. */
 function clearColumn(column: Column, rows: number): void {
-  if (column.kind === 'number' && rows <= FEW_ROWS) {
-    const { status, values } = column;
-    for (let row = 0; row < rows; row++) {
-      status[row] = Status.absent;
-      values[row] = NaN;
-    }
-    return;
-  }
   column.status.fill(Status.absent, 0, rows);
+  if (column.kind === 'text' || column.kind === 'texts') column.dictionary = undefined;
   switch (column.kind) {
     case 'number':
       column.values.fill(NaN, 0, rows);

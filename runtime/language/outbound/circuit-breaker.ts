@@ -1,4 +1,5 @@
 import { OutboundError } from '../../ground/api/http-client.js';
+import { ClientLeft } from '../../ground/core/deadline.js';
 
 /** A server counts as silent after this many requests in a row without an answer … */
 const FAILURES = 10;
@@ -10,7 +11,8 @@ const PAUSE_MS = 1_000;
 /**
  * Prevents requests from waiting for a server that hangs. Once the server is silent, requests fail at once, except
  * one per second that tests whether it answers again. Any answer closes the circuit, also an error. A request whose
- * caller gave up counts as unanswered, since a server may be slower than every caller's time limit.
+ * caller gave up counts as unanswered, since a server may be slower than every caller's time limit. One whose client left
+ * counts only if it waited as long as a silence: clients may leave for reasons of their own.
  * Source: the circuit breaker of M. Nygard, Release It!, 2007.
  */
 export class CircuitBreaker {
@@ -31,6 +33,7 @@ export class CircuitBreaker {
   /** @throws OutboundError circuit_open while the server is silent, and whatever `ask` throws */
   async run<T>(ask: () => Promise<T>): Promise<T> {
     const begun = this.#now();
+    const isTest = this.#askAgainAt !== undefined;
     if (this.#askAgainAt !== undefined) {
       if (begun < this.#askAgainAt)
         throw new OutboundError(
@@ -45,7 +48,8 @@ export class CircuitBreaker {
       return answer;
     } catch (error) {
       if (error instanceof OutboundError && error.fault === 'too_large') this.#answered();
-      else this.#failed(begun);
+      else if (!(error instanceof ClientLeft) || this.#now() - begun >= SILENCE_MS) this.#failed(begun);
+      else if (isTest && this.#askAgainAt === Infinity) this.#askAgainAt = begun; // the next request tests the server
       throw error;
     }
   }

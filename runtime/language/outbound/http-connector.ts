@@ -1,9 +1,11 @@
-import { errors, Pool } from 'undici';
+import type { Pool } from 'undici';
 import {
   OutboundError,
   type OutboundAnswer,
+  type OutboundCall,
   type OutboundClient,
   type OutboundFault,
+  type OutboundGuard,
   type OutboundHttp,
   type OutboundOptions,
   type OutboundRequest,
@@ -46,60 +48,106 @@ export function httpConnector(
 ): (caller: Caller) => OutboundHttp {
   return (caller) => ({
     open: (base, options) => {
-      const url = checkedUrl(base, allowed, setting);
+      const url = checkedUrl(base);
+      checkHost(url, allowed, setting);
       const client = new PoolClient(url, options);
       const breaker = new CircuitBreaker(url.host);
-      const ask = (request: OutboundRequest): Promise<OutboundAnswer> =>
-        breaker.run(() => client.request(request));
       return {
-        request: (request) => {
-          const { trace } = request;
-          return trace instanceof TraceSpan && trace.isRecorded
-            ? traced(request, trace, url, (within) => observed(ask, within, caller, observer))
-            : observed(ask, request, caller, observer);
-        },
+        request: (request) =>
+          traced(request, url, (within) =>
+            observed(() => breaker.run(() => client.request(within)), within, caller, observer),
+          ),
         close: () => client.close(),
+      };
+    },
+    guard: (url): OutboundGuard => {
+      checkHost(url, allowed, setting);
+      const breaker = new CircuitBreaker(url.host);
+      return {
+        run: (call, work) =>
+          traced(call, url, () =>
+            observed(() => breaker.run(() => limited(call, url.host, work)), call, caller, observer),
+          ),
       };
     },
   });
 }
 
-async function observed(
-  ask: OutboundClient['request'],
-  request: OutboundRequest,
+/** A request of HTTP has a method. */
+type Call = OutboundCall & { readonly method?: string };
+
+interface Answered {
+  readonly status: number;
+}
+
+async function observed<T extends Answered>(
+  ask: () => Promise<T>,
+  call: Call,
   caller: Caller,
   observer: OutboundObserver,
-): Promise<OutboundAnswer> {
+): Promise<T> {
   const started = performance.now();
   let outcome: OutboundOutcome = 'given_up';
   try {
-    const answer = await ask(request);
+    const answer = await ask();
     outcome = `${Math.floor(answer.status / 100)}xx` as OutboundOutcome;
     return answer;
   } catch (error) {
     if (error instanceof OutboundError) outcome = error.fault;
     throw error;
   } finally {
-    observer.sent(caller, outcome, (performance.now() - started) / 1000, request.isRetry === true);
+    observer.sent(caller, outcome, (performance.now() - started) / 1000, call.isRetry === true);
   }
 }
 
-/** Sends a request in a span of its own, which the server gets as its parent. The path is left out: it may hold an id. */
-async function traced(
-  request: OutboundRequest,
-  parent: TraceSpan,
+/** Waits for work until its time limit, or until the caller gives up. */
+async function limited<T>(
+  { signal: outer, timeoutMs }: OutboundCall,
+  host: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  outer.throwIfAborted();
+  const limit = new AbortController();
+  const { signal } = limit;
+  const stop = (): void => limit.abort(outer.reason);
+  outer.addEventListener('abort', stop, { once: true });
+  const stopTimer = afterSilence(timeoutMs, () =>
+    limit.abort(new OutboundError('timeout', `${host} did not answer within ${timeoutMs} ms`)),
+  );
+  const stopped = new Promise<never>((_resolve, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+  );
+  try {
+    return await Promise.race([work(signal), stopped]);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error;
+  } finally {
+    stopTimer();
+    outer.removeEventListener('abort', stop);
+  }
+}
+
+/**
+ * Makes a call in a span of its own, if the trace is recorded. A server of HTTP gets it as its parent. The path is left out:
+ * it may hold an id.
+ */
+async function traced<C extends Call, T extends Answered>(
+  call: C,
   url: URL,
-  send: (request: OutboundRequest) => Promise<OutboundAnswer>,
-): Promise<OutboundAnswer> {
-  const span = parent.start('call', request.method, {
-    'http.request.method': request.method,
+  send: (call: C) => Promise<T>,
+): Promise<T> {
+  const { trace: parent, method, isRetry } = call;
+  if (!(parent instanceof TraceSpan && parent.isRecorded)) return send(call);
+  const span = parent.start('call', method ?? 'query', {
+    ...(method === undefined ? {} : { 'http.request.method': method }),
     'server.address': url.hostname,
     'server.port': Number(portOf(url)),
-    ...(request.isRetry === true ? { 'http.request.resend_count': 1 } : {}),
+    ...(isRetry === true ? { 'http.request.resend_count': 1 } : {}),
   });
   try {
-    const answer = await send({ ...request, trace: span });
-    span.set({ 'http.response.status_code': answer.status });
+    const answer = await send({ ...call, trace: span });
+    if (method !== undefined) span.set({ 'http.response.status_code': answer.status });
     if (answer.status >= 400) span.fail(String(answer.status));
     return answer;
   } catch (error) {
@@ -110,7 +158,7 @@ async function traced(
   }
 }
 
-function checkedUrl(base: string, allowed: AllowedHosts, setting: string): URL {
+function checkedUrl(base: string): URL {
   if (!URL.canParse(base)) throw new Error(`\`${base}\` is not a URL, e.g. http://models:8080`);
   const url = new URL(base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -119,14 +167,25 @@ function checkedUrl(base: string, allowed: AllowedHosts, setting: string): URL {
     throw new Error('a URL must not contain a user or password; send them in a header');
   if (url.search !== '' || url.hash !== '')
     throw new Error('a base URL must not contain a query or a fragment');
-  if (allowed.allows(url)) return url;
+  return url;
+}
+
+function checkHost(url: URL, allowed: AllowedHosts, setting: string): void {
+  if (allowed.allows(url)) return;
   throw new Error(
     `the host ${url.hostname}:${portOf(url)} is not allowed; allow it with the setting ${setting}, e.g. ${setting}=${url.hostname}:${portOf(url)}`,
   );
 }
 
+/** Loads undici, which takes as long as a tenth of a start, only for projects that send requests. */
+async function openPool(...options: ConstructorParameters<typeof Pool>): Promise<Pool> {
+  // A CommonJS package has no named exports in the bundle.
+  const { default: undici } = await import('undici');
+  return new undici.Pool(...options);
+}
+
 class PoolClient implements OutboundClient {
-  readonly #pool: Pool;
+  readonly #pool: Promise<Pool>;
   readonly #turns: Turns;
   readonly #pathname: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -139,7 +198,7 @@ class PoolClient implements OutboundClient {
     this.#pathname = base.pathname;
     this.#headers = { accept: 'application/json', ...headers };
     this.#host = base.host;
-    this.#pool = new Pool(base.origin, {
+    this.#pool = openPool(base.origin, {
       connections,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -148,38 +207,33 @@ class PoolClient implements OutboundClient {
   }
 
   async request(request: OutboundRequest): Promise<OutboundAnswer> {
-    const limit = new AbortController();
-    const stop = (): void => limit.abort(request.signal.reason);
-    request.signal.throwIfAborted();
-    request.signal.addEventListener('abort', stop, { once: true });
-    const { timeoutMs } = request;
-    const stopTimer = afterSilence(timeoutMs, () =>
-      limit.abort(new OutboundError('timeout', `${this.#host} did not answer within ${timeoutMs} ms`)),
-    );
-    try {
-      return await this.#turns.take(limit.signal, () => this.#send(request, limit.signal));
-    } catch (error) {
-      if (limit.signal.aborted) throw limit.signal.reason;
-      throw this.#faultOf(error);
-    } finally {
-      stopTimer();
-      request.signal.removeEventListener('abort', stop);
-    }
+    return limited(request, this.#host, async (signal) => {
+      try {
+        return await this.#turns.take(signal, () => this.#send(request, signal));
+      } catch (error) {
+        throw this.#faultOf(error);
+      }
+    });
   }
 
   async close(): Promise<void> {
     await this.#turns.idle();
-    await this.#pool.close();
+    await (await this.#pool).close();
   }
 
   async #send(
-    { method, path, body, contentType, maxBytes, trace }: OutboundRequest,
+    { method, path, body, contentType, headers, maxBytes, trace }: OutboundRequest,
     signal: AbortSignal,
   ): Promise<OutboundAnswer> {
-    const answer = await this.#pool.request({
+    const pool = await this.#pool;
+    const answer = await pool.request({
       method,
       path: path.startsWith('/') ? this.#pathname.replace(/\/+$/, '') + path : this.#pathname + path,
-      headers: this.#headersOf(body === undefined ? undefined : (contentType ?? 'application/json'), trace),
+      headers: this.#headersOf(
+        body === undefined ? undefined : (contentType ?? 'application/json'),
+        trace,
+        headers,
+      ),
       ...(body === undefined ? {} : { body }),
       signal,
       // Only the signal limits the time.
@@ -199,6 +253,7 @@ class PoolClient implements OutboundClient {
       status: answer.statusCode,
       contentType: (joined(answer.headers['content-type']) ?? '').toLowerCase(),
       retryAfter: joined(answer.headers['retry-after']),
+      headers: answer.headers,
       body: Buffer.concat(parts, bytes),
     };
   }
@@ -206,9 +261,10 @@ class PoolClient implements OutboundClient {
   #headersOf(
     contentType: string | undefined,
     trace: TraceContext | undefined,
+    more: OutboundRequest['headers'],
   ): Readonly<Record<string, string>> {
-    if (contentType === undefined && trace === undefined) return this.#headers;
-    const headers = { ...this.#headers };
+    if (contentType === undefined && trace === undefined && more === undefined) return this.#headers;
+    const headers = { ...this.#headers, ...more };
     if (contentType !== undefined) headers['content-type'] = contentType;
     if (trace !== undefined) {
       headers['traceparent'] = trace.traceparent;
@@ -221,8 +277,7 @@ class PoolClient implements OutboundClient {
     if (error instanceof OutboundError) return error;
     const { code = '', message } = error as NodeJS.ErrnoException;
     const why = `${this.#host}: ${code === '' || message.includes(code) ? message : `${code} ${message}`}`;
-    if (error instanceof errors.ConnectTimeoutError || UNREACHABLE.has(code))
-      return new OutboundError('unreachable', why, { cause: error });
+    if (UNREACHABLE.has(code)) return new OutboundError('unreachable', why, { cause: error });
     return new OutboundError('closed', why, { cause: error });
   }
 }
@@ -231,7 +286,7 @@ function joined(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join() : header;
 }
 
-/** System error codes for a connection that could not be opened. */
+/** Error codes of the system and of undici for a connection that could not be opened. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -239,4 +294,5 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
 ]);

@@ -6,73 +6,85 @@ import {
   type TreeEnsemble,
   type TreeScorer,
 } from '../../ground/api/tree-ensemble.js';
+import { CategorySets } from './columns/node-tests.js';
 import { leafValue } from './interpreter.js';
+import { instantiateWalk, LANES, NODE } from './wasm/walk.js';
+
+const PAGE = 65_536;
+const NONE: readonly number[] = [];
+
+/** What the numeric nodes of a feature with one rule for missing values read: the key of the row's value, in a slot. */
+interface Input {
+  readonly feature: number;
+  readonly rule: number;
+  readonly slot: number;
+}
 
 /**
- * The scalar form: all trees in one set of flat arrays, walked row by row. It supports every ensemble, and is faster
- * for a few rows.
+ * The scalar form: a WebAssembly function walks the trees of a row, several at a time and without branches. It supports
+ * every ensemble, and is faster for a few rows. It compares keys: integers of 64 bits in the order of the numbers, with
+ * room below and above them for missing values. A set of categories has a slot too. Its key says whether the row's
+ * category is in the set.
  */
 export class FlatScorer implements TreeScorer {
   readonly form = 'scalar';
+  /** An estimate of the steps that a row takes: the mean depth of each tree's leaves, and what sets of categories cost. */
+  readonly steps: number;
   readonly #ensemble: TreeEnsemble;
-  readonly #feature: Int32Array;
-  readonly #rule: Uint8Array;
-  readonly #threshold: Float64Array;
-  /** For node n: the next node if its test fails at 2n, and if it holds at 2n + 1. */
-  readonly #children: Int32Array;
-  /** 1 if a known value only has to be compared with the threshold. */
-  readonly #plain: Uint8Array;
-  readonly #leaves: Float64Array;
-  /** By tree: its root (a node, or `~leaf`) and its output. */
+  readonly #inputs: readonly Input[];
+  readonly #sets: readonly CategorySets[];
+  /** By index in `#sets`: the slots of the sets that the last row was in. */
+  readonly #in: (readonly number[])[];
+  /** The memory of the function: keys by slot, then a list with a cell for each tree, then nodes. */
+  readonly #ints: Int32Array;
+  readonly #numbers: Float64Array;
+  readonly #walk: (at: number, end: number) => void;
+  /** The addresses of the roots, which the list has before a walk. Then it has those of the leaves. */
   readonly #roots: Int32Array;
+  readonly #list: Int32Array;
   readonly #outputs: Int32Array;
-  /** By node; undefined if no tree has a categorical node. */
-  readonly #categories: readonly (ReadonlySet<number> | undefined)[] | undefined;
-  /** By tree; undefined if no tree has linear leaves. */
-  readonly #linear: readonly { readonly tree: DecisionTree; readonly firstLeaf: number }[] | undefined;
+  /** Undefined if no tree has linear leaves. */
+  readonly #linear: readonly DecisionTree[] | undefined;
   readonly #row: Float64Array;
   readonly #sums: Float64Array;
 
   /** @param ensemble one that `checkEnsemble` accepted */
   constructor(ensemble: TreeEnsemble) {
     const { trees } = ensemble;
-    const nodes = trees.reduce((sum, tree) => sum + tree.feature.length, 0);
     this.#ensemble = ensemble;
-    this.#feature = new Int32Array(nodes);
-    this.#rule = new Uint8Array(nodes);
-    this.#threshold = new Float64Array(nodes);
-    this.#children = new Int32Array(2 * nodes);
-    this.#plain = new Uint8Array(nodes);
-    this.#leaves = new Float64Array(nodes + trees.length);
-    this.#roots = new Int32Array(trees.length);
     this.#outputs = Int32Array.from(trees, (tree) => tree.output);
+    this.#linear = trees.some((tree) => tree.linear !== undefined) ? trees : undefined;
     this.#row = new Float64Array(ensemble.features);
     this.#sums = new Float64Array(ensemble.outputs);
-    const categories: (ReadonlySet<number> | undefined)[] = [];
-    const linear: { tree: DecisionTree; firstLeaf: number }[] = [];
-    let [node, leaf] = [0, 0];
+    const { slots, slotsOf, inputs, sets } = takeSlots(trees);
+    this.#inputs = inputs;
+    this.#sets = sets;
+    this.#in = sets.map(() => NONE);
+    const cells = Math.ceil(trees.length / LANES) * LANES;
+    let place = Math.ceil((slots * 8 + cells * 4) / NODE.bytes);
+    const places = trees.reduce((sum, { feature }) => sum + 1 + 2 * feature.length, place + 1);
+    const pages = Math.ceil((places * NODE.bytes) / PAGE);
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    this.#walk = instantiateWalk(memory);
+    this.#ints = new Int32Array(memory.buffer);
+    this.#numbers = new Float64Array(memory.buffer);
+    this.#list = this.#ints.subarray(slots * 2, slots * 2 + cells);
+    for (let slot = 0; slot < slots; slot++) this.#setSide(slot, false);
+    // A leaf that fills up the last lanes.
+    this.#setLeaf(place, 0);
+    this.#roots = new Int32Array(cells).fill(place++ * NODE.bytes);
+    let steps = 0;
     for (const [index, tree] of trees.entries()) {
-      const [firstNode, firstLeaf] = [node, leaf];
-      const moved = (child: number): number => (child >= 0 ? child + firstNode : ~(~child + firstLeaf));
-      this.#roots[index] = tree.feature.length === 0 ? ~firstLeaf : firstNode;
-      this.#feature.set(tree.feature, firstNode);
-      this.#rule.set(tree.rule, firstNode);
-      this.#threshold.set(tree.threshold, firstNode);
-      for (let at = 0; at < tree.rule.length; at++) {
-        const [node, rule] = [firstNode + at, tree.rule[at] ?? 0];
-        this.#children[2 * node] = moved(tree.right[at] ?? ~0);
-        this.#children[2 * node + 1] = moved(tree.left[at] ?? ~0);
-        const isZero = (rule & NodeRule.missing) === NodeRule.zero;
-        this.#plain[node] = Number(!isZero && (rule & NodeRule.categorical) === 0);
-      }
-      this.#leaves.set(tree.leaves, firstLeaf);
-      for (const set of tree.categories) categories.push(set && new Set(set));
-      linear.push({ tree, firstLeaf });
-      node += tree.feature.length;
-      leaf += tree.leaves.length;
+      this.#roots[index] = place * NODE.bytes;
+      const depth = this.#setTree(tree, place, slotsOf[index] ?? new Int32Array(0));
+      place += tree.feature.length + tree.leaves.length;
+      steps += depth;
     }
-    this.#categories = categories.some((set) => set !== undefined) ? categories : undefined;
-    this.#linear = trees.some((tree) => tree.linear !== undefined) ? linear : undefined;
+    for (const { slotsOf: lists } of sets) {
+      // A row usually leaves the sets of the row before it, and enters others.
+      for (const list of lists.values()) steps += (2 * list.length) / lists.size;
+    }
+    this.steps = steps;
   }
 
   score(
@@ -80,29 +92,33 @@ export class FlatScorer implements TreeScorer {
     columns: readonly (FeatureColumn | undefined)[],
     outputs: readonly Float64Array[],
   ): void {
-    const { base, precision } = this.#ensemble;
-    const single = precision === 'float32';
-    const [row, sums, roots, treeOutputs, leaves] = [
-      this.#row,
-      this.#sums,
-      this.#roots,
-      this.#outputs,
-      this.#leaves,
-    ];
+    const [row, sums, numbers, list, roots] = [this.#row, this.#sums, this.#numbers, this.#list, this.#roots];
+    const [treeOutputs, linear, base] = [this.#outputs, this.#linear, this.#ensemble.base];
+    const single = this.#ensemble.precision === 'float32';
     for (const index of rows) {
       for (let feature = 0; feature < row.length; feature++) {
         const column = columns[feature];
         const value = column === undefined ? NaN : (column.values[index * column.stride] ?? NaN);
         row[feature] = single ? Math.fround(value) : value;
       }
-      sums.set(base);
-      for (let tree = 0; tree < roots.length; tree++) {
-        const leaf = this.#leaf(roots[tree] ?? 0, single);
-        const to = treeOutputs[tree] ?? 0;
-        const value = this.#linear === undefined ? (leaves[leaf] ?? NaN) : this.#linearValue(tree, leaf);
-        const sum = (sums[to] ?? 0) + value;
-        sums[to] = single ? Math.fround(sum) : sum;
+      this.#setRow();
+      for (let tree = 0; tree < roots.length; tree++) list[tree] = roots[tree] as number;
+      this.#walk(list.byteOffset, list.byteOffset + list.byteLength);
+      for (let to = 0; to < sums.length; to++) sums[to] = base[to] ?? NaN;
+      let to = 0;
+      // The sum of output `to` is a local, which is faster as long as the trees have the same output.
+      let sum = sums[0] as number;
+      for (let tree = 0; tree < treeOutputs.length; tree++) {
+        if (treeOutputs[tree] !== to) {
+          sums[to] = sum;
+          to = treeOutputs[tree] as number;
+          sum = sums[to] as number;
+        }
+        const leaf = numbers[(list[tree] as number) >>> 3] as number;
+        sum += linear === undefined ? leaf : leafValue(linear[tree] as DecisionTree, leaf, row);
+        if (single) sum = Math.fround(sum);
       }
+      sums[to] = sum;
       for (let to = 0; to < sums.length; to++) {
         const output = outputs[to];
         if (output !== undefined) output[index] = sums[to] ?? NaN;
@@ -110,46 +126,115 @@ export class FlatScorer implements TreeScorer {
     }
   }
 
-  #linearValue(tree: number, leaf: number): number {
-    const found = this.#linear?.[tree];
-    return found === undefined ? NaN : leafValue(found.tree, leaf - found.firstLeaf, this.#row);
-  }
-
-  #leaf(root: number, single: boolean): number {
-    const [row, feature, plain, threshold] = [this.#row, this.#feature, this.#plain, this.#threshold];
-    const children = this.#children;
-    const less = this.#ensemble.comparison === 'less';
-    let at = root;
-    while (at >= 0) {
-      const value = row[feature[at] as number] as number;
-      const bound = threshold[at] as number;
+  /** Writes the keys of the row's values. */
+  #setRow(): void {
+    const row = this.#row;
+    for (const { feature, rule, slot } of this.#inputs) {
+      const value = row[feature] as number;
+      const missing = rule & NodeRule.missing;
       // Only NaN differs from itself.
-      const isPlain = value === value && plain[at] === 1;
-      const left = isPlain
-        ? less
-          ? value < bound
-          : value <= bound
-        : this.#goesLeft(at, value, single, less);
-      at = children[2 * at + Number(left)] as number;
+      const isNaN = value !== value;
+      if (isNaN ? missing !== NodeRule.none : missing === NodeRule.zero && Math.abs(value) <= ZERO)
+        this.#setSide(slot, (rule & NodeRule.defaultLeft) !== 0);
+      else this.#setKey(slot, isNaN ? 0 : value);
     }
-    return ~at;
+    for (const [index, { feature, slotsOf, missing }] of this.#sets.entries()) {
+      const value = row[feature] as number;
+      const isNone = this.#ensemble.precision === 'float32' && value < 0;
+      const slots = Number.isNaN(value) ? missing : isNone ? NONE : (slotsOf.get(Math.trunc(value)) ?? NONE);
+      const before = this.#in[index] ?? NONE;
+      if (slots === before) continue;
+      for (const slot of before) this.#setSide(slot, false);
+      for (const slot of slots) this.#setSide(slot, true);
+      this.#in[index] = slots;
+    }
   }
 
-  /** Decides for a node that needs more than a comparison. */
-  #goesLeft(node: number, of: number, single: boolean, less: boolean): boolean {
-    const bits = this.#rule[node] ?? 0;
-    const missing = bits & NodeRule.missing;
-    const isNaN = Number.isNaN(of);
-    const byDefault = (bits & NodeRule.defaultLeft) !== 0;
-    if (isNaN && missing !== NodeRule.none) return byDefault;
-    const value = isNaN ? 0 : of;
-    if ((bits & NodeRule.categorical) !== 0) return this.#isIn(node, value, single);
-    if (missing === NodeRule.zero && Math.abs(value) <= ZERO) return byDefault;
-    const bound = this.#threshold[node] ?? NaN;
-    return less ? value < bound : value <= bound;
+  /** Writes the key of a number to a slot, or to the address `8 · at`. */
+  #setKey(at: number, value: number): void {
+    const ints = this.#ints;
+    // −0 becomes 0. The bits of negative numbers have the reverse order.
+    this.#numbers[at] = value + 0;
+    if (value < 0) {
+      ints[2 * at] = ~(ints[2 * at] as number);
+      ints[2 * at + 1] = (ints[2 * at + 1] as number) ^ 0x7fff_ffff;
+    }
   }
 
-  #isIn(node: number, value: number, single: boolean): boolean {
-    return !(single && value < 0) && this.#categories?.[node]?.has(Math.trunc(value)) === true;
+  /** Writes the least or the greatest key to a slot. The nodes that read it lead to one side. */
+  #setSide(slot: number, left: boolean): void {
+    this.#ints[2 * slot] = left ? 0 : -1;
+    this.#ints[2 * slot + 1] = left ? -0x8000_0000 : 0x7fff_ffff;
   }
+
+  /**
+   * Writes the nodes and leaves of a tree level by level.
+   * @returns the mean depth of its leaves
+   */
+  #setTree(tree: DecisionTree, first: number, slots: Int32Array): number {
+    const order = [tree.feature.length === 0 ? ~0 : 0];
+    const depths = [0];
+    let depthOfAll = 0;
+    for (const [i, id] of order.entries()) {
+      const place = first + i;
+      const depth = depths[i] ?? 0;
+      if (id < 0) {
+        depthOfAll += depth;
+        this.#setLeaf(place, tree.linear === undefined ? (tree.leaves[~id] ?? NaN) : ~id);
+        continue;
+      }
+      const key = (place * NODE.bytes + NODE.key) / 8;
+      this.#setKey(key, tree.threshold[id] ?? NaN);
+      if (this.#ensemble.comparison === 'less') {
+        // A key less than this one is at most the key before it.
+        if (this.#ints[2 * key] === 0) this.#ints[2 * key + 1] = (this.#ints[2 * key + 1] ?? 0) - 1;
+        this.#ints[2 * key] = (this.#ints[2 * key] ?? 0) - 1;
+      }
+      this.#setLink(place, (slots[id] ?? 0) * 8, first + order.length);
+      order.push(tree.left[id] ?? ~0, tree.right[id] ?? ~0);
+      depths.push(depth + 1, depth + 1);
+    }
+    return depthOfAll / tree.leaves.length;
+  }
+
+  /** A leaf leads to itself: slot 0 always leads to the right. */
+  #setLeaf(place: number, value: number): void {
+    this.#numbers[(place * NODE.bytes + NODE.key) / 8] = value;
+    this.#setLink(place, 0, place - 1);
+  }
+
+  #setLink(place: number, input: number, children: number): void {
+    this.#ints[(place * NODE.bytes + NODE.input) / 4] = input;
+    this.#ints[(place * NODE.bytes + NODE.children) / 4] = children * NODE.bytes;
+  }
+}
+
+/** Gives the nodes their slots: one for each feature and rule, and one for each set of categories. Slot 0 is of leaves. */
+function takeSlots(trees: readonly DecisionTree[]): {
+  readonly slots: number;
+  /** By tree, then node. */
+  readonly slotsOf: readonly Int32Array[];
+  readonly inputs: readonly Input[];
+  readonly sets: readonly CategorySets[];
+} {
+  const inputs = new Map<number, Input>();
+  const sets = new Map<number, CategorySets>();
+  let slots = 1;
+  const slotOf = (feature: number, rule: number, set: Int32Array | undefined): number => {
+    if (set !== undefined) {
+      const all = sets.get(feature) ?? new CategorySets(feature);
+      sets.set(feature, all);
+      const slot = all.slot(set, (rule & NodeRule.defaultLeft) !== 0, slots);
+      if (slot === slots) slots++;
+      return slot;
+    }
+    const key = feature * 8 + rule;
+    const input = inputs.get(key) ?? { feature, rule, slot: slots++ };
+    inputs.set(key, input);
+    return input.slot;
+  };
+  const slotsOf = trees.map(({ feature, rule, categories }) =>
+    feature.map((one, node) => slotOf(one, rule[node] ?? 0, categories[node])),
+  );
+  return { slots, slotsOf, inputs: [...inputs.values()], sets: [...sets.values()] };
 }

@@ -22,24 +22,54 @@ function leafOf(tree: DecisionTree, ensemble: TreeEnsemble, row: ArrayLike<numbe
   return ~at;
 }
 
-function goesLeft(tree: DecisionTree, node: number, ensemble: TreeEnsemble, row: ArrayLike<number>): boolean {
+/** Whether a row goes left at a node. */
+export function goesLeft(
+  tree: DecisionTree,
+  node: number,
+  ensemble: TreeEnsemble,
+  row: ArrayLike<number>,
+): boolean {
   const { precision, comparison } = ensemble;
   const rule = tree.rule[node] ?? 0;
-  const threshold = tree.threshold[node] ?? NaN;
   let value = row[tree.feature[node] ?? -1] ?? NaN;
   if (precision === 'float32') value = Math.fround(value);
-  const categories = tree.categories[node];
-  const missing = rule & NodeRule.missing;
   if (Number.isNaN(value)) {
-    if (missing !== NodeRule.none) return (rule & NodeRule.defaultLeft) !== 0;
+    if ((rule & NodeRule.missing) !== NodeRule.none) return (rule & NodeRule.defaultLeft) !== 0;
     value = 0;
   }
-  if (categories !== undefined) {
+  if ((rule & NodeRule.categorical) !== 0) {
     if (precision === 'float32' && value < 0) return false;
-    return categories.includes(Math.trunc(value));
+    return tree.categories[node]?.includes(Math.trunc(value)) === true;
   }
-  if (missing === NodeRule.zero && Math.abs(value) <= ZERO) return (rule & NodeRule.defaultLeft) !== 0;
+  if ((rule & NodeRule.missing) === NodeRule.zero && Math.abs(value) <= ZERO)
+    return (rule & NodeRule.defaultLeft) !== 0;
+  const threshold = tree.threshold[node] ?? NaN;
   return comparison === 'less' ? value < threshold : value <= threshold;
+}
+
+/** Writes for each row whether it goes left at a node: 1 or 0. */
+export function goLeft(
+  tree: DecisionTree,
+  node: number,
+  ensemble: TreeEnsemble,
+  rows: readonly Float64Array[],
+  to: Uint8Array,
+): void {
+  const rule = tree.rule[node] ?? 0;
+  if ((rule & (NodeRule.zero | NodeRule.categorical)) !== 0) {
+    for (const [i, row] of rows.entries()) to[i] = goesLeft(tree, node, ensemble, row) ? 1 : 0;
+    return;
+  }
+  const [feature, threshold] = [tree.feature[node] ?? 0, tree.threshold[node] ?? NaN];
+  const [isSingle, isLess] = [ensemble.precision === 'float32', ensemble.comparison === 'less'];
+  const missing = goesLeft(tree, node, ensemble, []) ? 1 : 0;
+  for (let i = 0; i < rows.length; i++) {
+    const own = (rows[i] as Float64Array)[feature] as number;
+    const value = isSingle ? Math.fround(own) : own;
+    // Only NaN differs from itself.
+    if (value !== value) to[i] = missing;
+    else to[i] = (isLess ? value < threshold : value <= threshold) ? 1 : 0;
+  }
 }
 
 /** The number that a leaf adds for a row. */

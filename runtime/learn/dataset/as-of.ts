@@ -38,9 +38,11 @@ export class AsOf {
       let index = 0;
       for (const record of readBytes(rankings.read(part))) {
         const time = numberOf(record.field('time'));
+        // The other system did not wait until this store had a row.
+        const stored = record.schema.meta.imported === true ? null : time;
         for (const [view, { keys }] of histories.views.entries())
           for (const [row, found] of keysOf(record, keys, candidateType))
-            probes.appendJson(histories.partOf(view, found), [part, index, row, view, found, time]);
+            probes.appendJson(histories.partOf(view, found), [part, index, row, view, found, time, stored]);
         index += 1;
       }
     }
@@ -177,9 +179,12 @@ function answerProbes(
   }
   for (const pushed of rows.values()) pushed.sort((a, b) => a.time - b.time || a.stored - b.stored);
   for (const line of probes.readJson(part)) {
-    const [of, index, row, view, keys, time] = line as [number, number, number, number, string, number];
+    const [of, index, row, view, keys, time, stored] = line as [
+      ...[of: number, index: number, row: number, view: number, keys: string, time: number],
+      number | null,
+    ];
     const features = histories.views[view]?.features ?? [];
-    const found = asOf(rows.get(`${view} ${keys}`) ?? [], time);
+    const found = asOf(rows.get(`${view} ${keys}`) ?? [], time, stored ?? Infinity);
     const isExpired = found?.ttl !== undefined && found.ttl !== null && time - found.time > found.ttl;
     const statuses = features.map((_, at) =>
       found === undefined
@@ -197,11 +202,12 @@ function answerProbes(
  * The row that a view had at a time: of the rows whose event time and stored time are not later, the one with the latest
  * event time; of several with the same, the one stored last.
  * @param rows by event time, then by stored time
+ * @param stored the latest stored time, if it is not `time`
  */
-export function asOf(rows: readonly PushedRow[], time: number): PushedRow | undefined {
+export function asOf(rows: readonly PushedRow[], time: number, stored = time): PushedRow | undefined {
   for (let at = rows.length - 1; at >= 0; at--) {
     const row = rows[at];
-    if (row !== undefined && row.time <= time && row.stored <= time) return row;
+    if (row !== undefined && row.time <= time && row.stored <= stored) return row;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import { absentKinds } from './absent-kinds.js';
 import { AsOf } from './as-of.js';
 import { attributeLoose } from './attribute-loose.js';
@@ -15,6 +15,9 @@ import { Splitter } from './splitter.js';
 import { Summaries } from './summaries.js';
 import type { DataFormat } from './table-files.js';
 import type { ReadReport } from '../../state/ledger/frame-splitter.js';
+
+const NOTHING: ReadonlySet<string> = new Set();
+const MINUTE = 60_000;
 
 export interface BuiltDataSet {
   readonly manifest: Manifest;
@@ -35,14 +38,15 @@ export async function buildDataSet(
   ledger: string,
   out: string,
   format: DataFormat,
-  options: DataSetOptions,
+  given: DataSetOptions,
   progress: (fraction: number) => void = () => undefined,
 ): Promise<BuiltDataSet> {
   const files = new DataSetFiles(out, format);
   try {
-    const scanned = await scanLedger(ledger, files.work, options, (done) => progress(done / 3));
+    const scanned = await scanLedger(ledger, files.work, given, (done) => progress(done / 3));
+    const options = fitted(given, scanned);
     const splitter = new Splitter(options, scanned.times, scanned.end);
-    const { features, leftOut } = featuresOf(scanned);
+    const { features, leftOut } = featuresOf(scanned, options.today ?? NOTHING);
     const asOf = AsOf.join(scanned.rankings, scanned.histories, scanned.candidateType, files.work);
     const loose = attributeLoose(scanned.loose, scanned.linked, options.attribute);
     const summaries = new Summaries(features);
@@ -67,15 +71,15 @@ export async function buildDataSet(
       from: Infinity,
       to: -Infinity,
     };
-    const join = new RequestJoin(
+    const join = new RequestJoin({
       scanned,
       options,
       splitter,
-      new FeatureWriter(features, summaries),
+      features: new FeatureWriter(features, summaries),
       asOf,
-      files,
+      taker: files,
       counts,
-    );
+    });
     const { count } = scanned.rankings;
     for (let part = 0; part < count; part++) {
       join.join(part);
@@ -84,7 +88,13 @@ export async function buildDataSet(
     checkDivided(counts, options, splitter);
     checkNotEmpty(counts, options, scanned);
     files.close();
-    const manifest = manifestOf(scanned, options, splitter, summaries, leftOut, counts, files.names());
+    const manifest = manifestOf(scanned, options, splitter, {
+      files: files.names(),
+      features: summaries.features(),
+      sampled: summaries.sampled,
+      left_out: leftOut,
+      ...counts,
+    });
     files.writeManifest(manifest);
     return { manifest, report: scanned.report, warnings: warningsOf(scanned, options, manifest, splitter) };
   } finally {
@@ -92,11 +102,21 @@ export async function buildDataSet(
   }
 }
 
-function featuresOf({ features: table, histories, candidateType }: ScannedLedger): {
-  readonly features: readonly Feature[];
-  readonly leftOut: readonly LeftOut[];
-} {
-  const { features, leftOut } = table.features();
+/** Shortens default windows: an imported log ends, so a window of a week would leave out most of a log of a few days. */
+function fitted(options: DataSetOptions, { imported, times, end }: ScannedLedger): DataSetOptions {
+  const { fits, attribute, window, gap } = options;
+  if (!imported || fits?.window !== true) return options;
+  const tenth = (end - times.reduce((first, time) => Math.min(first, time), end)) / 10;
+  const least = Math.max(MINUTE, ...attribute.map(({ window: its }) => its));
+  const shorter = Math.min(window, Math.max(least, MINUTE * Math.floor(tenth / MINUTE)));
+  return { ...options, window: shorter, gap: fits.gap ? shorter : gap };
+}
+
+function featuresOf(
+  { features: table, histories, candidateType }: ScannedLedger,
+  today: ReadonlySet<string>,
+): { readonly features: readonly Feature[]; readonly leftOut: readonly LeftOut[] } {
+  const { features, leftOut } = table.features(today);
   const added = histories.features(candidateType);
   for (const { name } of added)
     if (features.some((feature) => feature.name === name))
@@ -113,12 +133,10 @@ function checkDivided(
   const all = requests.train + requests.holdout;
   if (split.by !== 'hash' || all === 0 || unnamed < all) return;
   const share = `${(100 * split.train) / MILLION}%`;
-  const guess = nearest(split.type, otherTypes);
   throw new DataSetProblem(
     `no request has a ${split.type}, so --split cannot divide them by it`,
-    guess === undefined
-      ? `write --split hash:request:${share}, which divides the requests by their own ids`
-      : `did you mean --split hash:${guess}:${share}?`,
+    didYouMean(split.type, otherTypes, (guess) => `--split hash:${guess}:${share}`) ??
+      `write --split hash:request:${share}, which divides the requests by their own ids`,
   );
 }
 
@@ -145,11 +163,9 @@ function manifestOf(
   scanned: ScannedLedger,
   options: DataSetOptions,
   splitter: Splitter,
-  summaries: Summaries,
-  leftOut: readonly LeftOut[],
-  { requests, rows, attribution, from, to }: JoinCounts,
-  files: Manifest['files'],
+  made: Pick<Manifest, 'files' | 'features' | 'sampled' | 'left_out'> & JoinCounts,
 ): Manifest {
+  const { files, features, sampled, left_out, requests, rows, attribution, from, to } = made;
   const { split, examined } = options;
   return {
     format: MANIFEST_FORMAT,
@@ -159,8 +175,8 @@ function manifestOf(
     pipeline_versions: Object.fromEntries(scanned.versions),
     candidate_type: scanned.candidateType,
     files,
-    features: summaries.features(),
-    left_out: leftOut,
+    features,
+    left_out,
     label: Object.fromEntries(options.label),
     window_ms: options.window,
     requests,
@@ -182,15 +198,15 @@ function manifestOf(
       propensities: examined.rule === 'page',
     },
     time: { from: new Date(from).toISOString(), to: new Date(to).toISOString() },
-    ...(scanned.importedFeatures ? { computed_at_import: true } : {}),
-    sampled: summaries.sampled,
+    ...(scanned.features.isOfToday ? { computed_at_import: true } : {}),
+    sampled,
   };
 }
 
 function warningsOf(
-  { kinds, report, importedFeatures }: ScannedLedger,
+  { kinds, report, features }: ScannedLedger,
   { label, examined, split }: DataSetOptions,
-  { requests, rows }: Manifest,
+  { requests, rows, left_out: leftOut }: Manifest,
   { unnamed }: Splitter,
 ): readonly string[] {
   const warnings: string[] = [];
@@ -205,9 +221,15 @@ function warningsOf(
     warnings.push(
       'rows below the last click are marked as not examined; do not use weights by propensity with them, because the cut depends on the clicks',
     );
-  if (importedFeatures)
+  const late = leftOut.filter(({ today }) => today !== undefined);
+  if (late.length > 0)
     warnings.push(
-      'the features of imported rankings were computed at import: they may know what happened after the ranking',
+      `left out, because an import knew only their values of today: ${late.map(({ name }) => name).join(', ')}; ` +
+        `keep them with --today ${[...new Set(late.flatMap(({ today }) => today ?? []))].join(',')}`,
+    );
+  if (features.isOfToday)
+    warnings.push(
+      'some values of imported rankings are those of the import: they may know what happened after the ranking',
     );
   const lost = report.damaged + report.torn + report.skipped;
   if (lost > 0)

@@ -1,4 +1,5 @@
 import type { RecordColumn, RecordSchema } from '../../state/ledger/record-schema.js';
+import type { TodaysValues } from './import/todays-values.js';
 import type { AddedFeature } from './options.js';
 
 export type FeatureType = 'number' | 'text';
@@ -21,6 +22,8 @@ export interface LeftOut {
   readonly name: string;
   readonly type: string;
   readonly reason: string;
+  /** What it depends on that an import knew only as of today. */
+  readonly today?: readonly string[];
 }
 
 /** The columns of every data set, before those of the features. */
@@ -43,9 +46,15 @@ export class FeatureTable {
   readonly #found = new Map<string, { scope: Feature['scope']; type: string }>();
   /** The sizes of vectors, by name. */
   readonly #sizes = new Map<string, Set<number>>();
+  /** By value: what it depends on that an import knew only as of today. */
+  readonly #todays = new Map<string, Set<string>>();
+  /** Whether some features have values of the time of an import. */
+  isOfToday = false;
 
   /** Adds the values of a schema of rankings. */
   add(schema: RecordSchema): void {
+    for (const [name, inputs] of Object.entries((schema.meta.today ?? {}) as TodaysValues))
+      this.#todays.set(name, new Set([...(this.#todays.get(name) ?? []), ...inputs]));
     for (const column of schema.columns) {
       if (column.is !== 'value' || column.rows === 'change') continue;
       const types = this.#types.get(column.name) ?? new Set();
@@ -59,10 +68,27 @@ export class FeatureTable {
     }
   }
 
-  features(): { readonly features: readonly Feature[]; readonly leftOut: readonly LeftOut[] } {
+  /** @param today what may be as of today: names of attributes or features, what they belong to, or `all` */
+  features(today: ReadonlySet<string>): {
+    readonly features: readonly Feature[];
+    readonly leftOut: readonly LeftOut[];
+  } {
     const features: Feature[] = [];
     const leftOut: LeftOut[] = [];
+    const isAllowed = (input: string): boolean =>
+      today.has('all') || today.has(input) || today.has(input.replace(/[.:].*/, ''));
     for (const [name, { scope, type }] of this.#found) {
+      const late = [...(this.#todays.get(name) ?? [])].filter((input) => !isAllowed(input));
+      if (late.length > 0) {
+        leftOut.push({
+          name,
+          type,
+          reason: `an import knew ${late.join(', ')} only as of today`,
+          today: late,
+        });
+        continue;
+      }
+      this.isOfToday ||= this.#todays.has(name);
       const [only, another] = this.#types.get(name) ?? [];
       if (this.#types.get(name)?.size === 1 && only !== undefined && another === undefined)
         features.push({ name, column: columnOf(name), type: only, scope });

@@ -1,5 +1,5 @@
 import { Status } from '../../ground/api/status.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
 import { columnOf, featureType, type Feature, type FeatureType } from './features.js';
 import { numberOf, textsOf } from './fields.js';
@@ -125,10 +125,9 @@ export class HistoryParts {
       }
       for (const feature of features) {
         if (known.includes(feature)) continue;
-        const near = nearest(feature, known);
         throw new DataSetProblem(
           `the history of ${view} has no feature ${feature}; it has ${known.join(', ')}`,
-          near === undefined ? undefined : `did you mean ${view}:${near}?`,
+          didYouMean(feature, known, (guess) => `${view}:${guess}`),
         );
       }
     }

@@ -27,6 +27,18 @@ export interface RowTaker {
   batchFor(part: 'train' | 'holdout', rows: number): RowBatch;
 }
 
+/** What a join reads, and where its rows and counts go. */
+export interface JoinParts {
+  readonly scanned: ScannedLedger;
+  readonly options: DataSetOptions;
+  readonly splitter: Splitter;
+  readonly features: FeatureWriter;
+  /** Undefined if no feature is added. */
+  readonly asOf: AsOf | undefined;
+  readonly taker: RowTaker;
+  readonly counts: JoinCounts;
+}
+
 /** Joins the rankings of one partition after another with their feedback. */
 export class RequestJoin {
   readonly #scanned: ScannedLedger;
@@ -37,15 +49,7 @@ export class RequestJoin {
   readonly #taker: RowTaker;
   readonly #counts: JoinCounts;
 
-  constructor(
-    scanned: ScannedLedger,
-    options: DataSetOptions,
-    splitter: Splitter,
-    features: FeatureWriter,
-    asOf: AsOf | undefined,
-    taker: RowTaker,
-    counts: JoinCounts,
-  ) {
+  constructor({ scanned, options, splitter, features, asOf, taker, counts }: JoinParts) {
     this.#scanned = scanned;
     this.#options = options;
     this.#splitter = splitter;

@@ -36,7 +36,7 @@ export class JudgedRecords {
       at: definition.candidateType.at,
     };
     const limits = { ...definition.limits, time: NO_LIMIT };
-    this.#plan = { ...plan, definition: { ...definition, log, limits } };
+    this.#plan = { ...plan, phases: undefined, definition: { ...definition, log, limits } };
     this.#ledger = ledger;
     // All records have one time, so that no grade is later than its ranking.
     this.#time = services.now();

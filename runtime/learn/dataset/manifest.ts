@@ -94,7 +94,7 @@ export interface Manifest {
   };
   /** The times of the first and the last request. */
   readonly time?: { readonly from: string; readonly to: string };
-  /** Features that were computed when rankings were imported, not when they were served. */
+  /** Some features have values of the time of the import, not of the request. */
   readonly computed_at_import?: boolean;
   /** How many values per feature the quantiles are made of. */
   readonly sampled: number;

@@ -47,6 +47,10 @@ export interface DataSetOptions {
   readonly until: number;
   /** Features whose history is joined. */
   readonly add: readonly AddedFeature[];
+  /** What imported rankings may have as of today: see `FeatureTable.features`. By default nothing. */
+  readonly today?: ReadonlySet<string>;
+  /** Whether the window and the gap are defaults, which become shorter for an imported log of few days. */
+  readonly fits?: { readonly window: boolean; readonly gap: boolean };
 }
 
 export interface AddedFeature {

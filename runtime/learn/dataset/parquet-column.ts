@@ -4,6 +4,8 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 
+type ParquetType = 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'BYTE_ARRAY';
+
 /** The values of a column: texts, or numbers. There may be more of them than rows; NaN and undefined are null. */
 export type ParquetValues = readonly (string | undefined)[] | Float64Array | Int32Array | Uint8Array;
 
@@ -22,9 +24,7 @@ const MOST_DISTINCT = 0.5;
  */
 export function writeColumnChunk(
   out: ByteWriter,
-  name: string,
-  type: 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'BYTE_ARRAY',
-  nullable: boolean,
+  { name, type, nullable }: { readonly name: string; readonly type: ParquetType; readonly nullable: boolean },
   values: ParquetValues,
   rows: number,
 ): ColumnMetaData {
@@ -137,9 +137,9 @@ function dictionaryOf(present: Present): Dictionary | undefined {
   let index = 0;
   for (let at = 0; at < count; at++) {
     const value = present[at];
-    // Values of a request repeat in its rows. A zero may be negative, which a Map does not tell apart.
-    if (at === 0 || value !== last) {
-      if (value === 0 && Object.is(value, -0)) return undefined;
+    // Values of a request repeat in its rows. A zero may be negative, and a Map treats both zeros as one key.
+    if (!Object.is(value, last)) {
+      if (Object.is(value, -0)) return undefined;
       const known = numbers.get(value);
       if (known === undefined) {
         if (numbers.size === most) return undefined;
@@ -191,7 +191,7 @@ function indexPage(indexes: Int32Array, distinct: number): Uint8Array {
   return page.getBytes();
 }
 
-function plain(present: Present, type: 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'BYTE_ARRAY'): Uint8Array {
+function plain(present: Present, type: ParquetType): Uint8Array {
   if (!(present instanceof Float64Array)) return plainTexts(present);
   switch (type) {
     case 'BOOLEAN': {

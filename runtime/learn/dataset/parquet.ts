@@ -61,7 +61,12 @@ export class ParquetFile {
     const start = this.#bytes.offset;
     const columns = this.#columns.map(({ name, type, nullable }, at) => {
       const offset = this.#bytes.offset;
-      const chunk = writeColumnChunk(this.#bytes, name, PHYSICAL[type], nullable, values[at] ?? [], rows);
+      const chunk = writeColumnChunk(
+        this.#bytes,
+        { name, type: PHYSICAL[type], nullable },
+        values[at] ?? [],
+        rows,
+      );
       return { meta_data: chunk, file_offset: BigInt(offset) };
     });
     this.#writer.row_groups.push({

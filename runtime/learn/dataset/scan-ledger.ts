@@ -42,7 +42,8 @@ export interface ScannedLedger {
   readonly unused: number;
   /** The kinds of feedback in the ledger. */
   readonly kinds: ReadonlySet<string>;
-  readonly importedFeatures: boolean;
+  /** Whether rankings of another system are among them. */
+  readonly imported: boolean;
   readonly report: ReadReport;
 }
 
@@ -69,11 +70,15 @@ export async function scanLedger(
   return scan.end(folder);
 }
 
-/** The bytes of a ledger, and into how many partitions it is divided, so that each of them fits into memory. */
+/**
+ * The bytes of a ledger, and into how many partitions it is divided, so that each of them fits into memory.
+ * @param files other files that are divided with it
+ */
 export async function partitionsOf(
   folder: string,
+  files: readonly string[] = [],
 ): Promise<{ readonly bytes: number; readonly parts: number }> {
-  const paths = await segmentPaths(folder);
+  const paths = [...(await segmentPaths(folder)), ...files];
   const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   return { bytes, parts: Math.max(1, Math.min(MOST_PARTITIONS, Math.ceil(bytes / PARTITION_BYTES))) };
@@ -135,7 +140,7 @@ class Scan {
     if (wanted === undefined && found.length > 1)
       throw new DataSetProblem(
         `${folder} has rankings of ${found.join(', ')}`,
-        `name one of them: --pipeline ${pipeline}`,
+        `name one of them, as in \`dataset build ${pipeline}\``,
       );
     for (const files of [this.#rankings, this.#linked, this.#loose]) files.flush();
     this.#histories.flush();
@@ -155,14 +160,14 @@ class Scan {
       orphans: this.#orphans,
       unused: this.#unused,
       kinds: this.#kinds,
-      importedFeatures: this.#imported,
+      imported: this.#imported,
       report: this.report,
     };
   }
 
   #ranking(record: DecodedRecord): void {
     const { schema } = record;
-    const { pipeline, candidate_type: type, pipeline_version: version, computed_at: computed } = schema.meta;
+    const { pipeline, candidate_type: type, pipeline_version: version, imported } = schema.meta;
     const time = numberOf(record.field('time'));
     const request = textOf(record.field('request_id'));
     if (typeof pipeline !== 'string' || request === undefined || Number.isNaN(time)) return;
@@ -178,7 +183,7 @@ class Scan {
         if (!this.#seenSchemas.has(schema.id)) {
           this.#seenSchemas.add(schema.id);
           this.#features.add(schema);
-          this.#imported ||= computed === 'import';
+          this.#imported ||= imported === true;
         }
       }
       const schemas = this.#schemas[part];
@@ -226,7 +231,7 @@ class Scan {
 }
 
 /** Whose feedback it is, e.g. `user=u1`: the user if there is one, otherwise the first owner that is known. */
-function ownerOf(record: DecodedRecord): string | undefined {
+export function ownerOf(record: DecodedRecord): string | undefined {
   const { owners } = record.schema.meta;
   const types = Array.isArray(owners) ? owners.filter((type) => typeof type === 'string') : [];
   for (const type of types.includes('user') ? ['user', ...types] : types) {

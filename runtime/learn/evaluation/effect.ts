@@ -1,6 +1,6 @@
-import { studentQuantile } from '../../ground/core/distributions.js';
+import { studentQuantile, studentShareBeyond } from '../../ground/core/distributions.js';
 import type { Interval } from '../../ground/core/statistics.js';
-import type { UnitMoments } from './unit-moments.js';
+import type { Moments } from './unit-moments.js';
 
 /** How a metric of an arm differs from that of control. */
 export interface Effect {
@@ -13,11 +13,12 @@ export interface Effect {
   readonly fixed: Interval;
   /** The 95 % interval of the difference that holds at all looks together. */
   readonly always: Interval;
+  /** The p values of both: the share of error at which the interval would just exclude 0. */
+  readonly fixedP: number;
+  readonly alwaysP: number;
 }
 
-type Moments = Pick<UnitMoments, 'units' | 'value' | 'variance'>;
-
-/** Of so many units that are all alike, at most 10 % of all are not, with a probability of 95 % (the rule of three). */
+/** If 30 units are all alike, at most 10 % of all units differ, with a probability of 95 % (the rule of three). */
 const SURELY_ALIKE = 30;
 
 /**
@@ -33,25 +34,31 @@ export function effectOf(arm: Moments, control: Moments): Effect {
     lower: difference - factor * standardError,
     upper: difference + factor * standardError,
   });
+  const units = arm.units + control.units;
+  const degrees = degreesOf(arm, control);
+  const isKnown = standardError > 0 && degrees >= 1;
+  const errors = Math.abs(difference) / standardError;
+  const alike = difference === 0 ? 1 : standardError === 0 ? 0 : NaN;
   return {
     difference,
     standardError,
     relative: control.value === 0 ? NaN : difference / Math.abs(control.value),
-    fixed: around(standardError === 0 ? 0 : fixedFactor(arm, control)),
-    always: around(standardError === 0 ? 0 : alwaysFactor(arm.units + control.units)),
+    fixed: around(standardError === 0 ? 0 : degrees >= 1 ? -studentQuantile(0.025, degrees) : NaN),
+    always: around(standardError === 0 ? 0 : alwaysFactor(units)),
+    fixedP: isKnown ? studentShareBeyond(errors, degrees) : alike,
+    alwaysP: isKnown ? alwaysP(errors, units) : alike,
   };
 }
 
 /**
- * Half of the width of a fixed interval, in standard errors: Student's t with the degrees of freedom of two samples with
- * unequal variances.
+ * The degrees of freedom of two samples with unequal variances.
  * Source: Welch, "The generalization of Student's problem when several different population variances are involved",
  * Biometrika 1947.
  */
-function fixedFactor(arm: Moments, control: Moments): number {
-  const [a, b] = [arm.variance, control.variance];
-  const degrees = (a + b) ** 2 / (a ** 2 / (arm.units - 1) + b ** 2 / (control.units - 1));
-  return degrees >= 1 ? -studentQuantile(0.025, degrees) : NaN;
+function degreesOf(arm: Moments, control: Moments): number {
+  // Shares of the sum, since the square of a large variance is infinite.
+  const share = arm.variance / (arm.variance + control.variance);
+  return 1 / (share ** 2 / (arm.units - 1) + (1 - share) ** 2 / (control.units - 1));
 }
 
 const ALPHA = 0.05;
@@ -76,4 +83,10 @@ const RHO_SQUARED = (-2 * Math.log(ALPHA) + Math.log(-2 * Math.log(ALPHA) + 1)) 
 export function alwaysFactor(units: number): number {
   const time = units * RHO_SQUARED;
   return Math.sqrt((2 * (time + 1) * Math.log(Math.sqrt(time + 1) / ALPHA)) / time);
+}
+
+/** The p value of the same source: `alwaysFactor` solved for its share of error. It is valid at any time. */
+function alwaysP(errors: number, units: number): number {
+  const time = units * RHO_SQUARED;
+  return Math.min(1, Math.sqrt(time + 1) * Math.exp((-errors * errors * time) / (2 * (time + 1))));
 }

@@ -44,7 +44,7 @@ interface Token {
   readonly start: number;
 }
 
-const FUNCTIONS = ['lower', 'upper', 'p'];
+const FUNCTIONS = ['lower', 'upper', 'p'] as const;
 const TOKEN = /\s+|>=|<=|>|<|\(|\)|[a-z][a-z0-9_.]*(?:@[0-9]+)?|[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/iy;
 const HELP = "write for example 'ndcg@10 >= 0.85' or 'lower(delta.ndcg@10) > -0.002'";
 
@@ -138,7 +138,7 @@ class GateParser {
         'only a difference has a p value',
         `did you mean \`delta.${inner.text}\`?`,
       );
-    return { ...value, part: part as 'lower' | 'upper' | 'p' };
+    return { ...value, part };
   }
 
   #quantity({ text, start }: Token): GateValue {

@@ -7,6 +7,8 @@ export interface JudgedQuery {
   readonly candidates: readonly JudgedCandidate[];
   /** Other values of the query, by column; empty if the file has none. */
   readonly context: JsonObject;
+  /** The request, if it was logged. */
+  readonly body?: JsonObject & { readonly candidates: readonly JsonObject[] };
 }
 
 export interface JudgedCandidate {

@@ -13,16 +13,17 @@ export interface QueryRankings {
   readonly query: string;
   /** The slice that the query belongs to; undefined without slices. */
   readonly slice?: string | undefined;
+  /** The candidate at the first place; undefined if nothing was ranked. */
+  readonly first?: string | undefined;
   /** Several, if the query was ranked from several orders of its candidates. */
   readonly rankings: readonly JudgedRanking[];
   /** Those of the baseline. */
-  readonly baseline?: readonly JudgedRanking[];
+  readonly baseline?: readonly JudgedRanking[] | undefined;
 }
 
-export interface ReportOptions extends MetricOptions {
+export interface MeasureOptions extends MetricOptions {
   /** What becomes of a query without a relevant candidate: left out, or counted with this value. */
   readonly empty: 'skip' | 0 | 1;
-  readonly seed: number;
 }
 
 /** A metric over all queries. */
@@ -55,85 +56,149 @@ export interface SliceReport extends MetricReport {
 export interface QueryReport {
   readonly query: string;
   readonly slice?: string | undefined;
+  /** The candidate at the first place. */
+  readonly first?: string | undefined;
   /** Values by metric; null if the metric is not defined for the query. */
   readonly values: Readonly<Record<string, number | null>>;
-  readonly baseline?: Readonly<Record<string, number | null>>;
+  readonly baseline?: Readonly<Record<string, number | null>> | undefined;
 }
 
 export interface EvaluationReport {
   readonly metrics: readonly MetricReport[];
   readonly slices: readonly SliceReport[];
-  readonly queries: readonly QueryReport[];
+  readonly queries: MeasuredQueries;
 }
 
-/** Evaluates rankings: every metric with its interval, the comparison with the baseline, slices, and each query. */
-export function evaluate(
-  rankings: readonly QueryRankings[],
-  metrics: readonly Metric[],
-  options: ReportOptions,
-): EvaluationReport {
-  const columns = metrics.map((metric) => columnOf(rankings, metric, options));
-  const [first] = columns;
-  return {
-    metrics: columns.map((column) => reportOf(column, rankings, options)),
-    slices: first === undefined ? [] : slicesOf(first, rankings, options),
-    queries: rankings.map(({ query, slice, baseline }, at) => ({
-      query,
-      ...(slice === undefined ? {} : { slice }),
-      values: Object.fromEntries(columns.map(({ metric, values }) => [metric, values[at] ?? null])),
-      ...(baseline === undefined
-        ? {}
-        : { baseline: Object.fromEntries(columns.map((one) => [one.metric, one.baseline[at] ?? null])) }),
-    })),
-  };
-}
+/** The measures of all queries, in columns: an object for each would need four times the memory. */
+export class MeasuredQueries implements Iterable<QueryReport> {
+  readonly #metrics: readonly Metric[];
+  readonly #options: MeasureOptions;
+  readonly #queries: string[];
+  readonly #firsts: (string | undefined)[];
+  /** Each id once: the same candidates are first of many queries. */
+  readonly #ids = new Map<string, string>();
+  readonly slices: (string | undefined)[] = [];
+  /** By metric: NaN where it is not defined for the query. */
+  readonly values: ReadonlyMap<string, Float64Array>;
+  /** Those of the baseline. */
+  readonly baseline: ReadonlyMap<string, Float64Array> | undefined;
 
-/** The values of one metric, by query; undefined where a query does not count. */
-interface Column {
-  readonly metric: string;
-  readonly values: readonly (number | undefined)[];
-  readonly baseline: readonly (number | undefined)[];
-}
+  constructor(count: number, metrics: readonly Metric[], options: MeasureOptions, hasBaseline: boolean) {
+    this.#metrics = metrics;
+    this.#options = options;
+    this.#queries = new Array<string>(count);
+    this.#firsts = new Array<string | undefined>(count);
+    const columns = (): Map<string, Float64Array> =>
+      new Map(metrics.map(({ name }) => [name, new Float64Array(count)]));
+    this.values = columns();
+    this.baseline = hasBaseline ? columns() : undefined;
+  }
 
-function columnOf(rankings: readonly QueryRankings[], metric: Metric, options: ReportOptions): Column {
-  const valueOf = (several: readonly JudgedRanking[]): number | undefined => {
-    const values = several.flatMap((one) => metric.of(one, options) ?? []);
+  /** Measures the rankings of a query, which need not be held afterwards. */
+  measure(at: number, { query, slice, first, rankings, baseline }: QueryRankings): void {
+    this.#queries[at] = query;
+    this.#firsts[at] = first && this.#once(first);
+    if (slice !== undefined) this.slices[at] = slice;
+    for (const metric of this.#metrics) {
+      set(this.values.get(metric.name), at, this.#valueOf(metric, rankings));
+      set(this.baseline?.get(metric.name), at, this.#valueOf(metric, baseline ?? []));
+    }
+  }
+
+  of(at: number): QueryReport {
+    return {
+      query: this.#queries[at] ?? '',
+      slice: this.slices[at],
+      first: this.#firsts[at],
+      values: valuesAt(this.values, at),
+      baseline: this.baseline && valuesAt(this.baseline, at),
+    };
+  }
+
+  *[Symbol.iterator](): Generator<QueryReport, void> {
+    for (const at of this.#queries.keys()) yield this.of(at);
+  }
+
+  #once(id: string): string {
+    const known = this.#ids.get(id);
+    if (known === undefined) this.#ids.set(id, id);
+    return known ?? id;
+  }
+
+  #valueOf(metric: Metric, several: readonly JudgedRanking[]): number {
+    const values = several.flatMap((one) => metric.of(one, this.#options) ?? []);
     if (values.length > 0) return mean(values);
-    return options.empty === 'skip' ? undefined : options.empty;
-  };
+    return this.#options.empty === 'skip' ? NaN : this.#options.empty;
+  }
+}
+
+function set(column: Float64Array | undefined, at: number, value: number): void {
+  if (column !== undefined) column[at] = value;
+}
+
+function valuesAt(columns: ReadonlyMap<string, Float64Array>, at: number): QueryReport['values'] {
+  const valueOf = (value = NaN): number | null => (Number.isNaN(value) ? null : value);
+  return Object.fromEntries(Array.from(columns, ([name, column]) => [name, valueOf(column[at])]));
+}
+
+/** Evaluates measured queries: every metric with its interval, the comparison with the baseline, slices, and each query. */
+export function evaluate(queries: MeasuredQueries, seed: number): EvaluationReport {
+  const metrics = [...queries.values.keys()];
+  const [first] = metrics;
   return {
-    metric: metric.name,
-    values: rankings.map((one) => valueOf(one.rankings)),
-    baseline: rankings.map(({ baseline }) => (baseline === undefined ? undefined : valueOf(baseline))),
+    metrics: metrics.map((name) => reportOf(name, queries, seed)),
+    slices: first === undefined ? [] : slicesOf(first, queries, seed),
+    queries,
   };
 }
 
+/** The queries with the lowest values of the first metric, and those that lost most to the baseline, worst first. */
+export interface WorstQueries {
+  readonly lowest: readonly QueryReport[];
+  readonly lost: readonly QueryReport[];
+}
+
+export function worstQueries({ queries }: EvaluationReport, most: number): WorstQueries {
+  const [values = new Float64Array()] = queries.values.values();
+  const [baseline = new Float64Array()] = queries.baseline?.values() ?? [];
+  const valueOf = (at: number): number => values[at] ?? NaN;
+  const deltaOf = (at: number): number => valueOf(at) - (baseline[at] ?? NaN);
+  const worst = (by: (at: number) => number, isOne: (at: number) => boolean): readonly QueryReport[] =>
+    [...values.keys()]
+      .filter(isOne)
+      .sort((a, b) => by(a) - by(b))
+      .slice(0, most)
+      .map((at) => queries.of(at));
+  return {
+    lowest: worst(valueOf, (at) => Number.isFinite(valueOf(at))),
+    lost: worst(deltaOf, (at) => deltaOf(at) < 0),
+  };
+}
+
+/** @param isOne which queries count; by default all */
 function reportOf(
-  { metric, values, baseline }: Column,
-  rankings: readonly QueryRankings[],
-  { seed }: ReportOptions,
-  isIn: (at: number) => boolean = () => true,
+  metric: string,
+  { values: columns, baseline }: MeasuredQueries,
+  seed: number,
+  isOne: (at: number) => boolean = () => true,
 ): MetricReport {
-  const counted = values.flatMap((value, at) => (value !== undefined && isIn(at) ? [value] : []));
+  const values = columns.get(metric) ?? new Float64Array();
+  const counted = values.filter((value, at) => !Number.isNaN(value) && isOne(at));
   const report = {
     metric,
     queries: counted.length,
     mean: mean(counted),
     interval: bootstrapInterval(counted, seed),
   };
-  if (rankings.every((one) => one.baseline === undefined)) return report;
-  const before: number[] = [];
-  const differences: number[] = [];
-  values.forEach((value, at) => {
-    const other = baseline[at];
-    if (value === undefined || other === undefined || !isIn(at)) return;
-    before.push(other);
-    differences.push(value - other);
-  });
+  const others = baseline?.get(metric);
+  if (others === undefined) return report;
+  const deltas = values.map((value, at) => value - (others[at] ?? NaN));
+  const isCompared = (_: number, at: number): boolean => !Number.isNaN(deltas[at]) && isOne(at);
+  const differences = deltas.filter(isCompared);
   return {
     ...report,
     delta: {
-      baseline: mean(before),
+      baseline: mean(others.filter(isCompared)),
       mean: mean(differences),
       interval: bootstrapInterval(differences, seed),
       p: randomisationTest(differences, seed),
@@ -141,15 +206,11 @@ function reportOf(
   };
 }
 
-function slicesOf(
-  column: Column,
-  rankings: readonly QueryRankings[],
-  options: ReportOptions,
-): readonly SliceReport[] {
-  const names = [...new Set(rankings.flatMap(({ slice }) => slice ?? []))].sort();
+function slicesOf(metric: string, queries: MeasuredQueries, seed: number): readonly SliceReport[] {
+  const names = [...new Set(queries.slices.flatMap((slice) => slice ?? []))].sort();
   const slices = names.map((slice) => ({
     slice,
-    ...reportOf(column, rankings, options, (at) => rankings[at]?.slice === slice),
+    ...reportOf(metric, queries, seed, (at) => queries.slices[at] === slice),
   }));
   const corrected = holm(slices.map(({ delta }) => delta?.p ?? 1));
   return slices.map((slice, at) =>

@@ -41,8 +41,9 @@ export type Reward = (typeof REWARDS)[number];
 /**
  * - `ips`: inverse propensity scores; Horvitz and Thompson, "A generalization of sampling without replacement from a
  *   finite universe", JASA 1952.
- * - `snips`: divided by the mean weight at the place instead of by 1; Swaminathan and Joachims, "The self-normalized
- *   estimator for counterfactual learning", NIPS 2015.
+ * - `snips`: at each place the sum of weight · reward divided by the sum of the weights; the value is the sum over the places,
+ *   each times the share of the pages that have it; Swaminathan and Joachims, "The self-normalized estimator for
+ *   counterfactual learning", NIPS 2015.
  */
 export const ESTIMATORS = ['ips', 'snips'] as const;
 export type Estimator = (typeof ESTIMATORS)[number];
@@ -50,8 +51,14 @@ export type Estimator = (typeof ESTIMATORS)[number];
 /** The value of a pipeline that never ran: the mean sum of rewards of a page. */
 export interface OffPolicyEstimate {
   readonly value: number;
-  /** 95 %; by the variance over users. */
+  /** 95 %; by the variance over users. With `isWidened`, also by what the log could not have shown. */
   readonly interval: Interval;
+  /**
+   * Whether the log could not have shown a part of what the pipeline shows, beyond chance. Nobody knows the reward of that
+   * part, so the interval then allows 0 to the highest reward. Source: Manski, "Nonparametric bounds on treatment effects",
+   * AER 1990.
+   */
+  readonly isWidened: boolean;
   /** The mean sum of rewards of the logged pages. */
   readonly logged: number;
   readonly pages: number;
@@ -72,11 +79,15 @@ interface PlaceSums {
   rewards: number;
 }
 
-/** Estimates the value of the pipeline from pages that another one showed. */
+/**
+ * Estimates the value of the pipeline from pages that another one showed.
+ * @param highest the highest reward of a place
+ */
 export function offPolicyEstimate(
   pages: readonly DrawnPage[],
   estimator: Estimator,
   reward: Reward,
+  highest: number,
 ): OffPolicyEstimate {
   const weighed = pages.map((page) => weightsOf(page, reward));
   const sums = new Map<number, PlaceSums>();
@@ -101,17 +112,41 @@ export function offPolicyEstimate(
   const overUnits = byUnit(pages, (_, at) => values.perPage[at] ?? 0);
   const deviation = 1.96 * Math.sqrt(overUnits.variance);
   const shares = byUnit(pages, (_, at) => weightOf(weighed[at] ?? []));
+  const unsupported = Math.max(0, 1 - sum / pages.length);
+  const unsupportedError = 1.96 * Math.sqrt(shares.variance);
+  // Three standard errors: two are exceeded by chance too often.
+  const isWidened = unsupported > 1.5 * unsupportedError;
+  const [below, above] = isWidened ? unknownPart(sums, pages.length, estimator, highest) : [0, 0];
   return {
     value: values.value,
-    interval: { lower: values.value - deviation, upper: values.value + deviation },
+    interval: { lower: values.value - deviation - below, upper: values.value + deviation + above },
+    isWidened,
     logged: logged / pages.length,
     pages: pages.length,
     units: overUnits.units,
     effective: squares === 0 ? 0 : (sum * sum) / squares,
     largest,
-    unsupported: Math.max(0, 1 - sum / pages.length),
-    unsupportedError: 1.96 * Math.sqrt(shares.variance),
+    unsupported,
+    unsupportedError,
   };
+}
+
+/** How much the value may fall and rise with the rewards of what the log could not have shown: 0 to the highest. */
+function unknownPart(
+  sums: ReadonlyMap<number, PlaceSums>,
+  count: number,
+  estimator: Estimator,
+  highest: number,
+): readonly [below: number, above: number] {
+  let [below, above] = [0, 0];
+  for (const { pages, weights, rewards } of sums.values()) {
+    const unknown = Math.max(0, pages - weights) / count;
+    // IPS takes 0 for these rewards, SNIPS the mean of the others at the place.
+    const assumed = estimator === 'ips' || weights === 0 ? 0 : rewards / weights;
+    below += unknown * assumed;
+    above += unknown * Math.max(0, highest - assumed);
+  }
+  return [below, above];
 }
 
 /** The weight of each place: how much more often the pipeline shows what the reward depends on than the log did. */

@@ -1,4 +1,4 @@
-import { absentKinds } from '../dataset/absent-kinds.js';
+import { adjusted, adjustmentOf, NO_ADJUSTMENT, type Adjustment } from '../evaluation/adjustment.js';
 import { effectOf, type Effect } from '../evaluation/effect.js';
 import {
   detectableEffect,
@@ -7,11 +7,15 @@ import {
   signTest,
   unitsNeeded,
 } from '../evaluation/experiment-tests.js';
-import { UnitMoments } from '../evaluation/unit-moments.js';
-import { guardReport, type GuardReport } from './guards.js';
-import type { ReportPlan } from './report-plan.js';
+import { UnitMoments, type Moments } from '../evaluation/unit-moments.js';
+import { holm } from '../../ground/core/statistics.js';
+import { guardReport, type GuardReport, type Side } from './guards.js';
+import { metricsOf, type ReportPlan, type ReportSources } from './report-plan.js';
+import { reportWarnings } from './report-warnings.js';
 import { scanExperiment, type ScannedExperiment } from './scan-experiment.js';
 import { unitOutcomes, type ArmOutcomes, type UnitOutcomes } from './unit-outcomes.js';
+import { isMixed } from '../../project/config/model/experiment-modes.js';
+import type { ExperimentMetric } from '../../project/config/model/experiments.js';
 
 const DAY = 86_400_000;
 
@@ -30,12 +34,37 @@ export interface ArmReport {
   readonly value: number;
   /** The comparison with control; undefined for control, and if the effects are hidden. */
   readonly effect: Effect | undefined;
+  /** The metric and the effect after the adjustment by the past; undefined if the metric has no `adjust`. */
+  readonly adjusted: AdjustedArm | undefined;
+  /** In the order of the plan; none for control. */
+  readonly secondary: readonly SecondaryReport[];
   readonly guards: readonly GuardReport[];
   /** How many days until an effect of the asked size is found; undefined if it is not known. */
   readonly moreDays: number | undefined;
   /** The least effect, as a share of control, that would be found by now. */
   readonly detectable: number;
   readonly verdict: Verdict | undefined;
+}
+
+export interface AdjustedArm {
+  readonly value: number;
+  /** Undefined as that of the arm. It decides. */
+  readonly effect: Effect | undefined;
+}
+
+/** What an arm did by a metric that does not decide. */
+export interface SecondaryReport {
+  readonly metric: ExperimentMetric;
+  readonly mature: number;
+  readonly control: number;
+  readonly arm: number;
+  /** That of `adjust`, if the metric has it. */
+  readonly effect: Effect;
+  /** Corrected for the number of secondary metrics and arms. */
+  readonly p: number;
+  /** The interval and the verdict are of a single look, once the experiment has ended. */
+  readonly hasEnded: boolean;
+  readonly verdict: Verdict;
 }
 
 export type Verdict = 'better' | 'worse' | 'undecided';
@@ -63,8 +92,10 @@ export interface Preferences {
 
 export interface ExperimentReport {
   readonly plan: ReportPlan;
-  /** The time of the last record of the ledger. */
-  readonly end: number;
+  /** The time of the report. */
+  readonly at: number;
+  /** The past of the metric; undefined without `adjust`. */
+  readonly adjustment: Adjustment | undefined;
   /** True if the experiment has ended and all its units are mature: the fixed interval then decides. */
   readonly hasEnded: boolean;
   readonly arms: readonly ArmReport[];
@@ -84,21 +115,19 @@ export interface ExperimentReport {
 /**
  * Reports on an experiment from a ledger. It reads the ledger once and divides it into partitions on disk, so its memory
  * does not grow with the ledger.
- * @param work a folder for the partitions
  * @param wanted the relative effect that the experiment should find, such as 0.05
- * @throws DataSetProblem if the ledger has no request of the experiment
+ * @throws DataSetProblem if the ledger has no request of the experiment; InputError for a file
  */
 export async function experimentReport(
-  ledger: string,
-  work: string,
   plan: ReportPlan,
+  sources: ReportSources,
   wanted: number,
-  progress: (fraction: number) => void = () => undefined,
 ): Promise<ExperimentReport> {
-  const scanned = await scanExperiment(ledger, work, plan, progress);
+  const { at } = sources;
+  const scanned = await scanExperiment(plan, sources);
   const outcomes = unitOutcomes(plan, scanned);
-  const hasEnded = scanned.end >= plan.until + plan.metric.within;
-  const isSplit = plan.mode === 'split';
+  const hasEnded = at >= plan.until + plan.metric.within;
+  const isSplit = !isMixed(plan);
   const sampleRatio = isSplit
     ? sampleRatioTest(
         plan.arms.map(({ name }) => outcomes.arms.get(name)?.units ?? 0),
@@ -106,12 +135,18 @@ export async function experimentReport(
       )
     : undefined;
   const isHidden = sampleRatio !== undefined && sampleRatio < SAMPLE_RATIO_LIMIT;
-  const context: Context = { plan, scanned, outcomes, wanted, hasEnded, isHidden };
+  const adjustments = metricsOf(plan).map(({ before }, metric) =>
+    before === undefined
+      ? NO_ADJUSTMENT
+      : adjustmentOf([...outcomes.arms.values()].flatMap(({ metrics }) => metrics[metric] ?? [])),
+  );
+  const context: Context = { plan, scanned, outcomes, adjustments, at, wanted, hasEnded, isHidden };
   return {
     plan,
-    end: scanned.end,
+    at,
+    adjustment: plan.metric.before === undefined ? undefined : adjustments[0],
     hasEnded,
-    arms: isSplit ? plan.arms.map((arm) => armReport(arm, context)) : [],
+    arms: isSplit ? corrected(plan.arms.map((arm) => armReport(arm, context))) : [],
     days: isSplit && !isHidden ? daysOf(plan, outcomes) : [],
     preferences: isSplit ? undefined : preferencesOf(plan, outcomes, scanned),
     sampleRatio,
@@ -119,7 +154,7 @@ export async function experimentReport(
     wanted,
     outcomes,
     scanned,
-    warnings: warningsOf(plan, scanned),
+    warnings: reportWarnings(plan, sources, scanned, outcomes),
   };
 }
 
@@ -127,6 +162,9 @@ interface Context {
   readonly plan: ReportPlan;
   readonly scanned: ScannedExperiment;
   readonly outcomes: UnitOutcomes;
+  /** Of each metric. */
+  readonly adjustments: readonly Adjustment[];
+  readonly at: number;
   readonly wanted: number;
   readonly hasEnded: boolean;
   readonly isHidden: boolean;
@@ -134,48 +172,110 @@ interface Context {
 
 function armReport({ name, weight }: ReportPlan['arms'][number], context: Context): ArmReport {
   const { plan, outcomes, scanned, hasEnded, isHidden } = context;
-  const [control] = plan.arms;
+  const control = plan.arms[0]?.name ?? '';
   const own = armOf(outcomes, name);
+  const raw = metricOf(own, 0);
+  const better = momentsOf(own, 0, context);
+  const adjustedArm = (effect: Effect | undefined): AdjustedArm | undefined =>
+    plan.metric.before === undefined ? undefined : { value: better.value, effect };
   const base = {
     arm: name,
     share: weight / plan.arms.reduce((sum, one) => sum + one.weight, 0),
     units: own.units,
-    mature: own.metric.units,
+    mature: raw.units,
     requests: own.requests,
     failed: own.failedRequests,
-    value: own.metric.value,
+    value: raw.value,
   };
-  if (name === control?.name || isHidden)
+  if (name === control || isHidden)
     return {
       ...base,
       effect: undefined,
+      adjusted: adjustedArm(undefined),
+      secondary: [],
       guards: [],
       moreDays: undefined,
       detectable: NaN,
       verdict: undefined,
     };
-  const theirs = armOf(outcomes, control?.name ?? '');
-  const effect = effectOf(own.metric, theirs.metric);
-  const latenciesOf = (arm: string): { readonly latencies: ReturnType<typeof scanned.latencies.get> } => ({
+  const theirs = armOf(outcomes, control);
+  const effect = effectOf(raw, metricOf(theirs, 0));
+  const deciding = effectOf(better, momentsOf(theirs, 0, context));
+  const sideOf = (arm: string, of: ArmOutcomes): Side => ({
+    outcomes: of,
     latencies: scanned.latencies.get(arm),
   });
   return {
     ...base,
     effect,
+    adjusted: adjustedArm(deciding),
+    secondary: plan.secondary.map((metric, at) => secondaryReport(metric, at + 1, own, context)),
     guards: plan.guards.map((guard) =>
-      guardReport(
-        guard,
-        { outcomes: own, ...latenciesOf(name) },
-        { outcomes: theirs, ...latenciesOf(control?.name ?? '') },
-        hasEnded,
-      ),
+      guardReport(guard, sideOf(name, own), sideOf(control, theirs), hasEnded),
     ),
-    moreDays: moreDays(effect, own, theirs, context),
+    moreDays: moreDays(deciding, own, theirs, context),
     // Without any variation, it is not known what would be found.
     detectable:
-      effect.standardError > 0 ? detectableEffect(effect.standardError) / Math.abs(theirs.metric.value) : NaN,
-    verdict: verdictOf(hasEnded ? effect.fixed : effect.always),
+      deciding.standardError > 0
+        ? detectableEffect(deciding.standardError) / Math.abs(metricOf(theirs, 0).value)
+        : NaN,
+    verdict: verdictOf(hasEnded ? deciding.fixed : deciding.always),
   };
+}
+
+/** `p` is that of the comparison alone, and there is no verdict yet; see `corrected`. */
+function secondaryReport(
+  metric: ExperimentMetric,
+  at: number,
+  own: ArmOutcomes,
+  context: Context,
+): SecondaryReport {
+  const { plan, outcomes } = context;
+  const arm = momentsOf(own, at, context);
+  const control = momentsOf(armOf(outcomes, plan.arms[0]?.name ?? ''), at, context);
+  const effect = effectOf(arm, control);
+  const hasEnded = context.at >= plan.until + metric.within;
+  return {
+    metric,
+    mature: arm.units,
+    control: control.value,
+    arm: arm.value,
+    effect,
+    p: hasEnded ? effect.fixedP : effect.alwaysP,
+    hasEnded,
+    verdict: 'undecided',
+  };
+}
+
+const ALPHA = 0.05;
+
+/**
+ * Corrects the p values of all secondary comparisons together, so that the probability of any wrong one stays below 5 %.
+ * The primary metric is one comparison, and needs no correction.
+ */
+function corrected(arms: readonly ArmReport[]): ArmReport[] {
+  const all = arms.flatMap(({ secondary }) => secondary);
+  const p = holm(all.map((one) => (Number.isNaN(one.p) ? 1 : one.p)));
+  const ofOne = new Map(all.map((one, at) => [one, p[at] ?? 1]));
+  return arms.map((arm) => ({
+    ...arm,
+    secondary: arm.secondary.map((one) => {
+      const own = Number.isNaN(one.p) ? NaN : (ofOne.get(one) ?? 1);
+      const found = one.effect.difference > 0 ? 'better' : 'worse';
+      return { ...one, p: own, verdict: own < ALPHA ? found : 'undecided' };
+    }),
+  }));
+}
+
+/** A metric of an arm, without what is due to the past if it has `adjust`. */
+function momentsOf(arm: ArmOutcomes, at: number, { adjustments }: Context): Moments {
+  return adjusted(metricOf(arm, at), adjustments[at] ?? NO_ADJUSTMENT);
+}
+
+function metricOf({ metrics }: ArmOutcomes, at: number): UnitMoments {
+  const found = metrics[at];
+  if (found === undefined) throw new RangeError(`there is no metric ${at}`);
+  return found;
 }
 
 function armOf({ arms }: UnitOutcomes, name: string): ArmOutcomes {
@@ -196,26 +296,33 @@ function moreDays(
   { wanted, outcomes: { first, last } }: Context,
 ): number | undefined {
   if (!(standardError > 0)) return undefined;
-  const effect = wanted * Math.abs(control.metric.value);
+  const [own, theirs] = [metricOf(arm, 0), metricOf(control, 0)];
+  const effect = wanted * Math.abs(theirs.value);
   const units = arm.units + control.units;
-  const needed = (arm.metric.units + control.metric.units) * unitsNeeded(standardError, effect);
+  const needed = (own.units + theirs.units) * unitsNeeded(standardError, effect);
   const days = Math.max(last - first, DAY / 24) / DAY;
   const more = ((needed - units) / units) * days;
   return Number.isFinite(more) ? Math.max(0, Math.ceil(more)) : undefined;
 }
 
-function daysOf({ arms }: ReportPlan, outcomes: UnitOutcomes): DayEffect[] {
-  const [control, ...others] = arms.map(({ name }) => ({ name, byDay: armOf(outcomes, name).byDay }));
-  const all = [...new Set([...outcomes.arms.values()].flatMap(({ byDay }) => [...byDay.keys()]))];
+/** The effects that decide, by day. */
+function daysOf({ arms, metric }: ReportPlan, outcomes: UnitOutcomes): DayEffect[] {
+  const sums = arms.map(({ name }) => ({
+    arm: name,
+    byDay: armOf(outcomes, name).byDay,
+    all: new UnitMoments(),
+  }));
+  const [control, ...others] = sums;
+  const days = new Set(sums.flatMap(({ byDay }) => [...byDay.keys()]));
   const found: DayEffect[] = [];
-  for (const other of others) {
-    const [own, theirs] = [new UnitMoments(), new UnitMoments()];
-    for (const day of all.sort((a, b) => a - b)) {
-      own.merge(other.byDay.get(day) ?? new UnitMoments());
-      theirs.merge(control?.byDay.get(day) ?? new UnitMoments());
-      const effect = effectOf(own, theirs);
+  for (const day of [...days].sort((a, b) => a - b)) {
+    for (const { byDay, all } of sums) all.merge(byDay.get(day) ?? new UnitMoments());
+    const adjustment = metric.before === undefined ? NO_ADJUSTMENT : adjustmentOf(sums.map(({ all }) => all));
+    for (const { arm, all } of others) {
+      if (control === undefined) continue;
+      const effect = effectOf(adjusted(all, adjustment), adjusted(control.all, adjustment));
       if (effect.standardError > 0 && effect.standardError < Infinity)
-        found.push({ arm: other.name, time: (day + 1) * DAY, effect });
+        found.push({ arm, time: (day + 1) * DAY, effect });
     }
   }
   return found;
@@ -237,19 +344,4 @@ function preferencesOf(
     p,
     verdict: p >= 0.05 ? 'undecided' : arm > control ? 'better' : 'worse',
   };
-}
-
-function warningsOf(
-  { metric, unitField: unit }: ReportPlan,
-  { kinds, report, sampled }: ScannedExperiment,
-): string[] {
-  const needed = [metric.event, ...(metric.over === undefined ? [] : [metric.over])];
-  const warnings = [...absentKinds(needed, kinds)];
-  if (sampled < 1)
-    warnings.push(
-      `the log has ${sampled * 100} % of the requests, chosen without regard to the ${unit}: outcomes are incomplete; write log: { unit: ${unit} }`,
-    );
-  const lost = report.damaged + report.torn + report.skipped;
-  if (lost > 0) warnings.push(`${lost} damaged, torn or unknown frames of the ledger were skipped`);
-  return warnings;
 }

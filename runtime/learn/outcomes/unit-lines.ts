@@ -10,6 +10,8 @@ export interface Exposed {
   readonly unit: string;
   /** The arm with the credit for each candidate of the page, if the experiment interleaves. */
   readonly teams: Readonly<Record<string, string>> | undefined;
+  /** Whether the request does not count, so that its feedback is only of the past. */
+  readonly isOther?: true;
 }
 
 /** Feedback that names its request. */
@@ -20,8 +22,8 @@ export interface Told {
   readonly subject: string;
   /** Epoch milliseconds. */
   readonly time: number;
-  /** What the event adds to a metric that sums a value. */
-  readonly value: number;
+  /** What the event adds to each metric; null: nothing. */
+  readonly values: Values;
   /** See `eventIdentity`. */
   readonly identity: string;
 }
@@ -42,11 +44,22 @@ export interface Act {
   readonly unit: string;
   readonly event: string;
   readonly time: number;
-  readonly value: number;
+  readonly values: Values;
+  readonly isOther?: true | undefined;
   /** The arm with the credit. */
   readonly team: string | undefined;
   /** See `eventIdentity`. */
   readonly identity: string;
   /** How its unit was found. */
-  readonly by: 'byRequest' | 'byUnit';
+  readonly by: 'byRequest' | 'byUnit' | 'byFile';
+}
+
+export type Values = readonly (number | null)[];
+
+/** What a file says of the past of a unit. */
+export interface Past {
+  readonly is: 'past';
+  readonly unit: string;
+  readonly value: number;
+  readonly base: number;
 }

@@ -25,6 +25,8 @@ export interface DataFeature {
   readonly type: 'number' | 'text';
   /** The column of its values. */
   readonly column: string;
+  /** Whether all rows of the train part have the same value, or none. */
+  readonly isConstant?: boolean;
 }
 
 /** The column of the places, which every data set has. */

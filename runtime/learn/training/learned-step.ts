@@ -4,6 +4,7 @@ import type { Component, ModelComponent } from '../../ground/api/component.js';
 import type { Plugin } from '../../ground/api/plugin.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import { closeComponents } from '../../request/compile/component-life.js';
+import { compileRetrieval } from '../../request/compile/compile-retrieval.js';
 import { compileSteps } from '../../request/compile/compile-steps.js';
 import { NameUse } from '../../request/compile/name-use.js';
 import { openPipeline } from '../../request/compile/open-pipeline.js';
@@ -38,6 +39,13 @@ export interface LearnedStep {
   readonly oldColumns: readonly string[] | undefined;
 }
 
+/** What compiles the pipeline. */
+export interface LearnedStepTools extends Pick<StepTools, 'services'> {
+  readonly config: ProjectConfig;
+  readonly plugins: PluginRegistry;
+  readonly linked: LinkedFolders;
+}
+
 /**
  * Compiles a pipeline without the model file of one step, so that names and types of all that the step can read are known.
  * @returns undefined if there were errors; they are in `diagnostics`
@@ -46,10 +54,7 @@ export async function openLearnedStep(
   definition: PipelineDefinition,
   index: number,
   plugin: Plugin,
-  config: ProjectConfig,
-  plugins: PluginRegistry,
-  linked: LinkedFolders,
-  services: StepTools['services'],
+  { config, plugins, linked, services }: LearnedStepTools,
   diagnostics: Diagnostics,
 ): Promise<LearnedStep | undefined> {
   const step = definition.components[index];
@@ -74,11 +79,7 @@ export async function openLearnedStep(
     return UNTRAINED;
   };
   const untrained: PluginRegistry = {
-    names: () => plugins.names(),
-    place: (use) => plugins.place(use),
-    isShipped: (use) => plugins.isShipped(use),
-    sinks: plugins.sinks,
-    sources: plugins.sources,
+    ...plugins,
     get: (use) => (use === plugin.name ? ({ ...plugin, create } as Plugin) : plugins.get(use)),
   };
   const files = new OptionFiles(
@@ -87,8 +88,10 @@ export async function openLearnedStep(
     isThere ? new Map() : new Map([[modelPath, Buffer.alloc(0)]]),
   );
   const pipeline = openPipeline(definition, config, untrained, problems, false);
+  const found = await compileRetrieval(pipeline, config, untrained, { files, services, prefix: '' });
   const steps = await compileSteps(pipeline, { files, services, plugins: untrained });
-  await closeComponents(steps.map(({ component }) => component));
+  const all = [...(found?.retrieval?.plan.steps ?? []), ...steps];
+  await closeComponents(all.map(({ component }) => component));
   diagnostics.addAll(problems.all);
   if (problems.hasErrors) return undefined;
   return {

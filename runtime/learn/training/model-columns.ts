@@ -27,11 +27,13 @@ export function columnName(value: string): string {
  * @param asked the values that the user names; undefined: the old model says it, unless the step names other columns, or
  *   the step, or else `otherwise`
  * @param otherwise the values to take if nothing says it
+ * @param isKnown whether a value is in the data set; an old model with another one does not say the columns
  */
 export function modelColumns(
   { name, options, oldColumns, nameOfColumn }: LearnedStep,
   asked: readonly string[] | undefined,
   otherwise: readonly string[],
+  isKnown: (value: string) => boolean,
 ): readonly ModelColumn[] {
   const { inputs } = options;
   const place = (key: string | number): string => `${name}:with.inputs.${key}`;
@@ -55,9 +57,10 @@ export function modelColumns(
     const missing = [...given.keys()].filter((key) => !columns.some((one) => one.name === key));
     return [...missing.map((key) => toColumn(key, key)), ...columns];
   }
-  const isFit = [...given.keys()].every((key) => oldColumns?.includes(key));
-  if (oldColumns !== undefined && isFit)
-    return oldColumns.map((column) => toColumn(column, nameOfColumn(column)));
+  const isFit =
+    [...given.keys()].every((key) => oldColumns?.includes(key)) &&
+    oldColumns?.every((column) => given.has(column) || isKnown(nameOfColumn(column))) === true;
+  if (isFit) return oldColumns.map((column) => toColumn(column, nameOfColumn(column)));
   if (given.size > 0) return Array.from(given.keys(), (key) => toColumn(key, key));
   return otherwise.map((value) => toColumn(columnName(value), value));
 }

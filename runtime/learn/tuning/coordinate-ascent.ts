@@ -16,6 +16,13 @@ export interface Optimum {
   readonly value: number;
 }
 
+export interface ClimbOptions {
+  /** Whether to stop, with the best point so far. */
+  readonly isOver?: () => boolean;
+  /** Whether the start is near the top, so that no line is searched over the whole range. */
+  readonly isNear?: boolean;
+}
+
 /** A round over all params that gains less than this is the last. */
 const LEAST_GAIN = 1e-6;
 const MOST_ROUNDS = 20;
@@ -33,11 +40,12 @@ export async function climb(
   params: readonly TunedParam[],
   objective: Objective,
   start: Point,
+  options: ClimbOptions = {},
 ): Promise<Optimum> {
   let best: Optimum = { point: start, value: await objective(start) };
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const before = best.value;
-    for (const at of params.keys()) best = await bestAlong(params, at, objective, best);
+    for (const at of params.keys()) best = await bestAlong(params, at, objective, best, options);
     if (!(best.value > before + LEAST_GAIN)) break;
   }
   return best;
@@ -69,6 +77,7 @@ async function bestAlong(
   at: number,
   objective: Objective,
   from: Optimum,
+  { isOver, isNear }: ClimbOptions,
 ): Promise<Optimum> {
   const param = params[at];
   if (param === undefined) return from;
@@ -76,10 +85,11 @@ async function bestAlong(
   const seen = new Map<number, number>([[start, from.value]]);
   const look = async (values: readonly number[]): Promise<void> => {
     for (const value of values.map((one) => rounded(one, param)))
-      if (!seen.has(value)) seen.set(value, await objective(from.point.with(at, value)));
+      if (!seen.has(value) && isOver?.() !== true)
+        seen.set(value, await objective(from.point.with(at, value)));
   };
   let gap = (param.max - param.min) / (FIRST_LOOK - 1);
-  await look(Array.from({ length: FIRST_LOOK }, (_, i) => param.min + i * gap));
+  if (isNear !== true) await look(Array.from({ length: FIRST_LOOK }, (_, i) => param.min + i * gap));
   for (let closer = 0; closer < CLOSER_LOOKS; closer++) {
     const middle = bestValue(seen, start);
     gap /= 3;

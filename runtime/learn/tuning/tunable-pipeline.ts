@@ -5,13 +5,16 @@ import { atOnce } from '../../ground/core/pieces.js';
 import type { JudgedRanking } from '../evaluation/metrics.js';
 import type { Frame } from '../../language/frame/frame.js';
 import { firstPage, runStep } from '../../request/pipeline/components/run-components.js';
-import { Ranking, type KeptRanking } from '../../request/pipeline/components/ranking.js';
+import { Ranking, type KeptRanking } from '../../request/ordering/ranking.js';
 import { fetchFeatures } from '../../request/pipeline/features/fetch-features.js';
 import { BatchRead } from '../../request/pipeline/hydrate/batch-read.js';
 import { hydrate } from '../../request/pipeline/hydrate/hydrate.js';
 import { openRequest } from '../../request/pipeline/request/open-request.js';
 import type { PipelineServices } from '../../request/pipeline/pipeline-services.js';
 import { dependenceOf, type Dependence } from '../../request/compile/dependence.js';
+import { Random } from '../../ground/core/random.js';
+import { REMOVED, ScoreTable, type ProbedRanking } from './score-table.js';
+import type { TunedParam } from './coordinate-ascent.js';
 import type { JudgedRequest } from './judged-request.js';
 import type { LoggedRequest, LoggedValues } from './logged-values.js';
 import { runKernelsAtOnce } from '../../language/expression/run-kernels.js';
@@ -19,6 +22,10 @@ import { runKernelsAtOnce } from '../../language/expression/run-kernels.js';
 /** Values by param. */
 export type ParamValues = ReadonlyMap<string, number>;
 
+type Measure = (ranking: JudgedRanking) => number | undefined;
+
+/** Points at which sums are compared with the pipeline. */
+const CHECKS = 3;
 /** The longest time limit that a timer can have. */
 const NO_LIMIT = 2 ** 31 - 1;
 
@@ -42,6 +49,7 @@ export class TunablePipeline {
   readonly #services: PipelineServices | undefined;
   readonly #dependence: Dependence;
   readonly #queries: KeptQuery[] = [];
+  #table: ScoreTable | undefined;
   #logged: LoggedValues | undefined;
   readonly #deadline = new Deadline(NO_LIMIT);
   /** The last component of each step whose options name params. */
@@ -67,6 +75,11 @@ export class TunablePipeline {
     return this.#queries.length;
   }
 
+  /** Queries whose rankings come from sums; see `takeSums`. */
+  get sums(): number {
+    return this.#queries.filter((_, at) => this.#table?.has(at)).length;
+  }
+
   /**
    * Reads a query from the store and runs the steps that the params cannot change.
    * @throws MillraceError as a request to the pipeline
@@ -75,7 +88,7 @@ export class TunablePipeline {
     const plan = this.#plan;
     if (this.#services === undefined) throw new Error('there is no store to read from');
     const { store, layouts, readers, now } = this.#services;
-    const { request, frame } = atOnce(openRequest(plan, body, 'tune', now));
+    const { request, frame } = atOnce(openRequest(plan, body, now, { requestId: 'tune' }));
     const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
     await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
 
@@ -125,33 +138,103 @@ export class TunablePipeline {
   }
 
   /**
-   * Ranks every query with the values, and measures the first `depth` ranks of each.
+   * Ranks queries with the values, and measures the first `depth` ranks of each.
+   * @param on numbers of queries; by default all
+   * @param isExact whether all rankings come from the steps, also those that the sums of `takeSums` give
    * @returns by query; NaN where the measure is not defined. Undefined if a plugin refuses the values
    */
   async measure(
     values: ParamValues,
     depth: number,
-    measure: (ranking: JudgedRanking) => number | undefined,
+    measure: Measure,
+    on: Iterable<number> = this.#queries.keys(),
+    isExact = false,
   ): Promise<Float64Array | undefined> {
-    const steps = await this.#stepsFor(values);
+    const [steps, point] = [await this.#stepsFor(values), [...values.values()]];
     if (steps === undefined) return undefined;
     const results = new Float64Array(this.#queries.length);
-    for (const [at, { frame, ranking, kept, grades, ideal }] of this.#queries.entries()) {
-      // Without a relevant candidate, no measure is defined, whatever the values.
-      if (!((ideal[0] ?? 0) > 0)) {
-        results[at] = NaN;
-        continue;
-      }
-      for (const [name, slot] of this.#plan.open?.slots ?? []) {
-        const value = values.get(name);
-        if (value !== undefined) frame.number(slot).values[0] = value;
-      }
-      ranking.reset(kept);
-      for (const step of steps) await this.#run(step, frame, ranking);
-      const ranked = ranking.slice(0, Math.min(depth, frame.count)).map(({ row }) => grades[row] ?? NaN);
-      results[at] = measure({ ranked, ideal }) ?? NaN;
+    for (const at of on) {
+      const query = this.#queries[at];
+      if (query === undefined) continue;
+      results[at] =
+        this.#table?.has(at) === true && !isExact
+          ? this.#table.measure(at, point)
+          : await this.#measureOne(query, steps, values, depth, measure);
     }
     return results;
+  }
+
+  /**
+   * Finds the queries whose scores are sums over the params. From then on, `measure` takes their rankings from the sums
+   * instead of from the steps.
+   * @param params in the order of the values of each `measure`
+   * @param measure adds up the gains of the ranks, each divided by the discount of its rank, as DCG and NDCG do
+   */
+  async takeSums(
+    params: readonly (TunedParam & { readonly value: number })[],
+    depth: number,
+    measure: Measure,
+  ): Promise<void> {
+    const gains = this.#queries.map(({ grades, ideal }) =>
+      grades.map((grade) => measure({ ranked: [grade], ideal }) ?? 0),
+    );
+    const first = params.map(({ value }) => value);
+    const table = new ScoreTable(first, gains, depth);
+    const probe = async (
+      point: readonly number[],
+      take: (query: number, ranking: ProbedRanking, measured: number) => void,
+    ): Promise<boolean> => {
+      const values = new Map(params.map(({ name }, at) => [name, point[at] ?? 0]));
+      const steps = await this.#stepsFor(values);
+      if (steps === undefined) return false;
+      for (const [at, query] of this.#queries.entries()) {
+        if (!table.has(at)) continue;
+        const measured = await this.#measureOne(query, steps, values, depth, measure);
+        // A query without a relevant candidate is never measured.
+        if (Number.isNaN(measured)) {
+          table.leaveOut(at);
+          continue;
+        }
+        const { scores, tiers, rows } = query.ranking;
+        const kept = new Set(rows);
+        const own = tiers.slice(0, query.frame.count).map((tier, row) => (kept.has(row) ? tier : REMOVED));
+        take(at, { scores, tiers: own }, measured);
+      }
+      return true;
+    };
+    if (!(await probe(first, (query, ranking) => table.takeFirst(query, ranking)))) return;
+    for (const [at, { min, max, value }] of params.entries()) {
+      const other = max - value > value - min ? max : min;
+      const take = (query: number, ranking: ProbedRanking): void =>
+        table.takeFactor(query, at, other - value, ranking);
+      if (!(await probe(first.with(at, other), take))) return;
+    }
+    const random = new Random(1);
+    for (let check = 0; check < CHECKS; check++) {
+      const point = params.map(({ min, max }) => min + random.next() * (max - min));
+      if (!(await probe(point, (query, ranking, measured) => table.check(query, point, ranking, measured))))
+        return;
+    }
+    this.#table = table;
+  }
+
+  async #measureOne(
+    { frame, ranking, kept, grades, ideal }: KeptQuery,
+    steps: readonly PlannedStep[],
+    values: ParamValues,
+    depth: number,
+    measure: Measure,
+  ): Promise<number> {
+    // Without a relevant candidate, no measure is defined, whatever the values.
+    if (!((ideal[0] ?? 0) > 0)) return NaN;
+    for (const [name, slot] of this.#plan.open?.slots ?? []) {
+      const value = values.get(name);
+      if (value !== undefined) frame.number(slot).values[0] = value;
+    }
+    ranking.reset(kept);
+    for (const step of steps) await this.#run(step, frame, ranking);
+    const ranked = ranking.slice(0, Math.min(depth, frame.count)).map(({ row }) => grades[row] ?? NaN);
+    return measure({ ranked, ideal }) ?? NaN;
   }
 
   async close(): Promise<void> {

@@ -4,10 +4,13 @@ import { viewsOfCounters } from '../config/project/load-counters.js';
 import type { EntityType } from '../config/model/entities.js';
 import type { ProjectConfig } from '../config/model/project.js';
 
+/** What an expression of one name can be. */
+export const NAME_KINDS = ['number', 'bool', 'text', 'time', 'list', 'vector'] as const;
+
 /** A name that expressions can use, with what it is, for hover. */
 export interface KnownName {
   readonly name: string;
-  readonly kind: 'number' | 'bool' | 'text' | 'time' | 'list' | 'vector';
+  readonly kind: (typeof NAME_KINDS)[number];
   readonly description: string;
 }
 

@@ -1,7 +1,11 @@
+import { isJsonObject } from '../../ground/core/value-fit.js';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
-import { isObject, markOf, type ExpressionMarkType } from '../config/project/marks.js';
+import { markOf, type ExpressionMarkType } from '../config/project/marks.js';
 import { NAME_PATTERN } from '../../ground/api/types.js';
-import type { KnownName } from './known-names.js';
+import { NAME_KINDS, type KnownName } from './known-names.js';
+
+/** The types of a value that is written without brackets. */
+const SCALARS = ['string', 'number', 'boolean'];
 
 /** The kinds of names that an expression of each type can be, written alone. */
 const KINDS: Readonly<Record<ExpressionMarkType, readonly KnownName['kind'][]>> = {
@@ -10,7 +14,7 @@ const KINDS: Readonly<Record<ExpressionMarkType, readonly KnownName['kind'][]>> 
   text: ['text'],
   texts: ['list'],
   vector: ['vector'],
-  any: ['number', 'bool', 'text', 'time', 'list', 'vector'],
+  any: NAME_KINDS,
 };
 
 /** The definitions that the schemas refer to: the names that each type of expression can be. */
@@ -28,7 +32,7 @@ export function expressionDefinitions(names: readonly KnownName[]): JsonObject {
               },
             ];
       // Any other text can be an expression; Millrace itself checks it.
-      return [`expression_${type}`, { anyOf: [...known, { type: ['string', 'number', 'boolean'] }] }];
+      return [`expression_${type}`, { anyOf: [...known, { type: SCALARS }] }];
     }),
   );
 }
@@ -43,7 +47,7 @@ export function optionSchema(
   takesParams: boolean,
 ): JsonValue {
   if (Array.isArray(schema)) return schema.map((one: JsonValue) => optionSchema(one, names, takesParams));
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   const mark = markOf(schema);
   const { title, description } = schema;
   const said = {
@@ -51,16 +55,16 @@ export function optionSchema(
     ...(description === undefined ? {} : { description }),
   };
   if (mark?.kind === 'expression') return { ...said, anyOf: [{ $ref: `#/$defs/expression_${mark.type}` }] };
-  if (mark?.kind === 'id') return { ...said, type: ['string', 'number', 'boolean'] };
+  if (mark?.kind === 'id') return { ...said, type: SCALARS };
   if (mark?.kind === 'file') return { ...said, type: 'string' };
   const changed: Record<string, JsonValue> = {};
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'millrace' || key === '$schema' || key === '$id') continue;
-    if (key === 'propertyNames' && isObject(value) && markOf(value) !== undefined) continue;
+    if (key === 'propertyNames' && isJsonObject(value) && markOf(value) !== undefined) continue;
     changed[key] = HOLDS_DATA.has(key) ? value : optionSchema(value, names, takesParams);
   }
-  const keys = isObject(schema['propertyNames']) ? markOf(schema['propertyNames']) : undefined;
-  if (keys?.kind === 'expression' && isObject(changed['additionalProperties'])) {
+  const keys = isJsonObject(schema['propertyNames']) ? markOf(schema['propertyNames']) : undefined;
+  if (keys?.kind === 'expression' && isJsonObject(changed['additionalProperties'])) {
     const value = changed['additionalProperties'];
     const fitting = names.filter(({ kind }) => KINDS[keys.type].includes(kind));
     changed['properties'] = Object.fromEntries(
@@ -75,7 +79,7 @@ function described(schema: JsonObject, description: string): JsonObject {
   const branches = Object.entries(schema).map(([key, value]) => [
     key,
     (key === 'oneOf' || key === 'anyOf') && Array.isArray(value)
-      ? value.map((one: JsonValue) => (isObject(one) ? described(one, description) : one))
+      ? value.map((one: JsonValue) => (isJsonObject(one) ? described(one, description) : one))
       : value,
   ]);
   return { ...(Object.fromEntries(branches) as JsonObject), description };

@@ -1,6 +1,7 @@
 import { NAME_PATTERN } from '../../ground/api/types.js';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
-import { MOST_EVENT_KINDS } from '../config/project/load-events.js';
+import { MOST_EVENT_KINDS, VALUE_KINDS } from '../config/project/load-events.js';
+import { DEFAULT_TIME_ZONE } from '../config/project/load-time-zone.js';
 import { PACKAGE_NAME } from '../config/project/load-packages.js';
 import { EVENT_FIELDS } from '../config/project/reserved-names.js';
 import { PROJECT_FILE } from '../settings/setting-origin.js';
@@ -22,7 +23,7 @@ const EVENTS: JsonObject = {
   additionalProperties: {
     type: ['object', 'null'],
     propertyNames: { pattern: NAME_PATTERN.source, not: { enum: [...EVENT_FIELDS] } },
-    additionalProperties: { enum: ['int', 'float', 'bool', 'string'] },
+    additionalProperties: { enum: [...VALUE_KINDS] },
   },
   examples: [{ impression: {}, click: {}, cart: {}, order: { revenue: 'float' } }],
 };
@@ -55,6 +56,13 @@ export function projectSchema(): JsonObject {
       },
       events: EVENTS,
       plugins: PLUGINS,
+      time_zone: {
+        title: 'a time zone of the IANA',
+        description: `The time zone in which a day of a campaign without a time is whole. A reload applies a change.`,
+        type: 'string',
+        default: DEFAULT_TIME_ZONE,
+        examples: ['Europe/Berlin'],
+      },
       ...Object.fromEntries(settings.filter(([key]) => !key.includes('.'))),
       ...Object.fromEntries(SECTIONS.map((name) => [name, sectionSchema(name, settings)])),
     },

@@ -1,8 +1,8 @@
+import { isJsonObject } from '../../ground/core/value-fit.js';
 import type { Plugin } from '../../ground/api/plugin.js';
 import type { SinkPlugin } from '../../ground/api/ledger.js';
 import type { SourcePlugin } from '../../ground/api/source.js';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
-import { isObject } from '../config/project/marks.js';
 import type { ProjectConfig } from '../config/model/project.js';
 import { viewsOfCounters } from '../config/project/load-counters.js';
 import { FEEDBACK_COLUMNS, READY_MAPS } from '../config/project/ready-maps.js';
@@ -39,6 +39,7 @@ const SCHEMA_OF: Readonly<Record<FileKind, Surface['schema']>> = {
   counter: counterSchema,
   sink: sinkSchema,
   source: sourceSchema,
+  front: frontSchema,
   experiment: experimentSchema,
   curation: () => edited('curation', []),
   test: testSchema,
@@ -66,7 +67,7 @@ function edited(
       schema,
     );
     const found = parent[last];
-    if (!isObject(found)) throw new Error(`the schema ${name} has no ${path}`);
+    if (!isJsonObject(found)) throw new Error(`the schema ${name} has no ${path}`);
     parent[last] = change(found);
   }
   return schema;
@@ -162,6 +163,20 @@ function sourceSchema({ config, sources }: Registry): JsonObject {
   return { ...unmarked(schema), allOf: optionsByUse(sources, [], false) };
 }
 
+function frontSchema({ config }: Registry): JsonObject {
+  const pipelines = config.pipelines.filter(({ task }) => task === 'rank');
+  const fields = pipelines.flatMap(({ request }) => [...request.fields.keys()]);
+  return unmarked(
+    edited('front', [
+      ['properties/pipeline', only(pipelines.map(({ name }) => name))],
+      [
+        'properties/map',
+        (map) => ({ ...map, propertyNames: { enum: [...new Set(['candidates', ...fields])] } }),
+      ],
+    ]),
+  );
+}
+
 function experimentSchema({ config }: Registry): JsonObject {
   const pipelines = only(config.pipelines.map(({ name }) => name));
   const events = only([...config.events.keys()]);
@@ -193,7 +208,9 @@ function testSchema({ config }: Registry): JsonObject {
   );
 }
 
-function pipelineSchema({ config, plugins, outputs }: Registry): JsonObject {
+function pipelineSchema({ config, plugins: all, outputs }: Registry): JsonObject {
+  const retrievers = all.filter(({ kind }) => kind === 'retriever');
+  const plugins = all.filter(({ kind }) => kind !== 'retriever');
   const names = knownNames(config, outputs);
   const types = [...config.entities.keys()];
   const fieldTypes = [...types, ...PLAIN_TYPES].flatMap((type) => [type, `optional(${type})`]);
@@ -208,18 +225,22 @@ function pipelineSchema({ config, plugins, outputs }: Registry): JsonObject {
     ['properties/define/additionalProperties', marked(names)],
     ['properties/answer/additionalProperties', marked(names)],
     ['$defs/step/properties/when', marked(names)],
-    [
-      '$defs/step/properties/use',
-      only(
-        plugins.map(({ name }) => name),
-        plugins.map(({ kind, summary }) => `${kind}: ${summary}`),
-      ),
-    ],
+    ['$defs/step/properties/use', usedNames(plugins)],
+    ['properties/retrieve/items/properties/when', marked(names)],
+    ['properties/retrieve/items/properties/use', usedNames(retrievers)],
+    ['properties/retrieve/items', (one) => ({ ...one, allOf: optionsByUse(retrievers, names, true) })],
     ['properties/log/properties/hash/items', only(types)],
     ['$defs/step', (step) => ({ ...step, allOf: optionsByUse(plugins, names, true) })],
   ]);
   const { $defs } = schema as { readonly $defs: JsonObject };
   return { ...unmarked(schema), $defs: { ...unmarked($defs), ...expressionDefinitions(names) } };
+}
+
+function usedNames(plugins: Registry['plugins']): (schema: JsonObject) => JsonObject {
+  return only(
+    plugins.map(({ name }) => name),
+    plugins.map(({ kind, summary }) => `${kind}: ${summary}`),
+  );
 }
 
 function marked(names: readonly KnownName[]): (schema: JsonObject) => JsonValue {
@@ -267,7 +288,7 @@ function untitled(options: JsonObject): JsonObject {
 /** The schema without the keyword `millrace`, which only Millrace reads. */
 function unmarked<T extends JsonValue>(schema: T): T {
   if (Array.isArray(schema)) return schema.map((one: JsonValue) => unmarked(one)) as unknown as T;
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => (key === 'millrace' ? [] : [[key, unmarked(value)]])),
   ) as unknown as T;

@@ -1,87 +1,26 @@
+import { words } from '../../ground/core/words.js';
 import { plainName } from './name-fit.js';
 import type { ColumnProfile } from './profile.js';
 
 /** Values of a type column, by what the event is. */
 const TYPES: Readonly<Record<string, readonly string[]>> = {
-  impression: [
-    'impression',
-    'impressions',
-    'show',
-    'shown',
-    'display',
-    'displayed',
-    'exposure',
-    'exposed',
-    'view_item_list',
-    'served',
-    'item_impression',
-    'product_impression',
-    'list_view',
-    'search_result',
-    'product_list_viewed',
-    'viewable_impression',
-    'imp',
-    'render',
-    'rendered',
-    'seen',
-  ],
-  click: [
-    'click',
-    'clicked',
-    'item_click',
-    'product_click',
-    'select_item',
-    'select',
-    'product_clicked',
-    'click_item',
-    'open',
-    'clickout',
-    'clk',
-    'tap',
-  ],
-  cart: [
-    'cart',
-    'add_to_cart',
-    'addtocart',
-    'added_to_cart',
-    'product_added',
-    'basket',
-    'add_to_basket',
-    'atc',
-    'cart_add',
-    'add',
-  ],
-  order: [
-    'order',
-    'purchase',
-    'purchased',
-    'transaction',
-    'buy',
-    'bought',
-    'checkout',
-    'order_completed',
-    'conversion',
-    'sale',
-    'ordered',
-    'product_purchased',
-    'booking',
-    'book',
-    'pay',
-  ],
+  impression: words(`
+    impression impressions show shown display displayed exposure exposed view_item_list served
+    item_impression product_impression list_view search_result product_list_viewed viewable_impression imp
+    render rendered seen`),
+  click: words(`
+    click clicked item_click product_click select_item select product_clicked click_item open clickout clk
+    tap`),
+  cart: words(`
+    cart add_to_cart addtocart added_to_cart product_added basket add_to_basket atc cart_add add`),
+  order: words(`
+    order purchase purchased transaction buy bought checkout order_completed conversion sale ordered
+    product_purchased booking book pay`),
 };
 
 /** A type of event that is a click if a log has no clicks: the page of the item was opened. */
-const VIEWS: readonly string[] = [
-  'view',
-  'viewed',
-  'item_view',
-  'product_view',
-  'view_item',
-  'detail',
-  'product_viewed',
-  'page_view',
-  'pageview',
-];
+const VIEWS: readonly string[] = words(`
+  view viewed item_view product_view view_item detail product_viewed page_view pageview`);
 
 /** By value of a type column: the kind of the event, or null. */
 export function kindsOf({ distinct }: ColumnProfile): Record<string, string | null> {

@@ -110,6 +110,7 @@ export const REJECT_REASONS = {
   unknown_event: 'The mapping does not name the type of the event.',
   bad_entity: 'The store refuses the entity: an attribute has another type than the project declares.',
   too_many_candidates: 'The list is longer than the limit of the pipeline (`limits.candidates`).',
+  bad_feedback: 'The store refuses the feedback: its time or a value is not one that it takes.',
   bad_request: 'The pipeline refuses the request: a required field is missing, or a value has another type.',
 } as const;
 export type RejectReason = keyof typeof REJECT_REASONS;

@@ -10,6 +10,8 @@ export interface ShopProduct {
   readonly position: JsonValue | undefined;
   readonly price: JsonValue | undefined;
   readonly quantity: JsonValue | undefined;
+  /** What the log says that the line cost; null if it could say so and does not. By default price times quantity. */
+  readonly revenue?: JsonValue;
 }
 
 /**
@@ -66,6 +68,8 @@ export function putShopEvent(event: ShopEvent, output: EventOutput): void {
     if (candidate === undefined) continue;
     const quantity = wholeOf(product.quantity);
     const price = numberOf(product.price);
+    const computed = price === undefined ? undefined : price * (quantity ?? 1);
+    const revenue = product.revenue === undefined ? computed : numberOf(product.revenue);
     output.event({
       is: 'feedback',
       id: idOf(candidate),
@@ -76,7 +80,7 @@ export function putShopEvent(event: ShopEvent, output: EventOutput): void {
       candidate,
       position: placeOf(product.position, positionsFrom),
       quantity: quantity ?? 1,
-      values: kind === 'order' && price !== undefined ? { revenue: price * (quantity ?? 1) } : {},
+      values: kind === 'order' && revenue !== undefined ? { revenue } : {},
     });
   }
 }
@@ -113,12 +117,12 @@ function numberOf(value: JsonValue | undefined): number | undefined {
 }
 
 /** The number of the first position of a list, 0 or 1. */
-export function firstPlace(places: readonly number[], positionsFrom: PositionsFrom): number {
+function firstPlace(places: readonly number[], positionsFrom: PositionsFrom): number {
   return Math.min(positionsFrom, ...places.filter((place) => Number.isInteger(place)));
 }
 
 /** The position of an act, from 1; undefined if there is none. */
-export function placeOf(value: JsonValue | undefined, positionsFrom: PositionsFrom): number | undefined {
+function placeOf(value: JsonValue | undefined, positionsFrom: PositionsFrom): number | undefined {
   const number = numberOf(value);
   return number === undefined ? undefined : wholeOf(number - positionsFrom + 1);
 }

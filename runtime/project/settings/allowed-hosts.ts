@@ -6,7 +6,7 @@ interface AllowedHost {
 
 const ENTRY = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/;
 
-/** The hosts where remote models may be called. */
+/** The hosts that a setting names. */
 export class AllowedHosts {
   static readonly none = new AllowedHosts([]);
 
@@ -28,12 +28,25 @@ export class AllowedHosts {
     return new AllowedHosts(hosts);
   }
 
+  /** The hosts as sources of a content security policy. */
+  sources(): string[] {
+    return this.hosts.flatMap(({ host, port = '*' }) =>
+      ['https', 'http'].map((scheme) => `${scheme}://${host}:${port}`),
+    );
+  }
+
   allows(url: URL): boolean {
     const port = portOf(url);
     return this.hosts.some((one) => one.host === url.hostname && (one.port ?? port) === port);
   }
 }
 
-export function portOf(url: URL): string {
-  return url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+const PORTS: Readonly<Record<string, string>> = {
+  'https:': '443',
+  'postgres:': '5432',
+  'postgresql:': '5432',
+};
+
+export function portOf({ port, protocol }: URL): string {
+  return port === '' ? (PORTS[protocol] ?? '80') : port;
 }

@@ -1,5 +1,5 @@
 import { nearest } from '../../ground/core/nearest.js';
-import { CLIENT_KEY, PYTHON, SETTINGS, STREAM_URL } from './settings.js';
+import { CLIENT_KEY, PYTHON, SETTINGS } from './settings.js';
 
 /** What Kubernetes defines for a service named `millrace` or `redis`, after the prefix. */
 const OF_KUBERNETES = /^(?:PORT|SERVICE_HOST|SERVICE_PORT)(?:_.+)?$/;
@@ -8,7 +8,7 @@ const OF_KUBERNETES = /^(?:PORT|SERVICE_HOST|SERVICE_PORT)(?:_.+)?$/;
 export function misspeltSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly { readonly name: string; readonly near: string }[] {
-  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, PYTHON, CLIENT_KEY];
+  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), PYTHON, CLIENT_KEY];
   // PORT, HOST and LOG_LEVEL have no prefix. Kubernetes gives MILLRACE_PORT an address, and not a number.
   const prefixed = settings
     .filter((name) => !name.includes('_') || name === 'LOG_LEVEL')

@@ -21,6 +21,15 @@ export const PROCESS_SETTINGS = {
     expected: 'true or false',
     parse: bool,
   }),
+  warmUpMs: row({
+    env: 'MILLRACE_WARM_UP_MS',
+    value: 'MS',
+    default: '200',
+    description:
+      'How long a service that starts runs its pipelines on artificial requests before it listens, at most, in milliseconds; 0 for never. The first requests of clients are then faster. Artificial requests read and write nothing, call no server, and are not counted, logged or recorded.',
+    expected: 'a number of milliseconds, 0 to 60000',
+    parse: wholeNumber(0, 60_000),
+  }),
   lameDuckMs: row({
     env: 'MILLRACE_LAME_DUCK_MS',
     value: 'MS',

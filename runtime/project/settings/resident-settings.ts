@@ -17,7 +17,8 @@ export const RESIDENT_SETTINGS = {
     env: 'MILLRACE_RESIDENT_BYTES',
     value: 'BYTES',
     default: '268435456',
-    description: 'Maximum memory for cached entities, in bytes.',
+    description:
+      'Maximum memory for cached entities, in bytes. Up to a quarter of it is for the words of their texts.',
     expected: 'a number of bytes, 0 to 9999999999',
     parse: wholeNumber(0, 9_999_999_999),
   }),

@@ -186,7 +186,6 @@ export interface SettingSources {
 }
 
 /** Names of settings that only one command uses. */
-export const STREAM_URL = 'MILLRACE_STREAM_URL';
 export const PYTHON = 'MILLRACE_PYTHON';
 /** The key that commands send to a service. It has no flag, because other users can see the flags of a process. */
 export const CLIENT_KEY = 'MILLRACE_KEY';

@@ -26,7 +26,7 @@ export const TRAFFIC_SETTINGS = {
     value: 'ENTITIES',
     default: '10000',
     description:
-      'Most entities of a type among which a request may look for its candidates (docs/candidates.md); 0 refuses such requests.',
+      'Most entities of a type that a request may read to find its candidates, where no kept attributes answer it (docs/candidates.md); 0 refuses such requests.',
     expected: 'a number of entities, 0 to 1000000',
     parse: wholeNumber(0, 1_000_000),
   }),

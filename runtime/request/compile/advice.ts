@@ -1,4 +1,4 @@
-import type { Advice } from '../../ground/api/component.js';
+import type { Advice } from '../../ground/api/component-life.js';
 import type { Plan } from './plan.js';
 
 /** What a component of a pipeline advises. */

@@ -60,6 +60,7 @@ export async function bindStep(
   const label = labelOf(index, definition);
   // A pipeline that scores has one candidate, so its values are values of the request.
   const requestScope = definition.task === 'rank' ? 'request' : 'any';
+  const isRetriever = plugin.kind === 'retriever';
   const condition = bindCondition(step, index, use, pipeline);
 
   const optionTexts: StepExpression[] = [];
@@ -72,7 +73,8 @@ export async function bindStep(
     markedScope: ExpressionMarkScope,
     path: OptionPath,
   ): Input | undefined => {
-    const scope = markedScope === 'request' ? requestScope : markedScope;
+    // A retriever runs before there are candidates.
+    const scope = isRetriever ? 'request' : markedScope === 'request' ? requestScope : markedScope;
     const compiled = compileText(text, { type, scope }, environment, diagnostics);
     if (compiled === undefined) return undefined;
     const { slot, computed, kernels } = compiled;

@@ -1,5 +1,5 @@
 import type { ComponentKind } from '../../ground/api/plugin.js';
-import type { OutputKind, RuleComponent } from '../../ground/api/component.js';
+import { OUTPUT_KINDS, type OutputKind, type RuleComponent } from '../../ground/api/component.js';
 import { NAME_PATTERN } from '../../ground/api/types.js';
 import { nameHelp } from '../../project/config/project/marks.js';
 import { nearest } from '../../ground/core/nearest.js';
@@ -11,9 +11,19 @@ const WORK: Readonly<Record<ComponentKind, string>> = {
   filter: 'select',
   rule: 'apply',
   effect: 'run',
+  retriever: 'retrieve',
 };
 
-const OUTPUT_KINDS: readonly OutputKind[] = ['number', 'bool', 'text'];
+/** The output that the runtime adds to those of a retriever. */
+export const PLACE = 'place';
+
+/** The outputs of a component with those that the runtime adds. */
+export function allOutputs<O extends Readonly<Record<string, OutputKind>>>(
+  outputs: O,
+  kind: ComponentKind,
+): O | (O & { readonly [PLACE]: 'number' }) {
+  return kind === 'retriever' ? { ...outputs, [PLACE]: 'number' } : outputs;
+}
 
 /** What `scoring` of a rule says about scores; also for the docs. */
 export const RULE_SCORINGS: Readonly<Record<NonNullable<RuleComponent['scoring']>, string>> = {
@@ -43,7 +53,8 @@ export function componentFaults(created: unknown, kind: ComponentKind): Componen
   const isServed =
     kind === 'effect' && typeof component.served === 'function' && component[work] === undefined;
   if (typeof component[work] !== 'function' && !isServed) faults.push(withoutWork(component, kind));
-  if (kind === 'feature' || kind === 'model') faults.push(...outputFaults(component.outputs, kind));
+  if (kind === 'feature' || kind === 'model' || kind === 'retriever')
+    faults.push(...outputFaults(component.outputs, kind));
   const { scoring } = component;
   if (
     kind === 'rule' &&
@@ -91,10 +102,16 @@ function outputFaults(outputs: unknown, kind: ComponentKind): ComponentFault[] {
     const faults: ComponentFault[] = [];
     if (!NAME_PATTERN.test(name))
       faults.push({ message: `\`${name}\` cannot be the name of an output`, help: nameHelp(name) });
-    if (!OUTPUT_KINDS.some((known) => known === is)) {
-      const guess = typeof is === 'string' ? nearest(is, OUTPUT_KINDS) : undefined;
+    if (kind === 'retriever' && name === PLACE)
       faults.push({
-        message: `the output \`${name}\` has the kind ${nameOf(is)}: expected one of ${OUTPUT_KINDS.join(', ')}`,
+        message: `the output \`${PLACE}\` is that of the runtime`,
+        help: 'give it another name',
+      });
+    const kinds = kind === 'retriever' ? OUTPUT_KINDS.slice(0, 1) : OUTPUT_KINDS;
+    if (!kinds.some((known) => known === is)) {
+      const guess = typeof is === 'string' ? nearest(is, kinds) : undefined;
+      faults.push({
+        message: `the output \`${name}\` has the kind ${nameOf(is)}: expected ${kinds.length > 1 ? 'one of ' : ''}${kinds.join(', ')}`,
         ...(guess === undefined ? {} : { help: `did you mean \`${guess}\`?` }),
       });
     }

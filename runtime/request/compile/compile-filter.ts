@@ -1,11 +1,16 @@
+import { OptionError } from '../../ground/api/option-error.js';
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import { loadPipelines } from '../../project/config/project/load-pipelines.js';
+import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
 import { SourceFile } from '../../project/config/yaml/source.js';
 import { parseFile } from '../../project/config/yaml/yaml-file.js';
-import { compilePipeline, type CompileSettings } from './compile-pipeline.js';
+import { compilePipeline } from './compile-pipeline.js';
+import { compileWhere, type EntityWhere } from './compile-where.js';
+import { NameUse } from './name-use.js';
+import { openPipeline } from './open-pipeline.js';
 import type { Plan } from './plan.js';
-import type { PluginRegistry } from './step-tools.js';
+import type { CompileSettings, PluginRegistry } from './step-tools.js';
 
 const NAME = 'entities_where';
 /** The most candidates of a request to such a plan; all are on its page. */
@@ -15,9 +20,17 @@ export const LONGEST_WHERE = 2000;
 /** Filters that are kept compiled, by entity type and expression. */
 const MOST_KEPT = 50;
 
+/** A condition on entities, compiled. */
+export interface EntityCondition {
+  /** Ranks up to `FILTER_ROWS` entities, and keeps those that meet the condition. */
+  readonly plan: Plan;
+  /** For attributes that the service can keep; undefined if the condition reads something else, such as a reference. */
+  readonly where: EntityWhere | undefined;
+}
+
 /** Compiles conditions that requests bring, and keeps the last ones. */
 export class EntityFilters {
-  readonly #kept = new Map<string, Promise<Plan | string>>();
+  readonly #kept = new Map<string, Promise<EntityCondition | string>>();
 
   constructor(
     private readonly config: ProjectConfig,
@@ -26,24 +39,23 @@ export class EntityFilters {
   ) {}
 
   /**
-   * Compiles a condition on entities of a type to a plan that ranks up to `FILTER_ROWS` of them and keeps those that meet
-   * it. An entity of which the condition is not known is left out.
+   * Compiles a condition on entities of a type. An entity of which the condition is not known is left out.
    * @returns what is wrong with the condition, if it cannot be used
    */
-  of(entityType: string, where: string): Promise<Plan | string> {
+  of(entityType: string, where: string): Promise<EntityCondition | string> {
     if (where.length > LONGEST_WHERE) return Promise.resolve(`it is longer than ${LONGEST_WHERE} characters`);
     const name = JSON.stringify([entityType, where]);
-    let plan = this.#kept.get(name);
-    if (plan === undefined) {
-      plan = this.#compile(entityType, where);
+    let condition = this.#kept.get(name);
+    if (condition === undefined) {
+      condition = this.#compile(entityType, where);
       const [oldest] = this.#kept.keys();
       if (this.#kept.size >= MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-      this.#kept.set(name, plan);
+      this.#kept.set(name, condition);
     }
-    return plan;
+    return condition;
   }
 
-  async #compile(entityType: string, where: string): Promise<Plan | string> {
+  async #compile(entityType: string, where: string): Promise<EntityCondition | string> {
     const { entities } = this.config;
     const diagnostics = new Diagnostics();
     const file = new SourceFile(`pipelines/${NAME}.yaml`, pipelineText(entityType, where));
@@ -58,7 +70,7 @@ export class EntityFilters {
       definition === undefined || diagnostics.hasErrors
         ? undefined
         : await compilePipeline(definition, this.config, this.plugins, this.settings, diagnostics);
-    if (plan === undefined) {
+    if (plan === undefined || definition === undefined) {
       const error = diagnostics.all.find(({ severity }) => severity === 'error');
       const help = error?.help === undefined ? '' : `; ${error.help}`;
       return `${error?.message ?? 'it is no expression'}${help}`;
@@ -66,7 +78,25 @@ export class EntityFilters {
     // A client could find out a private value by asking for a range after the other.
     return plan.layout.columns.some(({ isPrivate }) => isPrivate === true)
       ? 'it reads a private attribute'
-      : plan;
+      : { plan, where: this.#keptWhere(definition, where) };
+  }
+
+  #keptWhere(definition: PipelineDefinition, text: string): EntityWhere | undefined {
+    const diagnostics = new Diagnostics();
+    const { names, reads } = openPipeline(definition, this.config, this.plugins, diagnostics, undefined);
+    const where = { text, option: [] };
+    try {
+      return compileWhere(
+        { where, most: 0, remedy: '' },
+        definition.candidateType.at,
+        names.environment(new NameUse()),
+        reads.hydration,
+        diagnostics,
+      );
+    } catch (error) {
+      if (error instanceof OptionError) return undefined;
+      throw error;
+    }
   }
 }
 

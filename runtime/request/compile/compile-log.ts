@@ -33,7 +33,9 @@ export function compileLog(
       ? everyValue(pipeline, steps, answered)
       : wanted === MODELS
         ? valuesOfModels(pipeline, steps)
-        : wanted.flatMap((name) => valuesNamed(name, pipeline, steps));
+        : wanted.flatMap((name) =>
+            name.value === 'all' ? everyValue(pipeline, steps, answered) : valuesNamed(name, pipeline, steps),
+          );
   const values = new Map<string, NamedColumn>();
   const hidden = new Set<string>();
   for (const value of found) {
@@ -47,12 +49,16 @@ export function compileLog(
   });
 }
 
-/** What the plan reads and computes. The ids of the candidates are fields of the record. */
+/** What the plan reads and computes, and all definitions. The ids of the candidates are fields of the record. */
 function everyValue(
-  { reads, names }: OpenPipeline,
+  pipeline: OpenPipeline,
   steps: readonly PlannedStep[],
   answered: readonly NamedColumn[],
 ): readonly NamedColumn[] {
+  const { definition, reads, names } = pipeline;
+  // A logged pipeline uses all its definitions.
+  if (definition.log !== undefined)
+    for (const [name, { at }] of definition.define) columnOf({ value: name, at }, pipeline);
   const { request, candidate } = shownColumns(reads.layout, names.definitions, steps);
   const { ids } = reads.hydration.candidates;
   return [...request, ...candidate, ...answered].filter(({ slot }) => slot !== ids);
@@ -85,11 +91,6 @@ function valuesNamed(
   if (!NAME.test(name.value)) {
     const message = '`features`: expected the name of a value, found an expression';
     diagnostics.error('wrong_type', name.at, message, 'give the expression a name under `define:`');
-    return [];
-  }
-  if (name.value === 'all') {
-    const message = '`features`: `all` is not the name of a value';
-    diagnostics.error('reserved_name', name.at, message, 'write `features: all`, without a list');
     return [];
   }
   if (name.value === 'score' || names.params.has(name.value)) {

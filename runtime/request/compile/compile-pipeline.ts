@@ -1,9 +1,11 @@
+import type { RuleComponent } from '../../ground/api/component.js';
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
 import { FramePool } from '../../language/frame/frame.js';
 import { compileAnswer } from './compile-answer.js';
 import { compileLog } from './compile-log.js';
+import { compileRetrieval } from './compile-retrieval.js';
 import { compileSteps } from './compile-steps.js';
 import { closeComponents } from './component-life.js';
 import { warnOfDeadParts } from './dead-parts.js';
@@ -11,21 +13,10 @@ import { checkExploration } from './exploration.js';
 import { comparedIds } from './meaning/compared-ids.js';
 import { openPipeline } from './open-pipeline.js';
 import { finishReads } from './pipeline-reads.js';
+import { phasesOf } from './phases.js';
 import type { Plan } from './plan.js';
-import type { PluginRegistry, StepSettings, StepTools } from './step-tools.js';
+import type { CompileSettings, PluginRegistry } from './step-tools.js';
 import { shownColumns } from './shown-columns.js';
-
-/** What the project gives to the compilation of every pipeline. */
-export interface CompileSettings extends StepSettings {
-  /** Start of every store key. */
-  readonly prefix: string;
-  /** Whether to leave the params open, or which of them, so that they can change without compiling again. */
-  readonly tunable?: StepTools['tunable'];
-  /** Whether the records have all values if the pipeline has no `log:`; by default those of models. */
-  readonly logsAll?: boolean;
-  /** See `StepTools`. */
-  readonly stubs?: NonNullable<StepTools['stubs']>;
-}
 
 /**
  * Compiles a pipeline to its plan: names become slots, expressions become kernels, options become components.
@@ -40,27 +31,34 @@ export async function compilePipeline(
 ): Promise<Plan | undefined> {
   const problems = new Diagnostics();
   const pipeline = openPipeline(definition, config, plugins, problems, settings.tunable);
+  const found = await compileRetrieval(pipeline, config, plugins, settings);
   const steps = await compileSteps(pipeline, { ...settings, plugins });
   checkExploration(pipeline, steps);
   const { expressions, ...answer } = compileAnswer(pipeline);
   const log = compileLog(pipeline, steps, answer.named, settings.logsAll === true ? 'all' : 'models');
   const unusedDefinitions = pipeline.names.checkUnusedDefinitions();
-  if (!problems.hasErrors) warnOfDeadParts(pipeline, steps, unusedDefinitions);
+  if (!problems.hasErrors) warnOfDeadParts(pipeline, steps, unusedDefinitions, log, found?.uses);
   diagnostics.addAll(problems.all);
 
   const candidateType = config.entities.get(definition.candidateType.value);
   if (problems.hasErrors || candidateType === undefined) {
-    await closeComponents(steps.map(({ component }) => component));
+    const all = [...steps, ...(found?.retrieval?.plan.steps ?? [])];
+    await closeComponents(all.map(({ component }) => component));
     return undefined;
   }
   const { layout } = pipeline.reads;
   const definitions = pipeline.names.definitions;
+  const bringing = steps.filter(
+    ({ component }) => (component as Partial<RuleComponent>).brings !== undefined,
+  );
+  const reads = finishReads(pipeline.reads, settings.prefix);
   return Object.freeze({
     definition,
     candidateType,
     entities: config.entities,
     layout,
-    ...finishReads(pipeline.reads, settings.prefix),
+    ...reads,
+    phases: phasesOf({ definition, layout, levels: reads.levels, steps, answer, log }),
     definitions: Object.freeze(definitions),
     shown: shownColumns(layout, definitions, steps),
     steps: Object.freeze(steps),
@@ -71,6 +69,14 @@ export async function compilePipeline(
     ]),
     answer: Object.freeze(answer),
     log,
+    ...(bringing.length === 0
+      ? {}
+      : {
+          brings: () =>
+            bringing.some(({ component }) => (component as Partial<RuleComponent>).mayBring?.() !== false),
+        }),
+    hasEffects: steps.some(({ kind }) => kind === 'effect'),
+    retrieval: found?.retrieval,
     ...(settings.tunable !== undefined && settings.tunable !== false
       ? {
           open: Object.freeze({

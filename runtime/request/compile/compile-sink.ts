@@ -4,7 +4,7 @@ import type { PluginServices } from '../../ground/api/services.js';
 import { checkOptions, type CheckedOptions } from '../../project/config/project/check-options.js';
 import type { SinkDefinition } from '../../project/config/model/sinks.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean, nearest } from '../../ground/core/nearest.js';
 import { bindOptions } from './bind-options.js';
 import { refuseLiteralSecrets } from './literal-secrets.js';
 import type { OptionFiles } from './option-files.js';
@@ -91,7 +91,6 @@ function findSink(
   const { sinks } = plugins;
   const plugin = sinks.get(use.value);
   if (plugin !== undefined) return plugin;
-  const guess = nearest(use.value, sinks.keys());
   const list = `the sinks are ${[...sinks.keys()].join(', ')}`;
   if (plugins.get(use.value) !== undefined)
     diagnostics.error(
@@ -105,11 +104,10 @@ function findSink(
       'unknown_plugin',
       use.at,
       `there is no sink \`${use.value}\``,
-      guess !== undefined
-        ? `did you mean \`${guess}\`?`
-        : nearest(use.value, plugins.names()) === undefined
+      didYouMean(use.value, sinks.keys()) ??
+        (nearest(use.value, plugins.names()) === undefined
           ? list
-          : `${list}; components of pipelines have no records`,
+          : `${list}; components of pipelines have no records`),
     );
   return undefined;
 }

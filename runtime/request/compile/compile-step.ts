@@ -4,8 +4,10 @@ import type {
   ModelComponent,
   RuleComponent,
 } from '../../ground/api/component.js';
+import type { Plugin } from '../../ground/api/plugin.js';
 import type { StepDefinition } from '../../project/config/model/pipelines.js';
 import { bindStep } from './bind-step.js';
+import { allOutputs } from './check-component.js';
 import { createComponent } from './create-component.js';
 import { rebuildOf } from './rebuild-step.js';
 import { compileStub } from './compile-stub.js';
@@ -34,7 +36,11 @@ export async function compileStep(
   if (stub !== undefined) {
     const stubbed = await compileStub(step, index, plugin, stub, use, pipeline, tools);
     return (
-      stubbed && Object.freeze({ ...stubbed, outputs: declareOutputs(step, stubbed.component, pipeline) })
+      stubbed &&
+      Object.freeze({
+        ...stubbed,
+        outputs: declareOutputs(step, stubbed.component, plugin.kind, pipeline),
+      })
     );
   }
   const bound = await bindStep(step, index, plugin, use, pipeline, tools.files);
@@ -52,7 +58,7 @@ export async function compileStep(
   pipeline.places.set(index, { locate: (path) => checked.locate(path), rules: created.rules });
   const { names } = pipeline;
   const { component, needs } = created;
-  const outputs = declareOutputs(step, component, pipeline);
+  const outputs = declareOutputs(step, component, plugin.kind, pipeline);
   return Object.freeze({
     number: index + 1,
     use: step.use.value,
@@ -75,6 +81,7 @@ export async function compileStep(
     outputs,
     needs,
     reads: Object.freeze([...use.reads]),
+    slots: bound.recorded.slots,
     readsInteractions: bound.recorded.hasInteractions,
     ...rebuildOf(step, plugin, bound, pipeline, tools),
   });
@@ -100,18 +107,22 @@ function checkUnscored(
 function declareOutputs(
   step: StepDefinition,
   component: Component,
-  { names, reads, diagnostics }: OpenPipeline,
+  kind: Plugin['kind'],
+  { definition, names, reads, diagnostics }: OpenPipeline,
 ): ReadonlyMap<string, number> {
-  const { outputs } = component as Partial<FeatureComponent>;
-  if (outputs === undefined) return new Map();
+  const { outputs: own } = component as Partial<FeatureComponent>;
+  if (own === undefined) return new Map();
+  const outputs = allOutputs(own, kind);
   const as = nameOf(step);
   const taken = names.isTaken(as);
   if (taken === undefined) return names.outputs.add(as, outputs, reads.layout);
+  const what = kind === 'retriever' ? 'retriever' : 'step';
+  const isRetriever = definition.retrieve?.retrievers.some((other) => nameOf(other) === as) ?? false;
   diagnostics.error(
     'duplicate_name',
     (step.as ?? step.use).at,
-    `\`${as}\` is already the name of ${taken}`,
-    'give this step a name of its own with `as:`',
+    `\`${as}\` is already the name of ${taken === 'output' ? `an earlier ${isRetriever ? 'retriever' : what}` : 'a feature view'}`,
+    `give this ${what} a name of its own with \`as:\``,
   );
   return new Map();
 }

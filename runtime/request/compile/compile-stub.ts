@@ -3,6 +3,7 @@ import type { Plugin } from '../../ground/api/plugin.js';
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { StepDefinition } from '../../project/config/model/pipelines.js';
 import { bindCondition, bindStep } from './bind-step.js';
+import { allOutputs } from './check-component.js';
 import { closeComponents } from './component-life.js';
 import { createComponent } from './create-component.js';
 import type { NameUse } from './name-use.js';
@@ -34,7 +35,7 @@ export async function compileStub(
     kind: plugin.kind,
     isShipped: true,
     as: nameOf(step),
-    component: stub(outputs),
+    component: stub(outputs && allOutputs(outputs, plugin.kind)),
     onError: step.onError,
     top: step.top?.value,
     unscoredLast: false,
@@ -44,6 +45,7 @@ export async function compileStub(
     computes: [],
     needs: new Map(),
     reads: Object.freeze([...use.reads]),
+    slots: [],
     readsInteractions: false,
   };
 }

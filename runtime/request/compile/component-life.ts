@@ -1,6 +1,7 @@
-import type { Component, WarmNotices } from '../../ground/api/component.js';
+import type { Component } from '../../ground/api/component.js';
+import type { WarmNotices } from '../../ground/api/component-life.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
-import type { Plan } from './plan.js';
+import type { Plan, PlannedStep } from './plan.js';
 
 /** Longest time that a component may take to warm up, in milliseconds. */
 const WARM_MS = 60_000;
@@ -12,10 +13,11 @@ const CLOSE_MS = 10_000;
  * a warning at the step.
  */
 export async function warmComponents(
-  { steps, definition }: Plan,
+  { steps, definition, retrieval }: Plan,
   diagnostics: Diagnostics,
   limitMs = WARM_MS,
 ): Promise<void> {
+  if (retrieval !== undefined) await warmComponents(retrieval.plan, diagnostics, limitMs);
   for (const { number, use, component } of steps) {
     if (component.warm === undefined) continue;
     const at = definition.components[number - 1]?.use.at ?? definition.at;
@@ -28,6 +30,11 @@ export async function warmComponents(
       diagnostics.error('component_failed', at, `\`${use}\` did not warm up: ${reasonOf(error)}`);
     }
   }
+}
+
+/** The steps of a plan, after its retrievers. */
+export function everyStep({ steps, retrieval }: Plan): readonly PlannedStep[] {
+  return retrieval === undefined ? steps : [...retrieval.plan.steps, ...steps];
 }
 
 /** Closes all components, also if some of them fail. @returns the errors */

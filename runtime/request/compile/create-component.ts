@@ -8,15 +8,18 @@ import type { CheckedOptions, OptionPath } from '../../project/config/project/ch
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { CurationRule } from '../../project/config/model/curation.js';
 import type { StepDefinition } from '../../project/config/model/pipelines.js';
+import type { Expected } from '../../language/expression/compile.js';
 import type { Kernel } from '../../language/expression/environment.js';
 import { treeEngine } from '../../language/trees/tree-engine.js';
 import type { BoundOptions } from './bind-step.js';
 import { componentFaults } from './check-component.js';
 import { ANYTHING, compileText, inputOf } from './compile-input.js';
+import { compileWhere } from './compile-where.js';
 import { closeComponents } from './component-life.js';
 import { NameUse } from './name-use.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import { needCuration } from './need-curation.js';
+import { needEntities } from './need-entities.js';
 import type { RecordedInputs } from './recorded-inputs.js';
 import { neededFeature } from './pipeline-reads.js';
 import type { NeededFeature } from './plan.js';
@@ -87,6 +90,9 @@ export async function createComponent(creating: CreatingStep): Promise<CreatedCo
   }
 }
 
+/** A retriever runs before there are candidates. */
+const OF_REQUEST: Expected = { type: 'any', scope: 'request' };
+
 /** What the `create` of a component gets. */
 function buildOf({ step, plugin, bound, use, pipeline, tools }: CreatingStep, asked: Asked): BuildContext {
   const { definition, names, reads, eventKinds, diagnostics } = pipeline;
@@ -97,7 +103,8 @@ function buildOf({ step, plugin, bound, use, pipeline, tools }: CreatingStep, as
     if (typeof name !== 'string' || name.trim() === '')
       throw new Error('`need` expects a name such as product.price or view:feature');
     const at = place === undefined ? step.use.at : checked.locate(place);
-    const compiled = compileText({ value: name, at }, ANYTHING, environment, diagnostics, about);
+    const expected = plugin.kind === 'retriever' ? OF_REQUEST : ANYTHING;
+    const compiled = compileText({ value: name, at }, expected, environment, diagnostics, about);
     if (compiled === undefined) throw NEED_FAILED;
     asked.inputs.push(...compiled.kernels);
     const input = inputOf(compiled, name, reads.layout);
@@ -124,6 +131,17 @@ function buildOf({ step, plugin, bound, use, pipeline, tools }: CreatingStep, as
         diagnostics,
       });
       asked.bindings.push(binding);
+      return binding;
+    },
+    needEntities: (wanted) => {
+      const binding = needEntities(wanted, reads.hydration);
+      services.follow?.(binding);
+      if (wanted.where === undefined) return binding;
+      const where = { ...wanted, where: wanted.where };
+      const at = checked.locate(wanted.where.option);
+      binding.where = compileWhere(where, at, environment, reads.hydration, diagnostics);
+      if (binding.where === undefined) throw NEED_FAILED;
+      services.follow?.(binding.where.columns);
       return binding;
     },
     trees: treeEngine,

@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { FeatureDefinition, FeatureView } from '../../project/config/model/views.js';
 import type { FeatureRequirement, PipelineDefinition } from '../../project/config/model/pipelines.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import { sourceKey } from '../../state/index/feature-source.js';
 import { CounterDecoder } from '../../state/counters/counter-decoder.js';
 import type { FrameLayout, Scope } from '../../language/frame/frame-layout.js';
@@ -74,7 +74,6 @@ export class FeatureBindings {
     const { name, feature } = requirement;
     const view = this.#views.get(requirement.view.value);
     if (view === undefined) {
-      const guess = nearest(requirement.view.value, this.#views.keys());
       diagnostics.error(
         'unknown_view',
         requirement.view.at,
@@ -82,9 +81,7 @@ export class FeatureBindings {
         // `- stats: ctr` binds a view called ctr.
         this.#views.get(name.value)?.features.has(requirement.view.value) === true
           ? `write \`${name.value}:${requirement.view.value}\`, without the space`
-          : guess === undefined
-            ? 'declare it in schemas/features'
-            : `did you mean \`${guess}\`?`,
+          : (didYouMean(requirement.view.value, this.#views.keys()) ?? 'declare it in schemas/features'),
       );
       return false;
     }
@@ -160,20 +157,20 @@ export class FeatureBindings {
   }
 
   #unknownFeature(name: string, view: FeatureView, feature: string): NameProblem & { readonly help: string } {
-    const guess = nearest(feature, view.features.keys());
     return {
       problem: 'unknown_feature',
       message: `view \`${view.name}\` has no feature \`${feature}\``,
       help:
-        guess === undefined
-          ? `it has ${[...view.features.keys()].join(', ')}`
-          : `did you mean \`${name}:${guess}\`?`,
+        didYouMean(feature, view.features.keys(), (guess) => `\`${name}:${guess}\``) ??
+        `it has ${[...view.features.keys()].join(', ')}`,
     };
   }
 
-  /** Warns of features that are required and never used. */
-  warnOfUnused(diagnostics: Diagnostics): void {
-    for (const { requirements, used, name } of this.#bindings.values()) {
+  /** Warns of features that are required and never used. @param others of what else may use them */
+  warnOfUnused(diagnostics: Diagnostics, others?: FeatureBindings): void {
+    for (const [key, { requirements, used: own, name }] of this.#bindings) {
+      const other = others === undefined ? undefined : others.#bindings.get(key);
+      const used = new Set([...own.keys(), ...(other?.used.keys() ?? [])]);
       for (const { feature, at } of requirements) {
         const isUsed = feature === undefined ? used.size > 0 : used.has(feature.value);
         if (isUsed) continue;

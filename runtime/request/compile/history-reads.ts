@@ -2,7 +2,7 @@ import type { InteractionsInput, InteractionsWanted } from '../../ground/api/int
 import { OptionError } from '../../ground/api/option-error.js';
 import type { Input } from '../../ground/api/input.js';
 import type { EventKind } from '../../project/config/model/events.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import { ANY_SUBJECT, type TrackedFacet } from './tracked-facet.js';
 import { historyKey } from '../../state/store/keys.js';
 import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
@@ -85,14 +85,12 @@ export class HistoryReads {
     const declared = new Map(events.flatMap(({ type }) => [...(this.kinds.get(type)?.values ?? [])]));
     const type = declared.get(name)?.kind;
     const known = [...declared.keys(), 'position'];
-    const guess = nearest(name, known);
     if (type === undefined)
       throw new OptionError(
         ['value'],
         `the events have no value \`${name}\``,
-        guess === undefined
-          ? `they have ${known.join(', ')}; \`events:\` in millrace.yaml declares values`
-          : `did you mean \`${guess}\`?`,
+        didYouMean(name, known) ??
+          `they have ${known.join(', ')}; \`events:\` in millrace.yaml declares values`,
       );
     if (isNumber && type !== 'int' && type !== 'float')
       throw new OptionError(

@@ -1,7 +1,7 @@
 import type { ValueType } from '../../ground/api/types.js';
 import type { AttributeDefinition, EntityType } from '../../project/config/model/entities.js';
 import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import type { FrameLayout, Scope } from '../../language/frame/frame-layout.js';
 import { EntityDecoder } from '../../state/store/codec/entity-decoder.js';
 import { entityKey } from '../../state/store/keys.js';
@@ -260,15 +260,11 @@ export class HydrationBuilder {
   }
 
   unknownRoot(name: string): NameProblem {
-    const guess = nearest(name, this.roots.keys());
     return {
       problem: 'unknown_name',
       segment: 0,
       message: `nothing here is called \`${name}\``,
-      help:
-        guess === undefined
-          ? `the request has ${[...this.roots.keys()].join(', ')}`
-          : `did you mean \`${guess}\`?`,
+      help: didYouMean(name, this.roots.keys()) ?? `the request has ${[...this.roots.keys()].join(', ')}`,
     };
   }
 

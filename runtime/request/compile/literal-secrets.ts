@@ -1,6 +1,6 @@
+import { isJsonObject } from '../../ground/core/value-fit.js';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
-import { isObject } from '../../project/config/project/marks.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import { interpolate } from '../../project/config/yaml/interpolate.js';
 import type { SourceFile } from '../../project/config/yaml/source.js';
@@ -21,8 +21,8 @@ export function refuseLiteralSecrets(
 ): boolean {
   const { file } = definition;
   if (isMap(node)) {
-    const { properties, additionalProperties } = isObject(schema) ? schema : ({} as JsonObject);
-    const known = isObject(properties) ? properties : {};
+    const { properties, additionalProperties } = isJsonObject(schema) ? schema : ({} as JsonObject);
+    const known = isJsonObject(properties) ? properties : {};
     const found = entriesOf(file, node).map(({ key, value }) =>
       refuseLiteralSecrets(value, known[key] ?? additionalProperties, definition, diagnostics, [
         ...path,
@@ -32,7 +32,7 @@ export function refuseLiteralSecrets(
     return found.includes(true);
   }
   if (isSeq(node)) {
-    const items = isObject(schema) ? schema['items'] : undefined;
+    const items = isJsonObject(schema) ? schema['items'] : undefined;
     const found = itemsOf(node).map((item) =>
       refuseLiteralSecrets(item, items, definition, diagnostics, path),
     );
@@ -42,7 +42,7 @@ export function refuseLiteralSecrets(
   // What remains without the values of variables is written in the file.
   const template = templateOf(node) ?? textOf(node) ?? '';
   const literal = interpolate(template, {}, ignore, ignore).replace(/\$\{\w+\}/g, '');
-  const isSecret = isObject(schema) && schema['writeOnly'] === true;
+  const isSecret = isJsonObject(schema) && schema['writeOnly'] === true;
   if (isSecret ? literal === '' : !literal.includes('://') || passwordOfUrl(literal) === '') return false;
   const at = spanOf(file, node);
   file.hide(at.start, at.end);

@@ -2,7 +2,7 @@ import type { CurationWanted } from '../../ground/api/curation.js';
 import { OptionError } from '../../ground/api/option-error.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { Located } from '../../project/config/yaml/source.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import { CurationBinding } from '../../state/curation/curation-binding.js';
 import type { CurationLists } from '../../state/curation/curation-lists.js';
 import { KnownNames } from '../../state/curation/late-expression.js';
@@ -28,18 +28,16 @@ export interface CurationPlace {
  * @throws OptionError if there is no such list
  */
 export function needCuration(
-  { list, query, reads = [] }: CurationWanted,
+  { list, query, category, reads = [] }: CurationWanted,
   { pipeline, names, others, layout, lists, locate, diagnostics }: CurationPlace,
 ): CurationBinding {
   const state = lists?.get(list);
   if (state === undefined) {
-    const guess = nearest(list, lists?.names() ?? []);
     throw new OptionError(
       ['list'],
       `there is no list \`${list}\``,
-      guess === undefined
-        ? `\`millrace new curation ${list}\` writes curation/${list}.yaml`
-        : `did you mean \`${guess}\`?`,
+      didYouMean(list, lists?.names() ?? []) ??
+        `\`millrace new curation ${list}\` writes curation/${list}.yaml`,
     );
   }
   const known = new KnownNames();
@@ -57,11 +55,17 @@ export function needCuration(
     for (const where of [...boosts.map((boost) => boost.where), ...buries])
       learn(where, { type: 'bool', scope: 'any' });
   }
-  return new CurationBinding(list, pipeline, known, layout, query?.slot ?? querySlot(environment));
+  return new CurationBinding(list, pipeline, known, layout, {
+    query: query?.slot ?? textSlot(environment, 'query.query'),
+    category: category?.slot ?? textSlot(environment, 'category.category_id', 'request.category'),
+  });
 }
 
-/** The text of the query, if the request of the pipeline has one. */
-function querySlot(names: Environment): number | undefined {
-  const found = compileExpression('query.query', names, { type: 'text', scope: 'request' });
-  return found.ok ? found.expression.slot : undefined;
+/** The first of some texts that the request of the pipeline has. */
+function textSlot(names: Environment, ...texts: readonly string[]): number | undefined {
+  for (const text of texts) {
+    const found = compileExpression(text, names, { type: 'text', scope: 'request' });
+    if (found.ok) return found.expression.slot;
+  }
+  return undefined;
 }

@@ -119,6 +119,11 @@ export class PipelineNames {
     return this.#definitions.takeKernels();
   }
 
+  /** The definitions that nothing uses. */
+  get unusedDefinitions(): readonly string[] {
+    return this.#definitions.unused;
+  }
+
   /**
    * Checks the definitions that neither a step nor the answer uses. The plan does not read what they name.
    * @returns their names
@@ -130,9 +135,9 @@ export class PipelineNames {
   }
 
   /** What has the name already, if it is no longer free for the outputs of a step. */
-  isTaken(name: string): string | undefined {
-    if (this.outputs.has(name)) return 'an earlier step';
-    return this.#reads.bindings.has(name) ? 'a feature view' : undefined;
+  isTaken(name: string): 'output' | 'view' | undefined {
+    if (this.outputs.has(name)) return 'output';
+    return this.#reads.bindings.has(name) ? 'view' : undefined;
   }
 
   /** The name that a column of a model stands for, see `BuildContext.needColumn`. */
@@ -215,7 +220,7 @@ export class PipelineNames {
 
   /** Whether the name can stand before a colon. */
   #isProducer(name: string): boolean {
-    return this.#reads.bindings.has(name) || this.#order.has(name);
+    return this.#reads.bindings.has(name) || this.#order.has(name) || this.outputs.has(name);
   }
 
   #known(): KnownNames {

@@ -1,7 +1,8 @@
-import type { Choice } from '../../project/config/model/choices.js';
+import type { Word } from '../../project/config/model/yaml-keys.generated.js';
 import type { ComparedId } from './meaning/compared-ids.js';
 import type { Component } from '../../ground/api/component.js';
 import type { ComponentKind } from '../../ground/api/plugin.js';
+import type { RetrieverComponent } from '../../ground/api/retriever.js';
 import type { ValueType } from '../../ground/api/types.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
@@ -44,10 +45,51 @@ export interface Plan {
     readonly named: readonly NamedColumn[];
     readonly kernels: readonly Kernel[];
   };
+  /** Undefined if every value is read and computed for all candidates. */
+  readonly phases?: Phases | undefined;
   /** The values that a record of the ledger has; without `log:` what models and the score read. */
   readonly log: LoggedValues;
+  /** Whether a step can bring candidates now: see `RuleComponent.brings`. Undefined if none ever does. */
+  readonly brings?: () => boolean;
+  /** Whether a step is an effect. */
+  readonly hasEffects: boolean;
+  /** Undefined if each request must send its candidates. */
+  readonly retrieval?: Retrieval | undefined;
   /** Only in a plan for tuning, or if experiments change params. */
   readonly open?: OpenParams;
+}
+
+/**
+ * What is read and computed for all candidates, and what for the candidates of steps with `top:` alone, because nothing else
+ * reads it. A request that shows all values does not use it.
+ */
+export interface Phases {
+  /** The reads for all candidates. */
+  readonly levels: readonly ReadLevel[];
+  /** By the number of the step. */
+  readonly steps: ReadonlyMap<number, PhasedStep>;
+  /** The most candidates of a step with later values. */
+  readonly top: number;
+  /** Frames of few candidates, for what is later, and the columns of the request that they share with its frame. */
+  readonly frames: FramePool;
+  readonly shared: readonly number[];
+}
+
+/** One step of a plan with phases: its kernels for all candidates, and what it needs besides. */
+export interface PhasedStep extends Pick<PlannedStep, 'prepare' | 'inputs'> {
+  /** What is read and computed for the candidates of the step, in this order. */
+  readonly later: readonly LaterValues[];
+}
+
+/** Values that the same steps need. */
+export interface LaterValues {
+  readonly levels: readonly ReadLevel[];
+  readonly kernels: readonly Kernel[];
+  /** The candidate-level columns that these read, and those that they write. */
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+  /** By slot: 0 for the columns that they write. */
+  readonly kept: Uint8Array;
 }
 
 /** The values that a record of a request has. */
@@ -57,6 +99,35 @@ export interface LoggedValues {
   readonly hidden: readonly string[];
   /** They compute the definitions that only the log names, after all steps. */
   readonly kernels: readonly Kernel[];
+}
+
+/** How the candidates of a request that sends none are found. */
+export interface Retrieval {
+  /** Like a pipeline whose steps are the retrievers: it reads what they read of the request, and has no candidates. */
+  readonly plan: Plan;
+  readonly retrievers: readonly PlannedRetriever[];
+  readonly fuse: 'rrf' | 'first' | FuseExpression;
+  /** The most candidates of the merged list. */
+  readonly most: number;
+}
+
+export interface PlannedRetriever {
+  readonly step: PlannedStep;
+  readonly component: RetrieverComponent;
+  readonly timeoutMs: number;
+  /** By output, its column in the frame of the ranking. */
+  readonly outputs: ReadonlyMap<string, number>;
+}
+
+/** An expression that orders what was found. It is computed in a frame of the retrieval's plan. */
+export interface FuseExpression {
+  readonly slot: number;
+  readonly kernels: readonly Kernel[];
+  readonly frames: FramePool;
+  /** The columns of the request, which the frame takes from the one of the retrievers. */
+  readonly shared: readonly number[];
+  /** By slot: 1 for these columns. */
+  readonly kept: Uint8Array;
 }
 
 /** What a plan knows about the params that can change. */
@@ -100,6 +171,16 @@ export interface ReadLevel {
   readonly nodes: readonly HydrationNode[];
   readonly features: readonly FeatureRead[];
   readonly histories: readonly HistoryRead[];
+}
+
+/** A plan, and the plan of its retrievers if it has some. */
+export function withRetrieval(plan: Plan): readonly Plan[] {
+  return plan.retrieval === undefined ? [plan] : [plan, plan.retrieval.plan];
+}
+
+/** The reads for the steps, and those for the retrievers. */
+export function allLevels(plan: Plan): readonly ReadLevel[] {
+  return withRetrieval(plan).flatMap(({ levels }) => levels);
 }
 
 /** A place of the request with entities of one type: the candidates, the user, the brands of the candidates. */
@@ -202,7 +283,7 @@ export interface PlannedStep {
   readonly component: Component;
   /** Version of the model's file: `ProjectFile.version`. */
   readonly version?: string;
-  readonly onError: Choice<'pipeline.on_error'>;
+  readonly onError: Word<'pipeline.components.on_error'>;
   readonly top: number | undefined;
   /** Whether candidates that the step leaves without a score go below those that got one. */
   readonly unscoredLast: boolean;
@@ -220,6 +301,8 @@ export interface PlannedStep {
   readonly needs: ReadonlyMap<string, NeededFeature>;
   /** Names that the step reads, for `millrace plan` and explanations. */
   readonly reads: readonly string[];
+  /** The columns that its component may read; undefined: any. */
+  readonly slots: readonly number[] | undefined;
   /** Whether it reads the interactions of an entity. */
   readonly readsInteractions: boolean;
   /** Only in a plan for tuning, and only if options name params. */

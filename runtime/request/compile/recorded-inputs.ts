@@ -21,6 +21,12 @@ export class RecordedInputs {
     return this.#options.get(JSON.stringify([path, text]));
   }
 
+  /** The columns that the component may read; undefined: any, since rules that come later can name them. */
+  get slots(): readonly number[] | undefined {
+    if (this.#curation.size > 0) return undefined;
+    return [...this.#options.values(), ...this.#needs.values()].map(({ slot }) => slot);
+  }
+
   /** Whether the component reads interactions. */
   get hasInteractions(): boolean {
     return this.#interactions.size > 0;

@@ -39,6 +39,12 @@ export class StepOrder {
     const index = this.#find(name);
     const step = this.#steps[index];
     if (step === undefined) return undefined;
+    if (this.#kinds[index] === 'retriever')
+      return {
+        problem: 'used_before_produced',
+        message: `\`${name}:${output}\` is an output of another retriever, and retrievers run at the same time`,
+        help: 'use values of the request here',
+      };
     const does = DOES[this.#kinds[index] ?? 'feature'];
     if (does !== undefined)
       return {

@@ -1,5 +1,5 @@
 import type { OutputKind } from '../../ground/api/component.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { didYouMean } from '../../ground/core/nearest.js';
 import { FAILED_ELSEWHERE, type NameProblem, type Source } from '../../language/expression/environment.js';
 import type { FrameLayout } from '../../language/frame/frame-layout.js';
 
@@ -56,14 +56,12 @@ export class StepOutputs {
       if (read) this.#read.add(step);
       return found;
     }
-    const guess = nearest(output, outputs.keys());
     return {
       problem: 'unknown_feature',
       message: `\`${step}\` has no output \`${output}\``,
       help:
-        guess === undefined
-          ? `its outputs are ${[...outputs.keys()].join(', ')}`
-          : `did you mean \`${step}:${guess}\`?`,
+        didYouMean(output, outputs.keys(), (guess) => `\`${step}:${guess}\``) ??
+        `its outputs are ${[...outputs.keys()].join(', ')}`,
     };
   }
 

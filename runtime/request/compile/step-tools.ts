@@ -7,6 +7,7 @@ import type { PluginServices } from '../../ground/api/services.js';
 import type { Span } from '../../project/config/yaml/source.js';
 import type { CurationLists } from '../../state/curation/curation-lists.js';
 import type { Caller } from '../../language/outbound/http-connector.js';
+import type { EntityBinding } from './need-entities.js';
 import type { OptionFiles } from './option-files.js';
 
 /** Finds plugins by the name that `use:` gives. */
@@ -33,6 +34,8 @@ export interface StepSettings {
     readonly http: (caller: Caller) => BuildContext['http'];
     /** The services of a plugin, by its name. @param user the step or the sink, for the log */
     readonly ofPlugin: (plugin: string, user: Caller) => PluginServices;
+    /** Takes what a component keeps of entities. Without it, the component keeps nothing. */
+    readonly follow?: (binding: EntityBinding) => unknown;
   };
 }
 
@@ -49,4 +52,16 @@ export interface StepTools extends StepSettings {
   readonly tunable?: boolean | ReadonlySet<string> | undefined;
   /** By the name of a step: what replaces its component. */
   readonly stubs?: ReadonlyMap<string, StubOf>;
+}
+
+/** What the project gives to the compilation of every pipeline. */
+export interface CompileSettings extends StepSettings {
+  /** Start of every store key. */
+  readonly prefix: string;
+  /** Whether to leave the params open, or which of them, so that they can change without compiling again. */
+  readonly tunable?: StepTools['tunable'];
+  /** Whether the records have all values if the pipeline has no `log:`; by default those of models. */
+  readonly logsAll?: boolean;
+  /** See `StepTools`. */
+  readonly stubs?: NonNullable<StepTools['stubs']>;
 }

@@ -1,4 +1,4 @@
-import { endingIn, nearest } from '../../ground/core/nearest.js';
+import { didYouMean, endingIn, nearest } from '../../ground/core/nearest.js';
 import type { NameProblem } from '../../language/expression/environment.js';
 
 /** The names that a pipeline knows at one place. */
@@ -40,28 +40,25 @@ export function unknownName(name: string, known: KnownNames): NameProblem {
 
 /** The problem of a path whose first segment is unknown. */
 export function unknownRoot(name: string, known: KnownNames): NameProblem {
-  const guess = nearest(name, valuesOf(known));
   return {
     problem: 'unknown_name',
     segment: 0,
     message: `nothing here is called \`${name}\``,
-    help: guess === undefined ? (nearestProducer(name, known) ?? all(known)) : `did you mean \`${guess}\`?`,
+    help: didYouMean(name, valuesOf(known)) ?? nearestProducer(name, known) ?? all(known),
   };
 }
 
 /** The problem of `name:feature` if neither a view nor a step has the name. */
 export function unknownProducer(name: string, feature: string, known: KnownNames): NameProblem {
   const names = [...known.views, ...known.steps];
-  const guess = nearest(name, names);
   return {
     problem: 'unknown_feature',
     message: `no view or step is called \`${name}\``,
     help:
-      guess !== undefined
-        ? `did you mean \`${guess}:${feature}\`?`
-        : names.length === 0
-          ? 'require a feature view under `features:`'
-          : `the views and steps are ${names.join(', ')}`,
+      didYouMean(name, names, (guess) => `\`${guess}:${feature}\``) ??
+      (names.length === 0
+        ? 'require a feature view under `features:`'
+        : `the views and steps are ${names.join(', ')}`),
   };
 }
 

@@ -2,6 +2,7 @@ import { exploringStep } from '../compile/exploration.js';
 import type { Plan } from '../compile/plan.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { ExperimentDefinition } from '../../project/config/model/experiments.js';
+import { isMixed } from '../../project/config/model/experiment-modes.js';
 
 /**
  * Reports interleavings whose pipelines draw places. Only compiled steps say whether they do.
@@ -12,8 +13,7 @@ export function checkDrawnArms(
   plans: ReadonlyMap<string, Plan>,
   diagnostics: Diagnostics,
 ): void {
-  for (const { name, mode, pipeline: called, arms, at } of experiments) {
-    if (mode !== 'interleave') continue;
+  for (const { name, pipeline: called, arms, at } of experiments.filter(isMixed)) {
     const pipelines = [called, ...Array.from(arms.values(), ({ pipeline }) => pipeline)];
     for (const pipeline of new Set(pipelines.flatMap((one) => one?.value ?? []))) {
       const found = exploringStep(plans.get(pipeline)?.steps ?? []);

@@ -1,9 +1,15 @@
 import { MillraceError } from '../../ground/api/errors.js';
-import type { JsonObject } from '../../ground/api/types.js';
+import { readFields, textField } from '../../ground/core/body-fields.js';
+import { Violations } from '../../ground/core/violations.js';
 import type { ExperimentDefinition } from '../../project/config/model/experiments.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { AS_WORD, didYouMean } from '../../ground/core/nearest.js';
 import { unconfirmed } from '../../state/store/unconfirmed.js';
 import type { Stops } from './stops.js';
+
+export const EXPERIMENT_STATES = ['running', 'stopped', 'waiting', 'ended'] as const;
+
+/** The body of `stop` and `resume`. */
+export const STATE_BODY = { experiment: textField() };
 
 export interface ExperimentState {
   readonly experiment: string;
@@ -11,9 +17,11 @@ export interface ExperimentState {
   readonly mode: ExperimentDefinition['mode'];
   readonly layer: string;
   readonly share: number;
+  /** The field of the request that names the arm, such as `request.variant`. Layer and share then do not apply. */
+  readonly assign?: string;
   readonly arms: readonly string[];
   /** `waiting`: before `from`. `ended`: after `until`. */
-  readonly state: 'running' | 'stopped' | 'waiting' | 'ended';
+  readonly state: (typeof EXPERIMENT_STATES)[number];
 }
 
 /** The experiments of a project, to list, to stop and to resume. */
@@ -47,7 +55,8 @@ export class ExperimentStates {
     return this.#stateOf(definition);
   }
 
-  #stateOf({ name, pipeline, mode, layer, share, arms, from, until }: ExperimentDefinition): ExperimentState {
+  #stateOf(definition: ExperimentDefinition): ExperimentState {
+    const { name, pipeline, mode, layer, share, assign, arms, from, until } = definition;
     const now = this.now();
     const timed =
       until !== undefined && now >= until
@@ -61,14 +70,15 @@ export class ExperimentStates {
       mode,
       layer: layer.value,
       share,
+      ...(assign === undefined ? {} : { assign: `request.${assign.value}` }),
       arms: [...arms.keys()],
       state: this.stops.has(name) ? 'stopped' : timed,
     };
   }
 
   #find(body: unknown): ExperimentDefinition {
-    const { experiment } = (typeof body === 'object' ? (body ?? {}) : {}) as JsonObject;
-    if (typeof experiment !== 'string')
+    const { experiment } = readFields(body, STATE_BODY, new Violations());
+    if (experiment === undefined)
       throw new MillraceError('invalid_body', 'the body needs `experiment`, the name of an experiment');
     return findExperiment(experiment, this.experiments);
   }
@@ -90,9 +100,8 @@ export function findExperiment(
   const found = experiments.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
   const names = experiments.map(({ name }) => name);
-  const guess = nearest(wanted, names);
   throw new MillraceError(
     'unknown_experiment',
-    `the project has no experiment ${wanted.slice(0, 100)}; ${guess === undefined ? `it has ${names.join(', ') || 'none'}` : `did you mean ${guess}?`}`,
+    `the project has no experiment ${wanted.slice(0, 100)}; ${didYouMean(wanted, names, AS_WORD) ?? `it has ${names.join(', ') || 'none'}`}`,
   );
 }

@@ -1,15 +1,20 @@
 import { MillraceError } from '../../ground/api/errors.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { AS_WORD, didYouMean } from '../../ground/core/nearest.js';
 import { setOf } from '../compile/compile-pipeline.js';
 import type { Plan } from '../compile/plan.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
-import type { ArmDefinition, ExperimentDefinition } from '../../project/config/model/experiments.js';
+import {
+  ruleOf,
+  type ArmDefinition,
+  type ExperimentDefinition,
+} from '../../project/config/model/experiments.js';
 import { withParams } from '../../project/config/project/param-values.js';
 import { INTERLEAVED, type Exclusion } from '../../state/ledger/experiment-columns.js';
-import type { JsonObject } from '../../state/ledger/record-schema.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import { ArmComponents } from './arm-components.js';
 import { Assigner } from './assign.js';
 import { sharedByParams, type SharedRun } from './shared-run.js';
+import { isMixed } from '../../project/config/model/experiment-modes.js';
 
 /** An experiment that a request takes part in. */
 export interface TakenArm {
@@ -85,14 +90,14 @@ export class LiveExperiments {
     this.#unchanged = { plan, pipeline: undefined };
     this.#components = components;
     this.#experiments = experiments.map((definition) => {
-      const { name, mode, layer, share, offset, arms, unit } = definition;
+      const { name, layer, share, offset, arms, unit } = definition;
       const field = plan.definition.request.fields.get(unit.value);
       return {
         definition,
         arms: [...arms.values()],
         assigner: new Assigner({ name, layer: layer.value, share, offset, arms: [...arms.values()] }),
         unitType: field?.kind === 'entity' ? field.entity : unit.value,
-        shared: mode === 'interleave' ? sharedByParams(plan, changedParams([definition])) : undefined,
+        shared: isMixed(definition) ? sharedByParams(plan, changedParams([definition])) : undefined,
       };
     });
   }
@@ -124,6 +129,7 @@ export class LiveExperiments {
   /**
    * Chooses the arms of a request.
    * @param ids of the request's entities, by field
+   * @param values of the request itself, by field
    * @param now epoch milliseconds
    * @param isStopped whether an experiment was stopped
    * @returns undefined if no experiment is active for the request
@@ -131,6 +137,7 @@ export class LiveExperiments {
    */
   choose(
     ids: ReadonlyMap<string, string>,
+    values: JsonObject | undefined,
     now: number,
     isStopped: (experiment: string) => boolean,
     overrides?: ArmOverrides,
@@ -150,10 +157,15 @@ export class LiveExperiments {
       const forced = overrides?.get(name);
       if (forced === undefined && forcedLayers?.has(definition.layer.value) === true) continue;
       let index = 0;
+      let fault: Exclusion | undefined = unit === undefined ? 'no_unit' : undefined;
       if (forced !== undefined) index = arms.findIndex((arm) => arm.name === forced);
-      else if (unit !== undefined) {
+      else if (definition.assign !== undefined) {
+        const named = values?.[definition.assign.value] ?? undefined;
+        index = arms.findIndex((arm) => arm.name === named);
+        if (index === -1) [index, fault] = [0, named === undefined ? 'no_variant' : 'unknown_variant'];
+      } else if (unit !== undefined) {
         if (!assigner.takesPart(unit)) continue;
-        if (definition.mode === 'interleave') {
+        if (isMixed(definition)) {
           second = live;
           (taken ??= []).push({ experiment: name, arm: INTERLEAVED, unitType, unit, excluded: asked });
           continue;
@@ -162,9 +174,7 @@ export class LiveExperiments {
       }
       const arm = arms[index];
       if (arm === undefined) continue;
-      const excluded = asked ?? (unit === undefined ? 'no_unit' : undefined);
-      taken ??= [];
-      taken.push({ experiment: name, arm: arm.name, unitType, unit, excluded });
+      (taken ??= []).push({ experiment: name, arm: arm.name, unitType, unit, excluded: asked ?? fault });
       if (arm.params.size > 0 || arm.pipeline !== undefined) (changes ??= []).push(arm);
     }
     if (taken === undefined) return undefined;
@@ -213,13 +223,15 @@ export class LiveExperiments {
   /** What the schema of records says about the experiments. */
   described(): JsonObject {
     return Object.fromEntries(
-      this.definitions.map(({ name, mode, unit, layer, share, arms }) => [
+      this.definitions.map(({ name, mode, unit, assign, layer, share, arms, metrics }) => [
         name,
         {
           mode,
           unit: unit.value,
           layer: layer.value,
           share,
+          ...(assign === undefined ? {} : { assign: assign.value }),
+          ...(metrics === undefined ? {} : { metrics: ruleOf(metrics) }),
           arms: Object.fromEntries(
             [...arms.values()].map(({ name: arm, weight, params, pipeline }) => [
               arm,
@@ -250,12 +262,11 @@ export class LiveExperiments {
         live === undefined ? this.definitions.map((one) => one.name) : live.arms.map((one) => one.name);
       const asked = live === undefined ? name : arm;
       if (!known.includes(asked)) {
-        const guess = nearest(asked, known);
         const what =
           live === undefined ? 'the pipeline has no experiment' : `the experiment ${name} has no arm`;
         throw new MillraceError(
           'invalid_header',
-          `Millrace-Experiment: ${what} ${asked.slice(0, 100)}; ${guess === undefined ? `it has ${known.join(', ')}` : `did you mean ${guess}?`}`,
+          `Millrace-Experiment: ${what} ${asked.slice(0, 100)}; ${didYouMean(asked, known, AS_WORD) ?? `it has ${known.join(', ')}`}`,
         );
       }
       const layer = live?.definition.layer.value ?? '';

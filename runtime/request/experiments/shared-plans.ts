@@ -44,6 +44,10 @@ class SharedNames {
   /** @returns whether control reads all that the arm reads */
   addReads(): boolean {
     const theirs = this.#control.levels.flatMap(({ features }) => features);
+    // Both arms rank the candidates that control found.
+    const found = new Map(this.#control.retrieval?.retrievers.map(({ step, outputs }) => [step.as, outputs]));
+    for (const { step, outputs } of this.#arm.retrieval?.retrievers ?? [])
+      for (const [output, slot] of outputs) this.#pair(slot, found.get(step.as)?.get(output));
     const nodes = this.#arm.nodes.map((node) => this.#addNode(node));
     const reads = this.#arm.levels
       .flatMap(({ features }) => features)

@@ -1,9 +1,12 @@
+import type { Content } from '../../ground/api/curation.js';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
 import type { JsonText } from '../../ground/core/json-writer.js';
 
 /** The answer of a pipeline that ranks: exactly the fields of the wire contract. */
 export interface RankingAnswer {
   readonly ranked_candidates: readonly RankedCandidate[];
+  /** Of rules of a merchandiser; only if there is some. */
+  readonly content?: readonly Content[];
   /** Only if the request has `include_events: true`. */
   readonly events?: JsonText<readonly JsonObject[]>;
 }
@@ -24,6 +27,8 @@ export type PipelineAnswer = RankingAnswer | ScoreAnswer;
 export interface RankedCandidate {
   readonly candidate_id: string;
   readonly ranked_score: number;
+  /** The label of a paid place; only there. */
+  readonly sponsored?: string;
 }
 
 /** A score as JSON; null if there is none. */

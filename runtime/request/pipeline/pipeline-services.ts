@@ -1,6 +1,8 @@
+import type { JsonObject } from '../../ground/api/types.js';
 import type { Plan } from '../compile/plan.js';
 import type { IdHasher } from '../../ground/core/id-hasher.js';
 import type { Usage } from '../../ground/core/usage.js';
+import type { RetrieverReport } from './request/retrieval-report.js';
 import type { Choice } from '../experiments/live-experiments.js';
 import type { SharedRun } from '../experiments/shared-run.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
@@ -8,11 +10,11 @@ import type { LayoutRegistry } from '../../state/store/layout-registry.js';
 import type { Store } from '../../state/store/store.js';
 import type { PipelineAnswer } from './answer-types.js';
 import type { StepHandlers } from './components/run-components.js';
-import type { FinishedRun } from './explain/explain.js';
+import type { FinishedRun } from './explain/finished-run.js';
 import type { Explanation } from './explain/explanation.js';
 import type { SourceReaders } from './hydrate/source-cells.js';
 import type { RankingLog } from './log/ranking-log.js';
-import type { CandidateFilters } from './request/index-candidates.js';
+import type { IndexSearch } from './request/index-candidates.js';
 import type { MisspeltFields } from './request/misspelt-fields.js';
 import type { RequestContext, RunReport } from './types.js';
 
@@ -27,7 +29,9 @@ export interface PipelineServices extends StepHandlers {
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** For requests whose candidates come from the index; undefined if there can be none. */
-  readonly index?: { readonly filters: CandidateFilters; readonly most: number };
+  readonly index?: Pick<IndexSearch, 'filters' | 'columns' | 'most'>;
+  /** Hears what became of the retrievers of a request, also if the request then fails. */
+  readonly onRetrieved?: ((reports: readonly RetrieverReport[]) => void) | undefined;
   /** How long feedback events count, in milliseconds; by default without end. */
   readonly historyRetention?: number;
   /** By code: the number of a kind of feedback in the plan; by default its code. */
@@ -41,7 +45,7 @@ export interface PipelineServices extends StepHandlers {
   /** The experiments of the pipeline; undefined if it has none. */
   readonly experiments?: PipelineExperiments | undefined;
   /** Finds misspelt fields of bodies; by default they are only counted. */
-  readonly misspelt?: MisspeltFields;
+  readonly misspelt?: MisspeltFields | undefined;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
   /** Sees an explained request before its frame is released, instead of an explanation. */
@@ -50,7 +54,12 @@ export interface PipelineServices extends StepHandlers {
 
 /** The experiments of a mounted pipeline. */
 export interface PipelineExperiments {
-  choose(ids: ReadonlyMap<string, string>, now: number, context: RequestContext): Choice | undefined;
+  choose(
+    ids: ReadonlyMap<string, string>,
+    values: JsonObject | undefined,
+    now: number,
+    context: RequestContext,
+  ): Choice | undefined;
   /** The plan and the services of a pipeline that an arm names, and what it shares with the pipeline that is called. */
   arm(pipeline: string): {
     readonly plan: Plan;

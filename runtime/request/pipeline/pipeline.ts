@@ -1,3 +1,4 @@
+import { withCard, type Cards } from '../../state/index/cards.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { Plan } from '../compile/plan.js';
 import type { LiveExperiments } from '../experiments/live-experiments.js';
@@ -5,6 +6,7 @@ import { sharedByPlans } from '../experiments/shared-plans.js';
 import type { FeatureSources } from '../../state/index/feature-source.js';
 import { describePlan } from './explain/describe.js';
 import { answerSchema } from './page/answer-schema.js';
+import { addressFields, requestFields } from './request/address-fields.js';
 import { MisspeltFields, type MisspeltField } from './request/misspelt-fields.js';
 import { requestSchema } from './request/request-schema.js';
 import type { PipelineExperiments, PipelineServices } from './pipeline-services.js';
@@ -19,6 +21,10 @@ export type MountServices = Omit<PipelineServices, 'experiments' | 'misspelt'> &
   readonly sources?: FeatureSources;
   readonly records?: RecordServices;
   readonly live?: ExperimentServices | undefined;
+  /** Makes the cards of explained pages. */
+  readonly cards?: Cards;
+  /** Hears why a page is explained without cards. */
+  readonly onNoCards?: (message: string) => void;
 };
 
 /** What a pipeline with experiments needs. */
@@ -36,6 +42,7 @@ export function mountPipeline(
   services: MountServices,
 ): Pipeline {
   const { definition } = plan;
+  const fields = requestFields(definition, entities);
   const { live } = services;
   const arms = new Map(live && Array.from(live.live.pipelines, (name) => [name, live.planOf(name)]));
   const called = live && { definition, experiments: live.live, arms };
@@ -45,16 +52,27 @@ export function mountPipeline(
     return { ...services, misspelt, readers: readersOf(own, services.sources), ...(log && { log }) };
   };
   const mounted = { ...servicesOf(plan), experiments: live && experimentsOf(plan, live, arms, servicesOf) };
+  // A preview counts and logs nothing.
+  const unheard = {
+    onEffectError: undefined,
+    onHeld: undefined,
+    onRetrieved: undefined,
+    misspelt: undefined,
+  };
+  const silent = { ...mounted, ...unheard };
   return Object.freeze({
     name: definition.name,
     route: definition.route.value,
     task: definition.task,
+    ...(definition.task === 'rank' && { candidateKey: plan.candidateType.key }),
     steps: plan.steps.map(({ as }) => as),
     limitMs: definition.limits.time,
+    fields,
+    addressFields: definition.retrieve === undefined ? undefined : addressFields(fields, entities),
     requestSchema: requestSchema(definition, entities),
     answerSchema: answerSchema(plan),
     run: (body, context) => {
-      const run = answer(plan, mounted, body, context);
+      const run = answer(plan, context.leavesNothing === true ? silent : mounted, body, context);
       services.usage?.hold(run);
       return run;
     },
@@ -63,7 +81,13 @@ export function mountPipeline(
       services.usage?.hold(run);
       const { explanation } = await run;
       if (explanation === undefined) throw new Error('the explained run has no explanation');
-      return explanation;
+      if (context.withCards !== true || services.cards === undefined) return explanation;
+      const cards = await services.cards.orNone(
+        plan.candidateType.name,
+        explanation.page.map(({ candidate_id: id }) => id),
+        (message) => services.onNoCards?.(message),
+      );
+      return { ...explanation, page: explanation.page.map((one) => withCard(one, one.candidate_id, cards)) };
     },
     describe: () => describePlan(plan),
   } satisfies Pipeline);
@@ -84,7 +108,7 @@ function experimentsOf(
     ),
   );
   return {
-    choose: (ids, now, { arms: asked }) => live.choose(ids, now, isStopped, asked),
+    choose: (ids, values, now, { arms: asked }) => live.choose(ids, values, now, isStopped, asked),
     arm(pipeline) {
       const arm = arms.get(pipeline);
       if (arm === undefined) throw new Error(`no arm names the pipeline ${pipeline}`);

@@ -11,8 +11,9 @@ import type { BatchRead } from './hydrate/batch-read.js';
 import type { MixedRun } from './interleave/mixed-run.js';
 import type { InterleavedCandidates } from './interleave/run-interleaved.js';
 import type { PipelineAnswer } from './answer-types.js';
-import type { RankedRow } from './components/ranking.js';
+import type { RankedRow } from '../ordering/ranking.js';
 import type { PipelineServices } from './pipeline-services.js';
+import type { BroughtCandidates, Retrieved } from './request/retrieval-report.js';
 import type { IndexedCandidates } from './request/index-candidates.js';
 import type { RankingRequest } from './request/read-request.js';
 import type { StageRunner } from './stage-runner.js';
@@ -25,13 +26,22 @@ export interface Asked {
   readonly isExplained: boolean;
 }
 
+/** Whether a request leaves no record and has no effects: it is only explained, or a preview. */
+export function leavesNothing({ isExplained, context }: Asked): boolean {
+  return isExplained || context.leavesNothing === true;
+}
+
 /** A checked request, and a frame with its ids. */
 export interface OpenedRequest {
   readonly request: RankingRequest;
   readonly frame: Frame;
   /** Set if the candidates come from the index. */
   readonly indexed?: IndexedCandidates;
-  /** The body with the candidates of the index. */
+  /** The candidates that pins brought. */
+  readonly brought?: BroughtCandidates;
+  /** Set if retrievers found the candidates. */
+  readonly retrieved?: Retrieved;
+  /** The body with the candidates that were found. */
   readonly body?: JsonObject;
 }
 

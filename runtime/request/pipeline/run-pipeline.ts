@@ -1,13 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../ground/api/types.js';
-import type { Plan } from '../compile/plan.js';
-import { saltedDraws } from './components/draws.js';
+import type { Phases, Plan } from '../compile/plan.js';
+import { saltedDraws } from '../ordering/explore/draws.js';
 import { runComponents, type RankedCandidates } from './components/run-components.js';
+import { LaterValues } from './components/later-values.js';
 import { runServed } from './components/run-served.js';
 import { Trace } from './components/trace.js';
 import { unranked } from './components/unranked.js';
 import { explainRun } from './explain/explain-run.js';
 import { fetchFeatures, unreadFeatures } from './features/fetch-features.js';
+import { MANY_ROWS } from './hydrate/cell-read.js';
 import { hydrate } from './hydrate/hydrate.js';
 import { readsOf } from './hydrate/read-services.js';
 import { StoreLoss } from './hydrate/store-loss.js';
@@ -19,9 +22,8 @@ import { secondArm } from './interleave/second-arm.js';
 import { leaveRecord } from './log/leave-record.js';
 import { answerPage } from './page/answer-page.js';
 import type { PipelineRun, PipelineServices } from './pipeline-services.js';
-import { PlanRun, type Asked, type OpenedRequest } from './plan-run.js';
+import { leavesNothing, PlanRun, type Asked, type OpenedRequest } from './plan-run.js';
 import { openBody, readBody } from './request/open-request.js';
-import { pageStart } from './request/read-request.js';
 import { reportOf } from './run-report.js';
 import { StageRunner } from './stage-runner.js';
 import type { RequestContext } from './types.js';
@@ -68,20 +70,28 @@ async function runPlan(run: PlanRun, opened: OpenedRequest): Promise<PipelineRun
     const rival = run.choice?.rival && secondArm(run, run.choice.rival, opened, reads);
     const trace = request.includeEvents || asked.isExplained ? traceOf(asked) : undefined;
     stages.enter('hydrate');
-    const pending = await loss.survive(hydrate(plan, frame, request, reads));
+    // An explanation and events show all values, and arms share them.
+    const phases = trace === undefined && run.choice === undefined ? phasesFor(plan, frame.count) : undefined;
+    const first = phases === undefined ? plan : { ...plan, levels: phases.levels };
+    const pending = await loss.survive(() => hydrate(first, frame, request, reads));
     stages.enter('features');
-    const read = pending && (await loss.survive(fetchFeatures(plan, frame, pending, reads)));
-    const statuses = read ?? unreadFeatures(plan, frame);
+    const read = pending && (await loss.survive(() => fetchFeatures(first, frame, pending, reads)));
     stages.enter('components');
-    const ranked =
-      loss.code === undefined ? await runArms(run, opened, trace, rival) : unranked(plan, frame, request.ids);
+    const later = read && phases && new LaterValues(phases, plan, opened, reads, read);
+    const rank = (): Promise<RankedCandidates | InterleavedCandidates> =>
+      runArms(run, opened, { trace, rival, later });
+    const found = read && (await (later === undefined ? rank() : loss.survive(rank)));
+    const ranked = found ?? unranked(plan, frame, request.ids);
+    const statuses = (found && read) ?? unreadFeatures(plan, frame);
     const mixed = run.choice?.rival && mixedRun(run.choice.taken, run.choice.rival, ranked);
     if (mixed !== undefined) run.taken = mixed.taken;
+    // The rules of the order are settled now, which takes some milliseconds.
+    if (frame.count > MANY_ROWS) await nextTurn();
     stages.enter('page');
     const paged = await answerPage(run, opened, ranked.ranking, trace, loss.code);
     stages.leave();
     const { page, answer: answered } = paged;
-    const steps = runServed(run, opened, ranked, page);
+    const steps = plan.hasEffects ? runServed(run, opened, ranked, page) : ranked.steps;
     const done = { ...paged, ranked, steps, statuses, mixed, trace, batch: reads.batch, lossCode: loss.code };
     const report = reportOf(run, opened, done);
     const explanation = asked.isExplained ? await explainRun(run, opened, done, report) : undefined;
@@ -93,12 +103,26 @@ async function runPlan(run: PlanRun, opened: OpenedRequest): Promise<PipelineRun
   }
 }
 
+/** A request of fewer candidates reads and computes everything for all of them: so many times the `top:` of its steps. */
+const WORTH_WAITING = 3;
+
+/** The phases of a plan, if they pay for a request of so many candidates. */
+function phasesFor({ phases }: Plan, count: number): Phases | undefined {
+  return phases !== undefined && count >= WORTH_WAITING * phases.top ? phases : undefined;
+}
+
+/** Who takes part in the steps of a request. */
+interface Runners {
+  readonly trace: Trace | undefined;
+  readonly rival: SecondArm | undefined;
+  readonly later: LaterValues | undefined;
+}
+
 /** Runs the steps of the plan, and those of the arm that is interleaved with it. */
 function runArms(
   { plan, services, stages, asked }: PlanRun,
   { request, frame }: OpenedRequest,
-  observer: Trace | undefined,
-  rival: SecondArm | undefined,
+  { trace, rival, later }: Runners,
 ): Promise<RankedCandidates | InterleavedCandidates> {
   const { onEffectError, onHeld, exploreSalt = '', log } = services;
   const { ids, paging, requestId } = request;
@@ -106,10 +130,12 @@ function runArms(
     deadline: stages.deadline,
     onEffectError,
     onHeld,
-    observer,
+    observer: trace,
+    isRehearsal: leavesNothing(asked),
+    later,
     draws: exploreSalt === '' ? undefined : saltedDraws(plan, exploreSalt, requestId),
-    page: { size: paging.userPageSize, first: pageStart(paging) },
-    ordersAll: asked.isExplained ? undefined : log?.ordersAll(request),
+    page: { size: paging.size, first: paging.start },
+    ordersAll: asked.isExplained ? undefined : asked.context.page !== undefined || log?.ordersAll(request),
     span: stages.span,
   };
   return rival === undefined
@@ -117,8 +143,8 @@ function runArms(
     : runInterleaved(plan, frame, ids, rival, own);
 }
 
-function traceOf({ context, isExplained }: Asked): Trace {
-  return new Trace(context.runId ?? randomUUID(), isExplained);
+function traceOf({ context }: Asked): Trace {
+  return new Trace(context.runId ?? randomUUID());
 }
 
 /** The ids of those candidates that the plan of a condition keeps. It reads the store as any plan does. */

@@ -1,19 +1,21 @@
 import type { FinishedStages, OpenedRequest, PlanRun } from './plan-run.js';
 import type { StoreFailure } from '../../ground/api/error-codes.js';
 import type { StatusCounts } from '../../state/index/status-counts.js';
-import type { Ranking } from './components/ranking.js';
+import type { Ranking } from '../ordering/ranking.js';
 import type { StepReport } from './components/run-components.js';
 import type { Degradation } from './page/degraded.js';
 import { pageTeams } from './interleave/mixed-run.js';
 import type { MisspeltField } from './request/misspelt-fields.js';
+import type { RetrievalReport } from './request/retrieval-report.js';
 import type { RunReport } from './types.js';
 
 const NO_FIELDS: readonly MisspeltField[] = [];
+const NO_STEPS: readonly string[] = [];
 
 /** The data about a finished request for the metrics and the explanation. */
 export function reportOf(
   { services, stages, taken }: PlanRun,
-  { request, indexed }: OpenedRequest,
+  { request, indexed, brought, retrieved }: OpenedRequest,
   { ranked, page, statuses, mixed, batch, lossCode }: FinishedStages,
 ): RunReport {
   const { ranking, steps, stepMs } = ranked;
@@ -22,7 +24,9 @@ export function reportOf(
       ? NO_FIELDS
       : (services.misspelt?.of(request.unknownFields) ?? NO_FIELDS);
   const unscored = unscoredOf(steps, ranking);
-  const degraded = degradationsOf(steps, statuses.features, unscored, ranking.rows.length, lossCode);
+  const retrieval = retrieved?.report;
+  const causes = degradationsOf(steps, statuses.features, unscored, ranking.rows.length, lossCode);
+  const degraded = retrieval === undefined ? causes : [...unretrieved(retrieval), ...causes];
   return {
     stageMs: stages.clock.ms,
     stepMs,
@@ -31,7 +35,10 @@ export function reportOf(
     outside: batch.outside,
     candidates: request.ids.length,
     duplicates: request.duplicates.length,
-    skippedSteps: degraded.flatMap(({ cause, value }) => (cause === 'skipped' ? value : [])),
+    skippedSteps:
+      degraded.length === 0
+        ? NO_STEPS
+        : degraded.flatMap(({ cause, value }) => (cause === 'skipped' ? value : [])),
     degraded: mixed === undefined ? degraded : [...degraded, ...mixed.degraded],
     unscored,
     unknownFields: request.unknownFields,
@@ -41,8 +48,16 @@ export function reportOf(
     missingEntities: batch.missing,
     experiments: taken,
     ...(indexed !== undefined && { indexed }),
+    ...(brought !== undefined && { brought }),
+    ...(retrieval !== undefined && { retrieval }),
     ...(mixed?.teams !== undefined && { interleaved: pageTeams(mixed.teams, page) }),
   };
+}
+
+function unretrieved({ retrievers }: RetrievalReport): Degradation[] {
+  return retrievers.flatMap(({ as, outcome }): Degradation[] =>
+    outcome === 'found' || outcome === 'not_asked' ? [] : [{ cause: 'retrieve', value: as }],
+  );
 }
 
 /**

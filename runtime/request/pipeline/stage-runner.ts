@@ -24,13 +24,14 @@ export class StageClock {
     this.#last = now;
   }
 
-  /** Runs synchronous work whose time counts for another stage than the current one. */
-  count(stage: StageName, work: () => void): void {
+  /** Starts work whose time, until it returns, counts for another stage than the current one. */
+  count<T>(stage: StageName, work: () => T): T {
     const begun = performance.now();
-    work();
+    const result = work();
     const spent = performance.now() - begun;
     this.#ms[stage] += spent;
     this.#last += spent;
+    return result;
   }
 
   get ms(): StageTimes {

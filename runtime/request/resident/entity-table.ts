@@ -1,5 +1,6 @@
 import { sizeOfText } from './sizes.js';
 import { TablePart, type PartWants } from './table-part.js';
+import type { Room } from './text-codes.js';
 import type { Column } from '../../ground/api/columns.js';
 
 /** Counters of one entity type since the process started. */
@@ -40,8 +41,8 @@ export class EntityTable {
     invalidations: 0,
     flushes: 0,
   };
-  /** Bytes of all rows, with their texts. */
-  bytes = 0;
+  /** Bytes of all rows without their texts. */
+  #bytes = 0;
   readonly #rowOf = new Map<string, number>();
   readonly #ids: string[] = [];
   #free: number[] = [];
@@ -54,10 +55,15 @@ export class EntityTable {
   /** Bytes of a row without its texts. */
   #rowBytes: number;
 
-  constructor(type: string, wants: readonly PartWants[]) {
+  constructor(type: string, wants: readonly PartWants[], room: Room) {
     this.type = type;
-    this.parts = wants.map((want) => new TablePart(want));
+    this.parts = wants.map((want) => new TablePart(want, room));
     this.#rowBytes = this.#bytesOfRow();
+  }
+
+  /** Bytes of all rows, with their texts and what is kept beside these. */
+  get bytes(): number {
+    return this.parts.reduce((sum, { columns }) => sum + columns.textBytes, this.#bytes);
   }
 
   #bytesOfRow(): number {
@@ -73,14 +79,19 @@ export class EntityTable {
     return this.#capacity > LEAST_HOLLOW && this.size < this.#capacity / 4;
   }
 
-  /** The row of an id, or NOT_HERE. */
-  rowOf(id: string): number {
-    return this.#rowOf.get(id) ?? NOT_HERE;
+  /** The rows of the first `count` ids: NOT_HERE if the table has no such id, NO_ID for an empty one. */
+  rowsOf(ids: readonly string[], count: number): Int32Array {
+    const rows = new Int32Array(count);
+    for (let i = 0; i < count; i++) {
+      const id = ids[i] as string;
+      rows[i] = id === '' ? NO_ID : (this.#rowOf.get(id) ?? NOT_HERE);
+    }
+    return rows;
   }
 
-  /** Marks a row as recently used. */
-  touch(row: number): void {
-    this.#used[row] = 1;
+  /** Marks rows as recently used. Negative numbers are no rows. */
+  touch(rows: Int32Array): void {
+    for (const row of rows) if (row >= 0) this.#used[row] = 1;
   }
 
   /**
@@ -102,21 +113,21 @@ export class EntityTable {
       this.#rowOf.set(id, row);
       this.#ids[row] = id;
       this.#used[row] = 0; // a row that is read only once is evicted first
-      this.bytes += this.#rowBytes + sizeOfText(id);
+      this.#bytes += this.#rowBytes + sizeOfText(id);
     }
     if (!part.has(row)) this.#held[row] = (this.#held[row] ?? 0) + 1;
     const before = part.rowBytes;
-    this.bytes += part.put(row, from, fromRow, validUntil);
+    part.put(row, from, fromRow, validUntil);
     const grown = part.rowBytes - before;
     this.#rowBytes += grown;
-    this.bytes += grown * this.size;
+    this.#bytes += grown * this.size;
   }
 
   /** Invalidates the cells of one part for an id. */
   invalidate(part: TablePart, id: string): void {
     const row = this.#rowOf.get(id);
     if (row === undefined || !part.has(row)) return;
-    this.bytes -= part.drop(row);
+    part.drop(row);
     const held = (this.#held[row] ?? 1) - 1;
     this.#held[row] = held;
     if (held === 0) this.#remove(row);
@@ -131,7 +142,7 @@ export class EntityTable {
     this.#held = new Uint8Array(0);
     this.#used = new Uint8Array(0);
     this.#hand = 0;
-    this.bytes = 0;
+    this.#bytes = 0;
     for (const part of this.parts) part.reset();
     this.#rowBytes = this.#bytesOfRow();
   }
@@ -150,7 +161,7 @@ export class EntityTable {
         this.#used[row] = 0;
         continue;
       }
-      for (const part of this.parts) if (part.has(row)) this.bytes -= part.drop(row);
+      for (const part of this.parts) if (part.has(row)) part.drop(row);
       this.#held[row] = 0;
       this.#remove(row);
       this.counts.evictions++;
@@ -164,7 +175,7 @@ export class EntityTable {
     this.#rowOf.delete(id);
     this.#ids[row] = '';
     this.#free.push(row);
-    this.bytes -= this.#rowBytes + sizeOfText(id);
+    this.#bytes -= this.#rowBytes + sizeOfText(id);
   }
 
   #newRow(): number {

@@ -1,4 +1,10 @@
-import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../compile/plan.js';
+import {
+  withRetrieval,
+  type FeatureRead,
+  type HydrationNode,
+  type Plan,
+  type WantedAttribute,
+} from '../compile/plan.js';
 import type { ColumnShape } from '../../language/frame/frame-layout.js';
 import { EntityDecoder } from '../../state/store/codec/entity-decoder.js';
 import { FeatureDecoder, type WantedFeature } from '../../state/store/codec/feature-decoder.js';
@@ -49,14 +55,15 @@ export interface TakenColumns {
 export class PlanParts {
   readonly #types = new Map<string, TypeWants>();
   readonly #counterLease: number;
-  readonly #taken = new Map<HydrationNode | FeatureRead, TakenColumns>();
+  /** Without composite keys, global ones and views outside the store, which are never cached. */
+  readonly taken = new Map<HydrationNode | FeatureRead, TakenColumns>();
 
   /** @param counterLease how long counters are kept, in milliseconds; 0: they are not */
   constructor(plans: readonly Plan[], counterLease: number) {
     this.#counterLease = counterLease;
-    for (const plan of plans) {
+    for (const plan of plans.flatMap(withRetrieval)) {
       for (const { nodes, features } of plan.levels) {
-        for (const node of nodes) this.#taken.set(node, this.#addNode(node));
+        for (const node of nodes) this.taken.set(node, this.#addNode(node));
         for (const read of features)
           if (read.types.length === 1 && read.source === undefined && read.counters === undefined)
             this.#addFeatures(read, plan);
@@ -67,11 +74,6 @@ export class PlanParts {
 
   get types(): Iterable<string> {
     return this.#types.keys();
-  }
-
-  /** Undefined for composite keys, global ones and views outside the store, which are never cached. */
-  taken(by: HydrationNode | FeatureRead): TakenColumns | undefined {
-    return this.#taken.get(by);
   }
 
   partsOf(type: string): PartWants[] {
@@ -122,7 +124,7 @@ export class PlanParts {
       const definition = [view.name, view.ttl, view.expired, one.name, one.type, one.default];
       return wants.add(`${view.name}:${one.name}`, feature, shape, definition);
     });
-    this.#taken.set(read, { type, group: read.keyGroup, columns });
+    this.taken.set(read, { type, group: read.keyGroup, columns });
   }
 
   #addCounts(read: FeatureRead, plan: Plan): void {
@@ -136,7 +138,7 @@ export class PlanParts {
       if (shape === undefined) throw new Error('the feature has no column');
       return wants.add(`${count.counter.name}:${count.feature.name}`, count, shape, definitionOf(count));
     });
-    this.#taken.set(read, { type, group: COUNTER_GROUP, columns });
+    this.taken.set(read, { type, group: COUNTER_GROUP, columns });
   }
 }
 

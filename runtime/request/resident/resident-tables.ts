@@ -20,6 +20,9 @@ export interface ResidentOptions {
   readonly coherence: (keyPrefixes: readonly string[]) => Coherence;
 }
 
+/** What is kept beside the texts of the tables, such as their words, may take a quarter of the limit. */
+const KEPT_SHARE = 4;
+
 /** Where a node or feature read of a plan finds its cells. */
 export interface PartBinding {
   readonly table: EntityTable;
@@ -61,10 +64,11 @@ export class ResidentTables implements Changes {
     this.#counterLease = options.counterLease ?? 0;
     const wanted = new PlanParts(plans, this.#counterLease);
     const types = [...wanted.types].filter((type) => this.#keeps(type));
-    this.#tables = types.map((type) => new EntityTable(type, wanted.partsOf(type)));
+    const room = { left: options.bytes / KEPT_SHARE };
+    this.#tables = types.map((type) => new EntityTable(type, wanted.partsOf(type), room));
     for (const table of this.#tables)
       for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
-    this.#bind(plans, wanted);
+    this.#bind(wanted);
     const followed = [...this.#parts].filter(([, { part }]) => !(part.decoder instanceof LeasedCounters));
     const prefixes = followed.map(([prefix]) => prefix);
     const [plan] = plans;
@@ -85,10 +89,10 @@ export class ResidentTables implements Changes {
    * @returns false if the plans read other columns or decode them differently; nothing is changed then
    */
   adopt(plans: readonly Plan[]): boolean {
-    return this.#bind(plans, new PlanParts(plans, this.#counterLease));
+    return this.#bind(new PlanParts(plans, this.#counterLease));
   }
 
-  #bind(plans: readonly Plan[], wanted: PlanParts): boolean {
+  #bind(wanted: PlanParts): boolean {
     const places = new Map<string, { readonly table: EntityTable; readonly part: TablePart; at: number[] }>();
     for (const type of wanted.types) {
       if (!this.#keeps(type)) continue;
@@ -99,15 +103,14 @@ export class ResidentTables implements Changes {
         places.set(`${type}:${group}`, { ...held, at });
       }
     }
-    for (const { levels } of plans) {
-      for (const read of levels.flatMap(({ nodes, features }) => [...nodes, ...features])) {
-        const taken = wanted.taken(read);
-        const place = taken && places.get(`${taken.type}:${taken.group}`);
-        if (taken === undefined || place === undefined) continue;
-        const { table, part, at } = place;
-        const columns = taken.columns.map((column) => at[column] ?? -1);
-        this.#bindings.set(read, Object.freeze({ table, part, columns }));
-      }
+    for (const [read, { type, group, columns }] of wanted.taken) {
+      const place = places.get(`${type}:${group}`);
+      if (place === undefined) continue;
+      const { table, part, at } = place;
+      this.#bindings.set(
+        read,
+        Object.freeze({ table, part, columns: columns.map((column) => at[column] ?? -1) }),
+      );
     }
     return true;
   }

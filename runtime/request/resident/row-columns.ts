@@ -1,8 +1,13 @@
 import type { Column, ColumnOf } from '../../ground/api/columns.js';
 import { Status } from '../../ground/api/status.js';
 import type { ColumnShape } from '../../language/frame/frame-layout.js';
+import { startTexts, writeList } from '../../language/frame/cells.js';
 import { looseColumn, widenVectors } from '../../language/frame/frame.js';
-import { sizeOfList, sizeOfText, type HeldList } from './sizes.js';
+import { sizeOfList, type HeldList } from './sizes.js';
+import { TextCodes, type Room } from './text-codes.js';
+
+/** Two dictionaries; one is undefined unless codes of both are in use. */
+export type Dictionaries = readonly (TextCodes | undefined)[];
 
 /** A column of the rows: its kind, and the position of its value among the row's values of that kind. */
 interface Place {
@@ -10,8 +15,11 @@ interface Place {
   readonly at: number;
 }
 
-const NO_TEXT = '';
+/** In place of the code of an empty text. */
+const NO_TEXT = -1;
 const NO_LIST: HeldList = [];
+/** The rows that one call of `tidy` codes anew. */
+const TIDIED_ROWS = 512;
 /** Number of rows gathered at a time. A row takes a few hundred bytes, so this many fit the L1 cache. */
 const GATHERED_ROWS = 64;
 
@@ -32,13 +40,27 @@ export class RowColumns {
   #numbers = new Float64Array(0);
   /** Elements of all vectors: float32 until an element does not fit float32, then float64. */
   #elements: Float32Array | Float64Array = new Float32Array(0);
-  readonly #texts: string[] = [];
+  /** Of each text 2 · its code + which of the dictionaries has the code, or NO_TEXT. Lists of texts have the same. */
+  #texts = new Int32Array(0);
   readonly #lists: HeldList[] = [];
+  /** The dictionary for new codes, and an earlier one while rows have its codes. The list is replaced as a whole. */
+  #dictionaries: Dictionaries;
+  /** The one for new codes, and its place. */
+  #dictionary: TextCodes;
+  #current = 0;
+  /** Rows below it may have codes of the earlier dictionary. */
+  #untidy = 0;
+  readonly #room: Room;
+  #listBytes = 0;
   /** Scratch memory of `gather`, which runs without an await. */
   #starts = new Int32Array(0);
 
-  constructor(shapes: readonly ColumnShape[]) {
+  /** @param room what may be kept beside the texts */
+  constructor(shapes: readonly ColumnShape[], room: Room) {
     this.shapes = shapes;
+    this.#room = room;
+    this.#dictionary = new TextCodes(room);
+    this.#dictionaries = [this.#dictionary, undefined];
     let numbers = 0;
     let texts = 0;
     let lists = 0;
@@ -65,8 +87,15 @@ export class RowColumns {
 
   /** Bytes of a row without its texts. It grows once, when vectors become float64. */
   get rowBytes(): number {
-    const cells = this.#numberCount + this.#textCount + this.#listCount;
-    return 1 + this.shapes.length + 8 * cells + this.#elements.BYTES_PER_ELEMENT * this.#elementCount;
+    const cells = 8 * (this.#numberCount + this.#listCount) + 4 * this.#textCount;
+    return 1 + this.shapes.length + cells + this.#elements.BYTES_PER_ELEMENT * this.#elementCount;
+  }
+
+  /** Bytes of the texts and lists of all rows, and of what is kept beside the texts. */
+  get textBytes(): number {
+    let bytes = this.#listBytes;
+    for (const texts of this.#dictionaries) if (texts !== undefined) bytes += texts.live + texts.taken;
+    return bytes;
   }
 
   /** Grows the capacity to `rows` rows; existing rows are kept. */
@@ -85,7 +114,9 @@ export class RowColumns {
       this.#elements instanceof Float64Array ? new Float64Array(length) : new Float32Array(length);
     elements.set(this.#elements);
     this.#elements = elements;
-    while (this.#texts.length < rows * this.#textCount) this.#texts.push(NO_TEXT);
+    const texts = new Int32Array(rows * this.#textCount).fill(NO_TEXT);
+    texts.set(this.#texts);
+    this.#texts = texts;
     while (this.#lists.length < rows * this.#listCount) this.#lists.push(NO_LIST);
   }
 
@@ -96,8 +127,59 @@ export class RowColumns {
     this.#starts = new Int32Array(0);
     this.#numbers = new Float64Array(0);
     this.#elements = new Float32Array(0);
-    this.#texts.length = 0;
+    this.#texts = new Int32Array(0);
     this.#lists.length = 0;
+    this.#listBytes = this.#untidy = 0;
+    for (const texts of this.#dictionaries) texts?.leave();
+    this.#dictionary = new TextCodes(this.#room);
+    this.#dictionaries = [this.#dictionary, undefined];
+    this.#current = 0;
+  }
+
+  /**
+   * Starts a new dictionary if the one in use has too much garbage, and codes some rows anew. Until all are, the texts of the
+   * others are given without codes.
+   */
+  tidy(): void {
+    if (this.#untidy === 0) {
+      if (!this.#dictionary.isWasteful) return;
+      this.#dictionary.leave();
+      this.#current = 1 - this.#current;
+      this.#dictionary = new TextCodes(this.#room);
+      this.#dictionaries = this.#dictionaries.with(this.#current, this.#dictionary);
+      this.#untidy = this.#whole.length;
+    }
+    const end = Math.max(0, this.#untidy - TIDIED_ROWS);
+    for (let i = end * this.#textCount; i < this.#untidy * this.#textCount; i++)
+      this.#texts[i] = this.#anew(this.#texts[i] as number);
+    for (let i = end * this.#listCount; i < this.#untidy * this.#listCount; i++) {
+      const list = this.#lists[i] as HeldList;
+      if (!(list instanceof Float64Array)) this.#lists[i] = list.map((code) => this.#anew(code));
+    }
+    this.#untidy = end;
+    if (end === 0) this.#dictionaries = this.#dictionaries.with(1 - this.#current, undefined);
+  }
+
+  #anew(code: number): number {
+    if (code < 0 || (code & 1) === this.#current) return code;
+    const text = textOf(this.#dictionaries, code);
+    this.#release(code);
+    return this.#retain(text);
+  }
+
+  #retain(text: string): number {
+    return text === '' ? NO_TEXT : 2 * this.#dictionary.retain(text) + this.#current;
+  }
+
+  #release(code: number): void {
+    if (code >= 0) this.#dictionaries[code & 1]?.release(code >> 1);
+  }
+
+  #putList(at: number, list: HeldList): void {
+    const before = this.#lists[at] as HeldList;
+    if (!(before instanceof Float64Array)) for (const code of before) this.#release(code);
+    this.#listBytes += sizeOfList(list) - sizeOfList(before);
+    this.#lists[at] = list;
   }
 
   /** Columns of the same shapes for `rows` rows, to decode into. */
@@ -105,10 +187,9 @@ export class RowColumns {
     return this.shapes.map((shape) => looseColumn(shape, rows));
   }
 
-  /** Replaces a row with a row of scratch columns; returns the bytes of its texts. */
-  put(row: number, from: readonly Column[], fromRow: number): number {
+  /** Replaces a row with a row of scratch columns. */
+  put(row: number, from: readonly Column[], fromRow: number): void {
     const status = row * this.shapes.length;
-    let bytes = 0;
     let whole = 1;
     for (let i = 0; i < this.#places.length; i++) {
       const column = from[i] as Column;
@@ -121,17 +202,17 @@ export class RowColumns {
           this.#numbers[row * this.#numberCount + at] = column.values[fromRow] as number;
           break;
         case 'text': {
-          const text = column.values[fromRow] as string;
-          this.#texts[row * this.#textCount + at] = text;
-          bytes += sizeOfText(text);
+          const place = row * this.#textCount + at;
+          const before = this.#texts[place] as number;
+          this.#texts[place] = this.#retain(column.values[fromRow] as string);
+          this.#release(before);
           break;
         }
         case 'texts':
         case 'numbers': {
-          const { values, offsets } = column;
-          const list = values.slice(offsets[fromRow], offsets[fromRow + 1]);
-          this.#lists[row * this.#listCount + at] = list;
-          bytes += sizeOfList(list);
+          const list = column.values.slice(column.offsets[fromRow], column.offsets[fromRow + 1]);
+          const held = list instanceof Float64Array ? list : list.map((text) => this.#retain(text));
+          this.#putList(row * this.#listCount + at, held);
           break;
         }
         case 'vector': {
@@ -142,7 +223,6 @@ export class RowColumns {
       }
     }
     this.#whole[row] = whole;
-    return bytes;
   }
 
   /** Copies a row of numbers to a row of scratch columns. Columns of other kinds are left as they are. */
@@ -166,21 +246,28 @@ export class RowColumns {
     this.#elements.set(vector, to);
   }
 
-  /** Drops the texts of a row. */
+  /** Drops the texts and lists of a row. */
   clear(row: number): void {
-    for (let i = 0; i < this.#textCount; i++) this.#texts[row * this.#textCount + i] = NO_TEXT;
-    for (let i = 0; i < this.#listCount; i++) this.#lists[row * this.#listCount + i] = NO_LIST;
+    for (let i = row * this.#textCount; i < (row + 1) * this.#textCount; i++) {
+      this.#release(this.#texts[i] as number);
+      this.#texts[i] = NO_TEXT;
+    }
+    for (let i = row * this.#listCount; i < (row + 1) * this.#listCount; i++) this.#putList(i, NO_LIST);
   }
 
   /**
    * Copies cells to columns of the frame: row i from row `rows[i]`, or absent if that is negative. List columns are
    * skipped, because they must be written in ascending order; see `list`.
    * @param wanted for each column of `to`: the position of the source column
+   * @returns the rows with cells that are not present
    */
-  gather(rows: Int32Array, wanted: readonly number[], to: readonly Column[]): void {
+  gather(rows: Int32Array, wanted: readonly number[], to: readonly Column[]): readonly number[] {
     const count = rows.length;
     const { starts, odd } = this.#sort(rows);
-    for (let c = 0; c < to.length; c++) this.#gatherStatus(rows, odd, wanted[c] as number, to[c] as Column);
+    for (let c = 0; c < to.length; c++) {
+      const column = to[c] as Column;
+      this.#gatherStatus(rows, odd, wanted[c] as number, column);
+    }
     // A block of rows at a time, so a row stays in the cache for all of its columns.
     for (let first = 0; first < count; first += GATHERED_ROWS) {
       const end = Math.min(count, first + GATHERED_ROWS);
@@ -192,6 +279,7 @@ export class RowColumns {
         else if (column.kind === 'vector') this.#gatherVectors(rows, at, column, first, end);
       }
     }
+    return odd;
   }
 
   /**
@@ -223,10 +311,19 @@ export class RowColumns {
     }
   }
 
-  #gatherTexts(rows: Int32Array, at: number, { values }: ColumnOf<'text'>, first: number, end: number): void {
+  #gatherTexts(rows: Int32Array, at: number, to: ColumnOf<'text'>, first: number, end: number): void {
+    const { values } = to;
+    const { length } = values;
+    const codes = to.codes?.length === length ? to.codes : (to.codes = new Int32Array(length));
+    to.dictionary = this.#dictionary;
+    const { texts } = this.#dictionary;
     for (let i = first; i < end; i++) {
       const row = rows[i] as number;
-      if (row >= 0) values[i] = this.#texts[row * this.#textCount + at] as string;
+      const held = row < 0 ? NO_TEXT : (this.#texts[row * this.#textCount + at] as number);
+      const isCoded = held >= 0 && (held & 1) === this.#current;
+      codes[i] = isCoded ? held >> 1 : -1;
+      if (isCoded) values[i] = texts[held >> 1] as string;
+      else if (row >= 0) values[i] = textOf(this.#dictionaries, held);
     }
   }
 
@@ -242,6 +339,12 @@ export class RowColumns {
     }
   }
 
+  /** Call it for a column before its lists are taken. @returns what `writeHeldList` needs for them, also after an await */
+  startLists(column: ColumnOf<'texts' | 'numbers'>): Dictionaries {
+    if (column.kind === 'texts') column.dictionary = this.#dictionary;
+    return this.#dictionaries;
+  }
+
   /** The value of a list cell. It is immutable, so it may be used after its row is evicted. */
   list(column: number, row: number): HeldList {
     const { at } = this.#places[column] as Place;
@@ -251,6 +354,38 @@ export class RowColumns {
   status(column: number, row: number): number {
     return this.#status[row * this.shapes.length + column] ?? Status.absent;
   }
+}
+
+/**
+ * Writes a list that `RowColumns.list` gave.
+ * @param dictionaries those of the time when it was taken
+ */
+export function writeHeldList(
+  column: Column,
+  row: number,
+  list: HeldList,
+  status: number,
+  dictionaries: Dictionaries,
+): void {
+  if (column.kind !== 'texts' || list instanceof Float64Array) {
+    writeList(column, row, list as Float64Array, status);
+    return;
+  }
+  const { values, offsets } = column;
+  column.status[row] = status;
+  startTexts(column, row);
+  const codes = (column.codes ??= []);
+  while (codes.length < values.length) codes.push(-1);
+  for (const held of list) {
+    const from = held < 0 ? undefined : dictionaries[held & 1];
+    values.push(from === undefined ? '' : (from.texts[held >> 1] as string));
+    codes.push(from !== undefined && from === column.dictionary ? held >> 1 : -1);
+  }
+  offsets[row + 1] = values.length;
+}
+
+function textOf(dictionaries: Dictionaries, held: number): string {
+  return held < 0 ? '' : (dictionaries[held & 1]?.texts[held >> 1] as string);
 }
 
 /** Copies numbers. It is a separate function, so that V8 compiles this hot loop separately. */

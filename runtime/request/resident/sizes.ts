@@ -1,7 +1,7 @@
 /** Estimated heap sizes of values in V8 without pointer compression, in bytes, rounded up. */
 
-/** A list of texts or of numbers, as a row holds it. */
-export type HeldList = readonly string[] | Float64Array;
+/** A list of codes of texts or of numbers, as a row holds it. */
+export type HeldList = readonly number[] | Float64Array;
 
 const STRING_HEADER = 16;
 const ARRAY_HEADER = 32;
@@ -17,7 +17,5 @@ export function sizeOfText(text: string): number {
 
 export function sizeOfList(list: HeldList): number {
   if (list instanceof Float64Array) return TYPED_ARRAY_HEADER + list.byteLength;
-  let bytes = ARRAY_HEADER + 8 * list.length;
-  for (const text of list) bytes += sizeOfText(text);
-  return bytes;
+  return list.length === 0 ? 0 : ARRAY_HEADER + 8 * list.length; // empty lists share one array
 }

@@ -1,6 +1,7 @@
 import type { Column } from '../../ground/api/columns.js';
 import type { ColumnShape } from '../../language/frame/frame-layout.js';
 import { RowColumns } from './row-columns.js';
+import type { Room } from './text-codes.js';
 
 /** Decodes the records of one kind of key into columns. */
 export interface RecordDecoder {
@@ -47,20 +48,19 @@ export class TablePart {
   readonly columns: RowColumns;
   /** By row: until when it may be served, epoch milliseconds; -Infinity if the part does not hold the row. */
   validUntil = new Float64Array(0);
-  #textBytes = new Uint32Array(0);
   #scratch: readonly Column[] = [];
   #scratchRows = 0;
 
-  constructor({ group, keyPrefix, shapes, definitions, decoder }: PartWants) {
+  constructor({ group, keyPrefix, shapes, definitions, decoder }: PartWants, room: Room) {
     this.group = group;
     this.keyPrefix = keyPrefix;
     this.decoder = decoder;
     this.definitions = definitions;
-    this.columns = new RowColumns(shapes);
+    this.columns = new RowColumns(shapes, room);
   }
 
   get rowBytes(): number {
-    return this.columns.rowBytes + 12;
+    return this.columns.rowBytes + 8;
   }
 
   /** Scratch columns for the misses of a request; the next call returns the same columns. */
@@ -76,15 +76,11 @@ export class TablePart {
     const validUntil = new Float64Array(rows).fill(-Infinity);
     validUntil.set(this.validUntil);
     this.validUntil = validUntil;
-    const textBytes = new Uint32Array(rows);
-    textBytes.set(this.#textBytes);
-    this.#textBytes = textBytes;
     this.columns.grow(rows);
   }
 
   reset(): void {
     this.validUntil = new Float64Array(0);
-    this.#textBytes = new Uint32Array(0);
     this.columns.reset();
   }
 
@@ -92,21 +88,15 @@ export class TablePart {
     return this.validUntil[row] !== -Infinity;
   }
 
-  /** Replaces a row; returns how many bytes its texts grew. */
-  put(row: number, from: readonly Column[], fromRow: number, validUntil: number): number {
-    const bytes = this.columns.put(row, from, fromRow);
-    const grown = bytes - (this.#textBytes[row] ?? 0);
-    this.#textBytes[row] = bytes;
+  /** Replaces a row. */
+  put(row: number, from: readonly Column[], fromRow: number, validUntil: number): void {
+    this.columns.put(row, from, fromRow);
     this.validUntil[row] = validUntil;
-    return grown;
   }
 
-  /** Drops a row; returns the bytes of its texts. */
-  drop(row: number): number {
-    const bytes = this.#textBytes[row] ?? 0;
+  /** Drops a row. */
+  drop(row: number): void {
     this.validUntil[row] = -Infinity;
-    this.#textBytes[row] = 0;
-    if (bytes > 0) this.columns.clear(row);
-    return bytes;
+    this.columns.clear(row);
   }
 }

@@ -14,6 +14,8 @@ export interface ApiKey {
   /** The entity types that it may read and write; undefined: all. */
   readonly entityTypes?: readonly string[];
   readonly rate?: Rate;
+  /** It is the invitation of a person, who opens a session with it until it expires, and no key for requests. */
+  readonly invites?: true;
   readonly created: number;
   readonly expires?: number;
   readonly revoked?: number;

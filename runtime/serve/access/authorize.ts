@@ -1,6 +1,7 @@
 import { MillraceError } from '../../ground/api/errors.js';
 import { stateOf, type ApiKey } from './api-key.js';
-import type { RouteScope } from './scopes.js';
+import { headError, type HeadError } from './head-error.js';
+import { hasScope, type RouteScope } from './scopes.js';
 import { timeText } from './keys-file.js';
 
 /** What a request needs a key for: the scope of its route, and the pipeline that the route runs. */
@@ -16,25 +17,26 @@ export interface KeySource {
 
 const SCHEME = 'bearer ';
 
-// Errors whose text is always the same are created once: a flood of requests without keys must stay cheap.
-export const KEY_REQUIRED = new MillraceError(
+const KEY_REQUIRED = headError(
   'key_required',
   'the request has no key; send Authorization: Bearer and a key',
 );
-const KEY_INVALID = new MillraceError(
+const IS_INVITATION = headError(
   'key_invalid',
-  'no key of this service is the one that the request has',
+  'this is the invitation of a person, and no key; open its link in a browser',
 );
+const KEY_INVALID = headError('key_invalid', 'no key of this service is the one that the request has');
 
 /** The key of a request, whose owner is known, and why the request is refused, if it is. */
 export interface Access {
   readonly key: ApiKey | undefined;
-  readonly refusal: MillraceError | undefined;
+  readonly refusal: HeadError | undefined;
 }
 
 const NO_KEY_NEEDED: Access = { key: undefined, refusal: undefined };
 const NO_KEY: Access = { key: undefined, refusal: KEY_REQUIRED };
 const WRONG_KEY: Access = { key: undefined, refusal: KEY_INVALID };
+const INVITATION: Access = { key: undefined, refusal: IS_INVITATION };
 
 /**
  * Decides from the head of a request whether its key allows it.
@@ -49,21 +51,23 @@ export function authorize(keys: KeySource, authorization: string | undefined, wa
     return NO_KEY;
   const key = keys.find(authorization.slice(SCHEME.length).trim());
   if (key === undefined) return WRONG_KEY;
+  if (key.invites === true) return INVITATION;
   return { key, refusal: refusalOf(key, wanted) };
 }
 
 /** Says why a key does not allow what a request wants; undefined if it does. */
-export function refusalOf(key: ApiKey, { scope, pipeline }: Guarded): MillraceError | undefined {
+export function refusalOf(key: ApiKey, { scope, pipeline }: Guarded): HeadError | undefined {
   const { scopes, pipelines } = key;
-  const state = stateOf(key, Date.now());
+  // A session has a time of its own.
+  const state = stateOf(key, key.invites === true ? 0 : Date.now());
   if (state === 'revoked')
-    return new MillraceError('key_revoked', `this key was revoked at ${timeText(key.revoked ?? 0)}`);
+    return headError('key_revoked', `this key was revoked at ${timeText(key.revoked ?? 0)}`);
   if (state === 'expired')
-    return new MillraceError('key_expired', `this key expired at ${timeText(key.expires ?? 0)}`);
-  if (scope !== 'any' && scope !== 'none' && !scopes.includes(scope))
-    return new MillraceError('scope_missing', `the key lacks the scope ${scope}`, { extensions: { scope } });
+    return headError('key_expired', `this key expired at ${timeText(key.expires ?? 0)}`);
+  if (scope !== 'any' && scope !== 'none' && !hasScope(scopes, scope))
+    return headError('scope_missing', `the key lacks the scope ${scope}`, { scope });
   if (pipeline !== undefined && pipelines !== undefined && !pipelines.includes(pipeline))
-    return new MillraceError('key_not_allowed', `the key may not use the pipeline ${pipeline}`);
+    return headError('key_not_allowed', `the key may not use the pipeline ${pipeline}`);
   return undefined;
 }
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../ground/core/value-fit.js';
 import { chown, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,6 +24,7 @@ const MEMBERS = [
   'pipelines',
   'entity_types',
   'rate',
+  'invites',
   'created',
   'expires',
   'revoked',
@@ -35,7 +37,7 @@ export function isKeyName(text: string): boolean {
 /** Parses the text of a keys file. @throws MillraceError keys_damaged, with the place of the fault */
 export function parseKeys(bytes: Buffer): ApiKey[] {
   const value = parse(bytes);
-  if (!isObject(value)) throw damaged(`the file holds ${kindOf(value)}; expected an object`);
+  if (!isJsonObject(value)) throw damaged(`the file holds ${kindOf(value)}; expected an object`);
   checkMembers(value, ['version', 'keys'], '');
   if (value.version !== VERSION) throw damaged(`version is ${shown(value.version)}; expected ${VERSION}`);
   if (!Array.isArray(value.keys)) throw damaged(`keys is ${kindOf(value.keys)}; expected a list`);
@@ -55,7 +57,7 @@ export function keysText(keys: readonly ApiKey[]): string {
 
 /** The members of a key, as the file and `--json` show them. */
 export function entryOf(key: ApiKey): Record<string, unknown> {
-  const { id, name, hash, scopes, pipelines, entityTypes, rate, created, expires, revoked } = key;
+  const { id, name, hash, scopes, pipelines, entityTypes, rate, invites, created, expires, revoked } = key;
   return {
     id,
     name,
@@ -64,6 +66,7 @@ export function entryOf(key: ApiKey): Record<string, unknown> {
     ...(pipelines === undefined ? {} : { pipelines }),
     ...(entityTypes === undefined ? {} : { entity_types: entityTypes }),
     ...(rate === undefined ? {} : { rate: rateText(rate) }),
+    ...(invites === undefined ? {} : { invites }),
     created: timeText(created),
     ...(expires === undefined ? {} : { expires: timeText(expires) }),
     ...(revoked === undefined ? {} : { revoked: timeText(revoked) }),
@@ -183,7 +186,7 @@ async function keepOwner(file: string, next: string): Promise<void> {
 type Json = Readonly<Record<string, unknown>>;
 
 function readKey(entry: unknown, at: string): ApiKey {
-  if (!isObject(entry)) throw damaged(`${at} is ${kindOf(entry)}; expected an object`);
+  if (!isJsonObject(entry)) throw damaged(`${at} is ${kindOf(entry)}; expected an object`);
   checkMembers(entry, MEMBERS, `${at}.`);
   const text = (member: string, fits: (value: string) => boolean, expected: string): string => {
     const value = entry[member];
@@ -210,6 +213,9 @@ function readKey(entry: unknown, at: string): ApiKey {
   const rate = optional('rate', (member) =>
     parseRate(text(member, (value) => parseRate(value) !== undefined, RATE_FORM)),
   );
+  const { invites } = entry;
+  if (invites !== undefined && invites !== true)
+    throw damaged(`${at}.invites is ${shown(invites)}; expected true`);
   const expires = optional('expires', time);
   const revoked = optional('revoked', time);
   const hash = text('hash', (value) => HASH.test(value), '`sha256:` and 64 hex digits');
@@ -221,6 +227,7 @@ function readKey(entry: unknown, at: string): ApiKey {
     ...(pipelines === undefined ? {} : { pipelines }),
     ...(entityTypes === undefined ? {} : { entityTypes }),
     ...(rate === undefined ? {} : { rate }),
+    ...(invites === undefined ? {} : { invites }),
     created: time('created'),
     ...(expires === undefined ? {} : { expires }),
     ...(revoked === undefined ? {} : { revoked }),
@@ -244,10 +251,6 @@ function parse(bytes: Buffer): unknown {
 
 function damaged(what: string, cause?: unknown): MillraceError {
   return new MillraceError('keys_damaged', what, cause === undefined ? {} : { cause });
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: unknown): string {

@@ -7,12 +7,21 @@ export const SCOPES = {
   'entities:write': 'Upload, update and delete entities.',
   features: 'Push, read, list and delete rows of feature views.',
   feedback: 'Send impressions, clicks and orders.',
-  curation: 'Read and replace the rules of merchandisers.',
+  curation:
+    'Read and replace the rules of merchandisers. It includes `curation:draft` and `curation:publish`.',
+  'curation:draft': 'Read lists of rules, and write drafts of changes to them.',
+  'curation:publish': 'Publish drafts, and undo what was published.',
+  preview: 'See what a pipeline will answer: with a draft, or at another time.',
   metrics: 'Read the metrics.',
   admin: 'Call the routes of operators. It includes no other scope.',
 } as const;
 
 export type Scope = keyof typeof SCOPES;
+
+/** Whether a key with some scopes has one. */
+export function hasScope(scopes: readonly Scope[], scope: Scope): boolean {
+  return scopes.includes(scope) || (scope.startsWith('curation:') && scopes.includes('curation'));
+}
 
 export const SCOPE_NAMES = Object.keys(SCOPES) as readonly Scope[];
 
@@ -20,8 +29,19 @@ export function isScope(text: string): text is Scope {
   return Object.hasOwn(SCOPES, text);
 }
 
+/** What an invited person may do, by role. docs/access.md is generated from this table. */
+export const ROLES = {
+  merchandiser: ['explain', 'curation', 'preview', 'entities:read'],
+  scientist: ['rank', 'explain', 'experiments', 'entities:read'],
+  operator: ['explain', 'metrics', 'admin'],
+} as const satisfies Readonly<Record<string, readonly Scope[]>>;
+
+export type Role = keyof typeof ROLES;
+
+export const ROLE_NAMES = Object.keys(ROLES) as readonly Role[];
+
 /**
  * What a route needs: a key with this scope; `any`: a key with any scope; `none`: no key. Health probes need none, because
- * many load balancers cannot send a key, nor do the files of the page /inspect, which hold no data.
+ * many load balancers cannot send a key, nor do the files of the page /workbench, which hold no data.
  */
 export type RouteScope = Scope | 'any' | 'none';

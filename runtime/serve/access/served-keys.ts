@@ -51,6 +51,10 @@ export class ServedKeys {
     return this.#ring.find(text);
   }
 
+  byId(id: string): ApiKey | undefined {
+    return this.keys.find((key) => key.id === id);
+  }
+
   warnings(): readonly KeysWarning[] {
     const fault = this.#fault;
     if (fault === undefined) return [];

@@ -1,3 +1,4 @@
+import { Counter, Histogram } from 'prom-client';
 import type { ServedKeys } from '../access/served-keys.js';
 import { countCuration } from '../metrics/curation-metrics.js';
 import { countKeys } from '../metrics/key-metrics.js';
@@ -25,7 +26,7 @@ interface CountedParts {
 /** The metrics of a service. Those of calls and of plugins count from the first compilation, before there is a registry. */
 export class AppMetrics {
   readonly outbound = new OutboundMetrics();
-  readonly plugins = new PluginMetricsRegistry();
+  readonly plugins = new PluginMetricsRegistry({ Counter, Histogram });
 
   /** Registers the metrics of all parts. */
   register(services: Container, { reloader, recording, tracing, keys }: CountedParts): void {

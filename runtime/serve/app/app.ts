@@ -73,6 +73,8 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     if (watches) await keepTypes(project, generation, logger);
   };
   await prepare(first);
+  // Only at start: after a reload, V8 still has the code.
+  if (records) await first.warmUp(settings.warmUpMs);
 
   const instance = services.resolve(TOKENS.instance);
   const tellReload = overrides.tellReload ?? ((report: ReloadReport) => logReload(logger, report));
@@ -124,6 +126,8 @@ async function closeApp(
   { consumption, reloader, recording, tracing }: AppParts,
 ): Promise<void> {
   await consumption?.close();
+  // A running reload would wait until they have read all entities.
+  await services.resolve(TOKENS.followers).close();
   await reloader.close();
   // The last requests and their effects have ended by now.
   const written = recording?.sinks.ledger.close(LEDGER_MS);

@@ -1,7 +1,14 @@
 import { storedId } from '../../ground/core/entity-id.js';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
 import { pointerTo, shownName, Violations } from '../../ground/core/violations.js';
-import { isBodyList } from '../../ground/core/json-list.js';
+import {
+  listField,
+  notAnObject,
+  nullable,
+  readField,
+  readFields,
+  wholeField,
+} from '../../ground/core/body-fields.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import { isWellFormed } from '../../ground/core/ids.js';
 import type { EntityType } from '../../project/config/model/entities.js';
@@ -64,7 +71,11 @@ interface Arrival {
 
 type Entities = ReadonlyMap<string, EntityType>;
 
-const BODY_FIELDS = ['request_id', 'events'];
+/** The fields of a body beside `request_id`, an id, and the entities that the events belong to. */
+export const EVENTS_BODY = { events: listField(MAX_EVENTS) };
+const BODY_FIELDS = ['request_id', ...Object.keys(EVENTS_BODY)];
+/** A quantity or a position. */
+export const COUNT_FIELD = nullable(wholeField(1, MOST_ITEMS));
 
 /** Why nothing identifies an event. */
 const UNTOLD = {
@@ -90,34 +101,19 @@ export function* checkFeedback(
   oldest: number,
 ): Pieces<CheckedFeedback> {
   const violations = new Violations();
-  if (!isJsonObject(body)) {
-    violations.add(
-      '',
-      'wrong_type',
-      `expected an object with request_id and events, found ${describe(body)}`,
-    );
-    violations.throwIfAny('The feedback');
-    throw new Error('the violation did not throw');
-  }
+  if (!isJsonObject(body))
+    throw notAnObject(body, 'The feedback', `an object with ${BODY_FIELDS.join(' and ')}`);
   const sentId = own(body, 'request_id') ?? undefined;
   const requestId = sentId === undefined ? undefined : readId(sentId, '/request_id', violations);
   const owners = readOwners(body, types.entities, violations);
-  const list: unknown = own(body, 'events');
   const events: (FeedbackEvent | undefined)[] = [];
-  if (!isBodyList(list)) {
-    const code = list === undefined ? 'missing_field' : 'wrong_type';
-    violations.add('/events', code, `events: expected a list, found ${describe(list)}`);
-  } else if (list.length > MAX_EVENTS) {
-    violations.add('/events', 'too_many', `events: at most ${MAX_EVENTS}, found ${list.length}`);
-  } else {
-    const eventTimes = { oldest, ahead: CLOCK_AHEAD };
-    const known = sentId !== undefined ? 'request' : owners.length > 0 ? 'owner' : 'nothing';
-    const arrival = { now, eventTimes, known } as const;
-    for (const event of list) {
-      const pointer = pointerTo('/events', events.length);
-      events.push(readEvent(event as JsonValue, types, arrival, pointer, violations));
-      yield;
-    }
+  const eventTimes = { oldest, ahead: CLOCK_AHEAD };
+  const known = sentId !== undefined ? 'request' : owners.length > 0 ? 'owner' : 'nothing';
+  const arrival = { now, eventTimes, known } as const;
+  for (const event of readFields(body, EVENTS_BODY, violations).events ?? []) {
+    const pointer = pointerTo('/events', events.length);
+    events.push(readEvent(event as JsonValue, types, arrival, pointer, violations));
+    yield;
   }
   violations.throwIfAny('The feedback');
   return { requestId, owners, events: events as readonly FeedbackEvent[] };
@@ -157,8 +153,8 @@ function readEvent(
   const id = readEventId(own(event, 'event_id'), pointerTo(pointer, 'event_id'), violations);
   const sentTime = own(event, 'time') ?? undefined;
   const time = readTime(sentTime, arrival, pointerTo(pointer, 'time'), violations);
-  const quantity = readCount(own(event, 'quantity'), pointerTo(pointer, 'quantity'), violations);
-  const position = readCount(own(event, 'position'), pointerTo(pointer, 'position'), violations);
+  const quantity = readField(own(event, 'quantity'), COUNT_FIELD, pointerTo(pointer, 'quantity'), violations);
+  const position = readField(own(event, 'position'), COUNT_FIELD, pointerTo(pointer, 'position'), violations);
   const { known } = arrival;
   const isTold =
     known === 'request' ||
@@ -274,21 +270,6 @@ function readTime(
   if (typeof time === 'number') return time;
   violations.add(pointer, time.code, time.detail);
   return now;
-}
-
-function readCount(
-  value: JsonValue | undefined,
-  pointer: string,
-  violations: Violations,
-): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_ITEMS) return value;
-  violations.add(
-    pointer,
-    'out_of_range',
-    `expected a whole number from 1 to ${MOST_ITEMS}, found ${describe(value)}`,
-  );
-  return undefined;
 }
 
 /** @param kind the kind of the event; undefined if it is not valid, which is reported already */

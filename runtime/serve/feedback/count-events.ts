@@ -55,6 +55,10 @@ export class EventCounts {
     this.#readers = readersOf(parts.counters, parts.types, parts.prefix);
   }
 
+  get counters(): CountParts['counters'] {
+    return this.#parts.counters;
+  }
+
   /** True if the event is older than the time for which ids are remembered: it could have been counted before. */
   #isOld({ kind, time }: FeedbackEvent, now: number): boolean {
     return time < now - this.#horizon && this.#kinds.has(kind.name);

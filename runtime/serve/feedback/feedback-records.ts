@@ -2,6 +2,7 @@ import type { EventKind, EventValueType } from '../../project/config/model/event
 import { inBackground } from '../../ground/core/background.js';
 import type { IdHasher } from '../../ground/core/id-hasher.js';
 import type { Pieces } from '../../ground/core/pieces.js';
+import { own } from '../../ground/core/value-fit.js';
 import { Usage } from '../../ground/core/usage.js';
 import type { JsonValue } from '../../ground/api/types.js';
 import { FEEDBACK_FIELDS } from '../../state/ledger/feedback-fields.js';
@@ -20,12 +21,21 @@ export class FeedbackRecords {
   readonly usage = new Usage();
   readonly #ledger: Ledger;
   readonly #hasher: IdHasher;
+  readonly #attributes: ReadonlyMap<string, readonly string[]>;
   readonly #schemas = new Map<string, RecordSchema>();
 
-  /** @param hasher replaces ids as in the records of rankings, so that both can be joined */
-  constructor(ledger: Ledger, hasher: IdHasher) {
+  /**
+   * @param hasher replaces ids as in the records of rankings, so that both can be joined
+   * @param attributes see `recordedAttributes`
+   */
+  constructor(
+    ledger: Ledger,
+    hasher: IdHasher,
+    attributes: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {
     this.#ledger = ledger;
     this.#hasher = hasher;
+    this.#attributes = attributes;
   }
 
   /**
@@ -50,15 +60,30 @@ export class FeedbackRecords {
     }
   }
 
-  #schemaOf({ kind, subject }: FeedbackEvent, owners: CheckedFeedback['owners']): RecordSchema {
+  /** The recorded attributes that an event carries, as texts. */
+  #carriedBy({ subject }: FeedbackEvent): (readonly [name: string, text: string])[] {
+    const names = this.#attributes.get(subject.type) ?? [];
+    return names.flatMap((name): [string, string][] => {
+      const value = own(subject.carried, name);
+      return typeof value === 'string' ? [[name, value]] : [];
+    });
+  }
+
+  #schemaOf(event: FeedbackEvent, owners: CheckedFeedback['owners']): RecordSchema {
+    const { kind, subject } = event;
     const types = owners.map(({ type }) => type);
-    const key = JSON.stringify([kind.name, subject.type, types]);
+    const carried = this.#carriedBy(event).map(([name]) => `${subject.type}.${name}`);
+    const key = JSON.stringify([kind.name, subject.type, types, carried]);
     let schema = this.#schemas.get(key);
     if (schema === undefined) {
       const meta = { event: kind.name, subject_type: subject.type, owners: types };
       schema = recordSchema(
         'feedback',
-        [...fieldColumns(FEEDBACK_FIELDS, 'record'), ...valuesOf(kind), ...types.map(ownerColumn)],
+        [
+          ...fieldColumns(FEEDBACK_FIELDS, 'record'),
+          ...valuesOf(kind),
+          ...[...types, ...carried].map(textColumn),
+        ],
         meta,
       );
       this.#schemas.set(key, schema);
@@ -68,11 +93,12 @@ export class FeedbackRecords {
 
   #write(
     writer: RecordWriter,
-    { kind, subject, id, time, quantity, position, values }: FeedbackEvent,
+    event: FeedbackEvent,
     { requestId, owners }: CheckedFeedback,
     outcome: string,
     received: number,
   ): void {
+    const { kind, subject, id, time, quantity, position, values } = event;
     writeFields(writer, FEEDBACK_FIELDS, {
       request_id: requestId,
       time,
@@ -88,10 +114,11 @@ export class FeedbackRecords {
     });
     for (const [name, type] of kind.values) writeValue(writer, type, values.get(name));
     for (const owner of owners) writer.text(this.#hasher.shown(owner.type, owner.id));
+    for (const [, text] of this.#carriedBy(event)) writer.text(text);
   }
 }
 
-function ownerColumn(name: string): RecordColumn {
+function textColumn(name: string): RecordColumn {
   return { name, is: 'value', rows: 'record', type: 'text', nullable: false };
 }
 

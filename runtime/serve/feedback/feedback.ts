@@ -8,7 +8,7 @@ import type { EventCodes } from '../../state/store/event-codes.js';
 import { eventCodesKey, historyKey } from '../../state/store/keys.js';
 import type { Store } from '../../state/store/store.js';
 import { unconfirmed } from '../../state/store/unconfirmed.js';
-import { tracedStore } from '../../state/store/traced-store.js';
+import { tracedStore } from '../../state/store/around.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 import type { StoreParts } from '../../state/index/store-parts.js';
 import { checkFeedback, type CheckedFeedback, type FeedbackEvent } from './check-feedback.js';
@@ -19,6 +19,7 @@ import { PLAIN_IDS, type IdHasher } from '../../ground/core/id-hasher.js';
 import type { Usage } from '../../ground/core/usage.js';
 import { NO_LEDGER, type Ledger } from '../../state/ledger/ledger.js';
 import { FeedbackRecords } from './feedback-records.js';
+import { recordedAttributes } from './recorded-attributes.js';
 import { HistoryWriter } from './history-writer.js';
 import type { EventOutcome, Merged } from './merge-events.js';
 import type { NewEvent } from './history-capacity.js';
@@ -80,7 +81,9 @@ export class Feedback {
   readonly #records: FeedbackRecords;
 
   constructor(parts: FeedbackParts) {
-    this.#records = new FeedbackRecords(parts.ledger ?? NO_LEDGER, parts.hasher ?? PLAIN_IDS);
+    const { ledger = NO_LEDGER, hasher = PLAIN_IDS, counts } = parts;
+    const attributes = counts && recordedAttributes(counts.counters, parts.types, hasher);
+    this.#records = new FeedbackRecords(ledger, hasher, attributes);
     this.#parts = parts;
     this.#clock = parts.clock ?? Date.now;
     const { types, needs, prefix } = parts;

@@ -1,5 +1,5 @@
 import { LONGEST_WINDOW } from '../../ground/api/interactions.js';
-import type { HistoryRead, Plan } from '../../request/compile/plan.js';
+import { allLevels, type HistoryRead, type Plan } from '../../request/compile/plan.js';
 import { ANY_SUBJECT, type TrackedFacet } from '../../request/compile/tracked-facet.js';
 import { groupBy } from '../../ground/core/group-by.js';
 import type { EventCodes } from '../../state/store/event-codes.js';
@@ -25,7 +25,7 @@ export function historyNeedsOf(
   codes: EventCodes,
   retention = Infinity,
 ): ReadonlyMap<string, HistoryNeeds> {
-  const reads = plans.flatMap(({ levels }) => levels.flatMap(({ histories }) => histories));
+  const reads = plans.flatMap(allLevels).flatMap(({ histories }) => histories);
   const byOwner = groupBy(reads, ({ type }) => type);
   return new Map([...byOwner].map(([owner, its]) => [owner, needsOfOwner(its, codes, retention)]));
 }

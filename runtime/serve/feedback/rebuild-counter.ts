@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { CounterDefinition } from '../../project/config/model/counters.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { EventKind } from '../../project/config/model/events.js';
-import type { JsonValue } from '../../ground/api/types.js';
+import type { JsonObject, JsonValue } from '../../ground/api/types.js';
 import { addEvents, type Touch } from '../../state/counters/apply-touches.js';
 import {
   additionsOf,
@@ -13,6 +13,7 @@ import {
   type KindOfCounter,
 } from '../../state/counters/counted-kinds.js';
 import { changeGenerations, FOLLOW_EVERY } from '../../state/counters/generation-record.js';
+import { NEVER, type Building, type GenerationsOf } from '../../state/counters/generations.js';
 import { keysOfEvent } from '../../state/counters/keys-of-event.js';
 import { readReport } from '../../state/ledger/frame-splitter.js';
 import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
@@ -48,6 +49,15 @@ export interface Rebuilt {
 /** Within this time, every service counts for the generation that is built, too, and has written its ledger. */
 const LEAD = 5 * FOLLOW_EVERY;
 
+/** A rebuild whose process was not alive for so long was interrupted. The clocks of two machines may differ by some of it. */
+const SILENT = 3 * LEAD;
+
+/** Whether a process fills the generation. */
+export function isFilled(building: Building | undefined, now: number): boolean {
+  if (building === undefined || building.from === NEVER) return false;
+  return now - (building.alive ?? building.from) < SILENT;
+}
+
 /** Events that are written together. */
 const BATCH = 1000;
 
@@ -69,23 +79,43 @@ export async function rebuildCounter(
   }));
   const generation = building?.generation ?? 1;
   if (parts.isShared) await setTimeout(LEAD + FOLLOW_EVERY);
-  const build = new Build(counter, generation, parts, clock);
-  const report = readReport();
-  for await (const record of readRecords(parts.ledger, report)) {
-    await build.add(record, from);
-    parts.tell?.(report.records);
+  const end = (change: (mine: GenerationsOf) => GenerationsOf): Promise<GenerationsOf> =>
+    changeGenerations(parts.store, parts.prefix, counter.name, (before) =>
+      before.building?.generation === generation ? change(before) : before,
+    );
+  try {
+    const build = new Build(counter, generation, parts, clock);
+    const report = readReport();
+    let alive = clock();
+    for await (const record of readRecords(parts.ledger, report)) {
+      await build.add(record, from);
+      if (clock() - alive >= LEAD) {
+        alive = clock();
+        await end(({ serving }) => ({ serving, building: { generation, from, alive } }));
+      }
+      parts.tell?.(report.records);
+    }
+    await build.write();
+    const after = await end(() => ({ serving: generation }));
+    if (after.serving !== generation) return undefined;
+    return { counter: counter.name, events: build.events, keys: build.keys.size, records: report.records };
+  } catch (error) {
+    await end(({ serving }) => ({ serving, building: { generation, from: NEVER } })).catch(() => undefined);
+    throw error;
   }
-  await build.write();
-  const after = await changeGenerations(parts.store, parts.prefix, counter.name, (before) =>
-    before.building?.generation === generation ? { serving: generation } : before,
+}
+
+/** The entity types of a counter, and of what it tells apart, whose ids the ledger has as hashes: it cannot count them. */
+export function hiddenTypes({ of, features }: CounterDefinition, hashIds: ReadonlySet<string>): string[] {
+  const distinct = [...features.values()].flatMap(({ value }) =>
+    value.kind === 'distinct' ? [value.of] : [],
   );
-  if (after.serving !== generation) return undefined;
-  return { counter: counter.name, events: build.events, keys: build.keys.size, records: report.records };
+  return [...new Set([...of, ...distinct])].filter((type) => hashIds.has(type));
 }
 
 type LedgerEvent = CountedEvent & {
   readonly time: number;
-  readonly subject: { readonly type: string; readonly id: string; readonly carried: Record<string, never> };
+  readonly subject: { readonly type: string; readonly id: string; readonly carried: JsonObject };
 };
 
 class Build {
@@ -126,7 +156,7 @@ class Build {
       subject: {
         type: subject,
         id: this.#idOf(subject, text(record, 'subject_id') ?? ''),
-        carried: {},
+        carried: carriedOf(record, subject),
       },
       owners,
       quantity: number(record, 'quantity') || 1,
@@ -208,6 +238,19 @@ class Build {
       });
     }
   }
+}
+
+/** The attributes that the record of an event has of the entity that the event is about: see `recordedAttributes`. */
+function carriedOf(record: DecodedRecord, subject: string): JsonObject {
+  const own = record.schema.columns.filter(
+    ({ is, name }) => is === 'value' && name.startsWith(`${subject}.`),
+  );
+  return Object.fromEntries(
+    own.flatMap(({ name }): [string, JsonValue][] => {
+      const found = record.value(name)?.at(0);
+      return found === undefined ? [] : [[name.slice(subject.length + 1), found]];
+    }),
+  );
 }
 
 function text(record: DecodedRecord, name: string): string | undefined {

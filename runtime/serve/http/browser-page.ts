@@ -1,9 +1,8 @@
 import accepts from 'accepts';
-import type { RequestHandler } from 'express';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendPage } from './respond.js';
-import type { Route } from './route.js';
+import type { Handler, Route } from './route.js';
 
 const STYLE =
   ':root{color-scheme:light dark;background:Canvas;font:1rem/1.5 system-ui,sans-serif}main{max-width:40rem;margin:2rem auto;padding:0 1rem}' +
@@ -36,12 +35,9 @@ export function linksOf(routes: readonly Route[], needsKey: boolean): readonly L
 }
 
 /** Answers `/` to a browser. Other clients get the problem document of an unknown path. */
-export function answerHome(links: readonly Link[]): RequestHandler {
-  return (req, res, next) => {
-    if (req.path === '/' && wantsPage(req))
-      sendBrowserPage(res, 200, 'Millrace', ['This service ranks. Programs call it over HTTP.'], links);
-    else next();
-  };
+export function answerHome(links: readonly Link[]): Handler {
+  return ({ res }) =>
+    sendBrowserPage(res, 200, 'Millrace', ['This service ranks. Programs call it over HTTP.'], links);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ConnectionClosing } from '../metrics/connection-metrics.js';
 import { isSecure } from './secure.js';
 
 export interface ConnectionLimits {
@@ -21,9 +22,6 @@ export const DEFAULT_CONNECTIONS: ConnectionLimits = {
   // Load balancers usually keep idle connections for 60 s. This time is longer, so that they close first.
   keepAliveMs: 65_000,
 };
-
-/** Why a connection was closed; a label of /metrics. */
-export type ConnectionClosing = 'idle' | 'refused' | 'stalled';
 
 /** The number of connections beyond the limits that are accepted for health checks. */
 const SPARE = 16;
@@ -95,17 +93,23 @@ export class Connections {
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.#accept(socket));
     if (isSecure(server)) this.#watchHandshakes(server);
-    server.prependListener('request', ({ socket }, res: ServerResponse) => {
-      const connection = this.#known.get(socket);
-      if (connection === undefined) return;
-      if (connection.stage === 'waiting') socket.setTimeout(this.#stepMs);
-      connection.stage = 'used';
-      if (connection.requests++ === 0)
-        for (const { idle } of connection.groups) idle.delete(connection.socket);
-      res.once('close', this.#requestEnds(connection));
-    });
     server.setTimeout(this.#stepMs);
     server.on('timeout', (socket: Socket) => this.#look(socket));
+  }
+
+  began({ socket }: IncomingMessage): void {
+    const connection = this.#known.get(socket);
+    if (connection === undefined) return;
+    if (connection.stage === 'waiting') socket.setTimeout(this.#stepMs);
+    connection.stage = 'used';
+    if (connection.requests++ === 0) for (const { idle } of connection.groups) idle.delete(connection.socket);
+  }
+
+  ended({ socket }: IncomingMessage): void {
+    const connection = this.#known.get(socket);
+    if (connection === undefined || --connection.requests > 0) return;
+    if (this.#known.get(connection.socket) !== connection) return;
+    for (const { idle } of connection.groups) idle.add(connection.socket);
   }
 
   #accept(socket: Socket): void {
@@ -188,14 +192,6 @@ export class Connections {
     let group = this.#byAddress.get(address);
     if (group === undefined) this.#byAddress.set(address, (group = { count: 0, idle: new Set() }));
     return group;
-  }
-
-  #requestEnds(connection: Connection): () => void {
-    return () => {
-      const { socket } = connection;
-      if (--connection.requests > 0 || this.#known.get(socket) !== connection) return;
-      for (const { idle } of connection.groups) idle.add(socket);
-    };
   }
 
   /**

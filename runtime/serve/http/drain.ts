@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { connectionEvent } from './secure.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
@@ -20,6 +20,8 @@ const LOOK_MS = 50;
 const LINGER_MS = 1000;
 /** The longest time for accepting the connections that already wait. Clients may open new ones all the time. */
 const ACCEPT_MS = 2000;
+/** The wait for a quiet time is given up after so many times its length. */
+const MOST_QUIETS = 10;
 /** Two turns, because the first one may have begun before the call. */
 const QUIET_TURNS = 2;
 /** A quiet turn may take this part of the time since the start, so that a busy service stops too. */
@@ -48,7 +50,6 @@ export class ConnectionDrain {
   constructor(server: Server) {
     this.#server = server;
     server.on(connectionEvent(server), (socket: Socket) => this.#opened(socket));
-    server.prependListener('request', ({ socket }, res: ServerResponse) => this.#began(socket, res));
   }
 
   /** True for a request that arrived after the server ended its side. It cannot be answered. */
@@ -99,16 +100,19 @@ export class ConnectionDrain {
     });
   }
 
-  #began(socket: Socket, res: ServerResponse): void {
+  began({ socket }: IncomingMessage, res: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
     connection.inFlight.add(res);
     if (this.#draining) closeAfterNewest(connection);
-    res.once('close', () => {
-      connection.inFlight.delete(res);
-      connection.quietSince = performance.now();
-      connection.bytesRead = socket.bytesRead;
-    });
+  }
+
+  ended({ socket }: IncomingMessage, res: ServerResponse): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    connection.inFlight.delete(res);
+    connection.quietSince = performance.now();
+    connection.bytesRead = socket.bytesRead;
   }
 
   /** Resolves when no connection is open, or after the given time in milliseconds. */
@@ -127,13 +131,20 @@ export class ConnectionDrain {
  * that gets an answer opens the next connection at once, so the queue would never be empty. A client that connects during
  * the last turn can still be reset, so the close waits for a short turn. The lame-duck time before this call lets clients
  * move to other instances. Idle connections stay open; `close` of an HTTP server would destroy them.
+ * @param quietMs no connection may arrive for this long before the close, if others answer requests meanwhile: this process
+ * does not notice their answers, after which clients connect again
  */
-export async function stopAccepting(server: NetServer): Promise<void> {
+export async function stopAccepting(server: NetServer, quietMs = 0): Promise<void> {
   const held: Socket[] = [];
   const listeners = server.rawListeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   server.on('connection', (socket) => held.push(socket.on('error', () => undefined)));
-  const started = performance.now();
+  let started = performance.now();
+  for (let before = -1; held.length > before && performance.now() - started < MOST_QUIETS * quietMs;) {
+    before = held.length;
+    await pause(quietMs);
+  }
+  started = performance.now();
   for (let quiet = 0, now = started; quiet < QUIET_TURNS && now - started < ACCEPT_MS;) {
     const [before, began] = [held.length, now];
     await nextTurn();

@@ -1,9 +1,8 @@
-import type { Request, Response } from 'express';
+import type { ApiKey } from '../access/api-key.js';
 import { refusalOf } from '../access/authorize.js';
 import { MillraceError } from '../../ground/api/errors.js';
 import type { ArmOverrides } from '../../request/experiments/live-experiments.js';
 import type { PageTeams, RunReport } from '../../request/pipeline/types.js';
-import { requestState } from './request-state.js';
 
 /** In an answer: the experiments of the request, and its arms. In a request: the arms that it asks for. */
 export const EXPERIMENT_HEADER = 'Millrace-Experiment';
@@ -37,13 +36,12 @@ function teamsText({ teams }: PageTeams): string {
 }
 
 /**
- * The arms that a request asks for; undefined if it asks for none.
+ * The arms that a request asks for.
+ * @param text the value of its header
+ * @param key the key of the request
  * @throws MillraceError scope_missing if its key lacks the scope; invalid_header if the header is not a list of arms
  */
-export function askedArms(req: Request, res: Response): ArmOverrides | undefined {
-  const text = req.get(EXPERIMENT_HEADER);
-  if (text === undefined) return undefined;
-  const { key } = requestState(res);
+export function askedArms(text: string, key: ApiKey | undefined): ArmOverrides {
   const refusal = key && refusalOf(key, { scope: 'experiments' });
   if (refusal !== undefined) throw refusal;
   const members = text.split(',').map((member) => MEMBER.exec(member.trim()));

@@ -1,2 +1,16 @@
+import type { ExplainOptions } from '../../request/pipeline/types.js';
+
 /** Returns the path of the route that explains a pipeline. @param route route of the pipeline */
 export const explainPath = (route: string): string => `${route.replace(/\/+$/, '')}/explain`;
+
+/** What follows the path; empty without options. */
+export function explainQuery({ rulesAt, why, contributions, compare, lift }: ExplainOptions): string {
+  const parameters = new URLSearchParams({
+    ...(rulesAt === undefined ? {} : { at: String(rulesAt) }),
+    ...(why === undefined ? {} : { why }),
+    ...(contributions === true ? { contributions: 'true' } : {}),
+    ...(compare === undefined ? {} : { compare: compare[0], with: compare[1] }),
+    ...(lift === undefined ? {} : { lift: lift.id, to: String(lift.to) }),
+  });
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
+}

@@ -1,13 +1,12 @@
-import type { Request, RequestHandler, Response } from 'express';
 import { feastErrorBody } from './feast-error.js';
 import { jsonAnswer, type Schema } from './openapi/types.js';
-import { requestState } from './request-state.js';
+import type { Handler } from './route.js';
 
 /** A handler whose errors have the form that Feast's clients expect. */
-export function forFeast(handle: (req: Request, res: Response) => Promise<void>): RequestHandler {
-  return (req, res) => {
-    requestState(res).errorBody = feastErrorBody;
-    return handle(req, res);
+export function forFeast(handle: Handler): Handler {
+  return (exchange) => {
+    exchange.errorBody = feastErrorBody;
+    return handle(exchange);
   };
 }
 

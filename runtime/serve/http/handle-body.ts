@@ -1,29 +1,46 @@
-import type { Request, RequestHandler } from 'express';
 import { JsonList } from '../../ground/core/json-list.js';
 import { parseLarge } from '../../ground/core/large-json.js';
 import { checkNesting, parseJson } from '../../ground/core/parse-json.js';
+import { parseIds } from '../../ground/core/parse-ids.js';
 import { inBackground } from '../../ground/core/background.js';
 import { inTurns, type Pieces } from '../../ground/core/pieces.js';
 import type { CollectedBody } from './bodies/collect-body.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 import { noteWritten } from './edge/audit.js';
-import { takeBody, type BodyCheck } from './read-body.js';
-import { requestState } from './request-state.js';
-import { sendJson } from './respond.js';
+import type { Exchange } from './exchange.js';
+import { sendJson, sendLargeJson } from './respond.js';
+import type { Handler } from './route.js';
 
 /** Bodies up to this many bytes are parsed in one step, which takes at most a few milliseconds. */
 const SMALL = 64 * 1024;
+/** From so many bytes on, ids are taken from the bytes. Below, it saves nothing. */
+const MANY_IDS = 2 * 1024;
+
+/** @param who the name of the key of the request, or of the person */
+type Service = (body: unknown, span: TraceSpan | undefined, who: string | undefined) => Promise<unknown>;
+
+/** Answers with the result of a service that reads, as JSON. @param listName see `withBody` */
+export function answerRead(service: Service, listName?: string): Handler {
+  return async (exchange) => {
+    const answer = await withBody(
+      exchange,
+      (body) => service(body, exchange.span, exchange.key?.name),
+      listName,
+    );
+    await sendLargeJson(exchange.res, answer);
+  };
+}
 
 /** Answers with the result of a service that writes, as JSON. @param listName see `withBody` */
-export function answerWrite(
-  service: (body: unknown, span: TraceSpan | undefined) => Promise<unknown>,
-  listName?: string,
-): RequestHandler {
-  return async (req, res) => {
-    const { span } = requestState(res);
-    const answer = await withBody(req, (body) => service(body, span), listName);
-    noteWritten(res, answer);
-    sendJson(res, 200, answer);
+export function answerWrite(service: Service, listName?: string): Handler {
+  return async (exchange) => {
+    const answer = await withBody(
+      exchange,
+      (body) => service(body, exchange.span, exchange.key?.name),
+      listName,
+    );
+    noteWritten(exchange, answer);
+    sendJson(exchange.res, 200, answer);
   };
 }
 
@@ -34,12 +51,12 @@ export function answerWrite(
  *   deep that the stack of `work` overflows
  */
 export async function withBody<T>(
-  req: Request,
+  exchange: Exchange,
   work: (body: unknown) => Promise<T>,
   listName?: string,
 ): Promise<T> {
-  const body = takeBody(req);
-  const checked = checkedWork(body.check, work);
+  const body = takeBody(exchange);
+  const checked = checkedWork(exchange, work);
   if (body.length > SMALL) return checked(await inBackground(parseChunks(body, listName)));
   return withSmallBody(wholeOf(body), checked);
 }
@@ -47,20 +64,36 @@ export async function withBody<T>(
 /**
  * Does the same for work that needs the whole body at once.
  * @param listName the field whose elements may each be as large as in `withBody`
+ * @param key the list may become an `IdList` of this field; by default it does not
  */
-export async function withWholeBody<T>(
-  req: Request,
+export function withWholeBody<T>(
+  exchange: Exchange,
   work: (body: unknown) => Promise<T>,
   listName: string,
+  key?: string,
 ): Promise<T> {
-  const body = takeBody(req);
-  const checked = checkedWork(body.check, work);
-  if (body.length > SMALL) return checked(await inTurns(parseWhole(body, listName)));
-  return withSmallBody(wholeOf(body), checked);
+  const body = takeBody(exchange);
+  const checked = checkedWork(exchange, work);
+  if (body.length > SMALL) return inTurns(parseWhole(body, listName)).then(checked);
+  const bytes = wholeOf(body);
+  const hasMany = key !== undefined && bytes.length >= MANY_IDS;
+  return withSmallBody(bytes, checked, hasMany ? parseIds(bytes, listName, key) : undefined);
+}
+
+/** Takes the bytes of a body, for a handler that does not need all of it parsed. */
+export function wholeBody(exchange: Exchange): Buffer {
+  return wholeOf(takeBody(exchange));
+}
+
+/** Takes the body, so that its memory is free as soon as it is parsed. */
+function takeBody(exchange: Exchange): CollectedBody {
+  const body = exchange.body ?? { chunks: [], length: 0 };
+  exchange.body = undefined;
+  return body;
 }
 
 function checkedWork<T>(
-  check: BodyCheck | undefined,
+  { checkBody: check }: Exchange,
   work: (body: unknown) => Promise<T>,
 ): (body: unknown) => Promise<T> {
   if (check === undefined) return work;
@@ -70,8 +103,12 @@ function checkedWork<T>(
   };
 }
 
-async function withSmallBody<T>(bytes: Buffer, work: (body: unknown) => Promise<T>): Promise<T> {
-  const body = parseJson(bytes);
+async function withSmallBody<T>(
+  bytes: Buffer,
+  work: (body: unknown) => Promise<T>,
+  parsed?: object,
+): Promise<T> {
+  const body = parsed ?? parseJson(bytes);
   try {
     return await work(body);
   } catch (error) {

@@ -38,7 +38,7 @@ export type ReloadReport = AnyReload &
       }
   );
 
-/** The state of the process for /readyz, /metrics and /inspect. */
+/** The state of the process for /readyz, /metrics and /workbench. */
 export class Instance {
   #isShuttingDown = false;
   #lastReload: ReloadReport | undefined;

@@ -1,13 +1,15 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { ConnectionClosing } from '../metrics/connection-metrics.js';
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { MillraceError } from '../../ground/api/errors.js';
-import {
-  Connections,
-  DEFAULT_CONNECTIONS,
-  type ConnectionClosing,
-  type ConnectionLimits,
-} from './connections.js';
+import { Connections, DEFAULT_CONNECTIONS, type ConnectionLimits } from './connections.js';
 import { serveConnections, type ConnectionSource } from './connection-source.js';
 import { ConnectionDrain } from './drain.js';
 import { answerProtocolErrors, endThrough } from './protocol-errors.js';
@@ -83,7 +85,7 @@ export async function listen(
     requestTimeout: receiveMs,
     connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(receiveMs / 10)),
   };
-  const server = create({ ...times, requireHostHeader: false }, tls, (req, res) => {
+  const handle: RequestListener = (req, res) => {
     if (draining.isTooLate(req)) return;
     useOriginForm(req);
     const fault = faultOfHead(req);
@@ -93,6 +95,16 @@ export async function listen(
     }
     refused(fault.status);
     endThrough(res, fault);
+  };
+  const server = create({ ...times, requireHostHeader: false }, tls, (req, res) => {
+    for (const watcher of watchers) watcher.began(req, res);
+    handle(req, res);
+    // Most refusals are sent by now. A listener for each would cost more than the rest of the refusal.
+    if (isSent(res)) for (const watcher of watchers) watcher.ended(req, res);
+    else
+      res.once('close', () => {
+        for (const watcher of watchers) watcher.ended(req, res);
+      });
   });
   const connections = new Connections(limits, closed);
   connections.watch(server);
@@ -101,7 +113,7 @@ export async function listen(
   for (const event of ['checkExpectation', 'checkContinue'])
     server.on(event, (req, res) => server.emit('request', req, res));
   const draining = new ConnectionDrain(server);
-  answerProtocolErrors(server, refused);
+  const watchers = [answerProtocolErrors(server, refused), draining, connections];
   if (source === undefined) await bind(server, address);
   else serveConnections(server, source);
   let closing: Promise<void> | undefined;
@@ -112,6 +124,11 @@ export async function listen(
     close: (drainMs = DRAIN_MS, idleMs = 0) =>
       (closing ??= draining.drain({ drainMs, idleMs }).finally(() => connections.closeHandshakes())),
   };
+}
+
+/** True if the system has taken all bytes of an answer. */
+function isSent({ socket, writableEnded }: ServerResponse): boolean {
+  return writableEnded && socket?.writableLength === 0;
 }
 
 function create(options: ServerOptions, tls: TlsFiles | undefined, app: RequestListener): Server {

@@ -1,8 +1,8 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage } from 'node:http';
 import type { Pipeline, RequestContext } from '../../request/pipeline/types.js';
+import type { Exchange } from './exchange.js';
 import { askedArms, EXPERIMENT_HEADER } from './experiment-header.js';
 import { isSafeRequestId, rankingRequestId } from './request-id.js';
-import { requestState, setRequestId } from './request-state.js';
 
 /** As Node.js names it. */
 const ARMS_HEADER = EXPERIMENT_HEADER.toLowerCase();
@@ -14,20 +14,17 @@ export const requestSchemaName = ({ name, task }: Pick<Pipeline, 'name' | 'task'
   `${task === 'rank' ? 'body' : 'request'}_${name}`;
 
 /** Returns what a pipeline knows about a request besides its body. An id in the body becomes the id of the request. */
-export function pipelineContext(req: Request, res: Response, body: unknown): RequestContext {
-  const state = requestState(res);
-  setRequestId(res, rankingRequestId(body, state.id));
+export function pipelineContext(exchange: Exchange, body: unknown): RequestContext {
+  const { req, id, deadline, span, key } = exchange;
+  const requestId = rankingRequestId(body, id);
+  if (requestId !== id) exchange.setId(requestId);
   const runId = runIdOf(req);
-  return {
-    requestId: state.id,
-    deadline: state.deadline,
-    span: state.span,
-    arms: req.headers[ARMS_HEADER] === undefined ? undefined : askedArms(req, res),
-    ...(runId === undefined ? {} : { runId }),
-  };
+  const asked = req.headers[ARMS_HEADER];
+  const arms = asked === undefined ? undefined : askedArms(String(asked), key);
+  return { requestId, deadline, span, arms, ...(runId === undefined ? {} : { runId }) };
 }
 
-function runIdOf({ headers }: Request): string | undefined {
+function runIdOf({ headers }: IncomingMessage): string | undefined {
   for (const name of RUN_ID_HEADERS) {
     const id = headers[name];
     if (isSafeRequestId(id)) return id;

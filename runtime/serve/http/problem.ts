@@ -1,15 +1,16 @@
-import { filledFrom } from './route-path.js';
-import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { challengeOf } from '../access/authorize.js';
+import { headError, HeadError } from '../access/head-error.js';
 import { MillraceError, type Violation } from '../../ground/api/errors.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { nearest, nearestOf } from '../../ground/core/nearest.js';
 import { describeError } from '../../ground/core/describe-error.js';
 import { sendBrowserPage, wantsPage, type Link } from './browser-page.js';
 import { noteFailed } from './edge/audit.js';
 import { RefusalLog } from './refusal-log.js';
+import { filledFrom, parametersIn } from './route-path.js';
 import { failRequestSpan } from './request-span.js';
-import { logFields, requestState } from './request-state.js';
+import type { Exchange } from './exchange.js';
 import { sendJson, sendText } from './respond.js';
 
 /** The maximum number of violations in an answer. `violation_count` counts all of them. */
@@ -22,23 +23,22 @@ export const RETRY_AFTER_SECONDS = 1;
  * Answers an error with a problem document (RFC 9457), and logs the error unless the client caused it.
  * @param links where the page leads that a browser gets instead
  */
-export function answerProblem(logger: Logger, links: readonly Link[] = []): ErrorRequestHandler {
+export function answerProblem(
+  logger: Logger,
+  links: readonly Link[] = [],
+): (error: unknown, exchange: Exchange) => void {
   const refusals = new RefusalLog(logger);
-  // Express recognizes an error handler by its four parameters.
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars
-  return (error: unknown, req, res, _next) => {
-    // The time limit already answered this request, and its handler ended later.
-    if (res.writableEnded) return;
-    const problem = asMillraceError(error);
-    const { id, span, errorBody } = requestState(res);
+  const answer = (problem: MillraceError, exchange: Exchange): void => {
+    const { req, res, id, span, errorBody } = exchange;
     if (span !== undefined) failRequestSpan(span, problem);
-    noteFailed(res, problem);
-    log(logger, refusals, res, problem);
+    noteFailed(exchange, problem);
+    log(logger, refusals, exchange, problem);
     if (res.headersSent) {
       res.destroy(); // It is too late for a problem document. The client sees that the answer is cut off.
       return;
     }
     if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    if (problem instanceof HeadError && problem.allow !== undefined) res.setHeader('Allow', problem.allow);
     const challenge = challengeOf(problem);
     if (challenge !== undefined) res.setHeader('WWW-Authenticate', challenge);
     if (errorBody !== undefined && problem.code !== 'internal') {
@@ -50,33 +50,48 @@ export function answerProblem(logger: Logger, links: readonly Link[] = []): Erro
       sendBrowserPage(res, problem.status, problem.title, [String(body.detail), `Request ${id}`], links);
     else sendJson(res, problem.status, body, 'application/problem+json');
   };
+  return (error, exchange) => {
+    const { res } = exchange;
+    // The time limit already answered this request, and its handler ended later.
+    if (res.writableEnded) return;
+    try {
+      answer(asMillraceError(error), exchange);
+    } catch (failure) {
+      logger.error({ error: describeError(failure) }, 'a request could not be answered');
+      res.destroy();
+    }
+  };
 }
 
-/** Answers requests to unknown paths, and suggests the nearest route. */
-export function refuseRoute(routes: readonly string[]): RequestHandler {
+/** Returns what refuses requests to unknown paths, and suggests the nearest route. */
+export function unknownRoute(routes: readonly string[]): (req: IncomingMessage, path: string) => HeadError {
   // A service with a second listener has its reference there.
   const reference = routes.includes('/redoc') ? '; see GET /redoc, or GET /openapi.json' : '';
-  return (req, _res, next) => {
-    const guess = nearest(
-      req.path,
-      routes.map((path) => filledFrom(path, req.path)),
-    );
+  const hasParameters = routes.some((route) => parametersIn(route).length > 0);
+  const filled = (path: string): string[] => routes.map((route) => filledFrom(route, path));
+  const guessOf = hasParameters ? (path: string) => nearest(path, filled(path)) : nearestOf(routes);
+  return ({ method }, path) => {
+    const guess = guessOf(path);
     const help = guess === undefined ? reference : `; did you mean ${guess}?`;
-    next(new MillraceError('unknown_route', `nothing answers ${req.method} at this path${help}`));
+    return headError('unknown_route', `nothing answers ${method} at this path${help}`);
   };
 }
 
-/** Answers OPTIONS, and the methods that a route does not support. */
-export function refuseMethod(allowed: readonly string[]): RequestHandler {
-  const allow = [...allowed, 'OPTIONS'].join(', ');
-  return (req, res) => {
-    res.setHeader('Allow', allow);
-    if (req.method !== 'OPTIONS') {
-      throw new MillraceError('method_not_allowed', `expected ${allow}, found ${req.method}`);
-    }
-    res.statusCode = 204;
-    res.end();
-  };
+/** Returns the refusal of a method. */
+export function wrongMethod({ method }: IncomingMessage, allowed: readonly string[]): HeadError {
+  const allow = allowText(allowed);
+  return headError('method_not_allowed', `expected ${allow}, found ${method}`, {}, allow);
+}
+
+/** Answers OPTIONS. */
+export function answerMethods(res: ServerResponse, allowed: readonly string[]): void {
+  res.setHeader('Allow', allowText(allowed));
+  res.statusCode = 204;
+  res.end();
+}
+
+function allowText(allowed: readonly string[]): string {
+  return [...allowed, 'OPTIONS'].join(', ');
 }
 
 /**
@@ -114,20 +129,16 @@ function cut(text: string): string {
 }
 
 function asMillraceError(error: unknown): MillraceError {
-  if (error instanceof MillraceError) return error;
-  // Express could not decode a parameter of the path.
-  if (error instanceof URIError)
-    return new MillraceError(
-      'unknown_route',
-      'nothing answers at this path: it has a % that is no escape such as %20',
-    );
-  return new MillraceError('internal', 'unexpected', { cause: error });
+  return error instanceof MillraceError
+    ? error
+    : new MillraceError('internal', 'unexpected', { cause: error });
 }
 
-function log(logger: Logger, refusals: RefusalLog, res: Response, error: MillraceError): void {
-  if (error.status < 500 || res.closed) return;
+function log(logger: Logger, refusals: RefusalLog, exchange: Exchange, error: MillraceError): void {
+  if (error.status < 500 || exchange.res.closed) return;
   // A stack trace contains no information about the store, and would flood the log.
   if (error.status === 503)
-    refusals.refused(error.code, () => ({ ...logFields(res), error: describeError(error, false) }));
-  else logger.error({ ...logFields(res), code: error.code, error: describeError(error) }, 'request failed');
+    refusals.refused(error.code, () => ({ ...exchange.logFields, error: describeError(error, false) }));
+  else
+    logger.error({ ...exchange.logFields, code: error.code, error: describeError(error) }, 'request failed');
 }

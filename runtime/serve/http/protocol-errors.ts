@@ -13,27 +13,23 @@ const LINGER_MS = 1_000;
 /** The maximum number of bytes of the rest that are read. */
 const MOST_DROPPED = 256 * 1024;
 
+/** Observes the requests of a server. */
+export interface RequestWatcher {
+  /** Called with each request before it is handled. */
+  began(req: IncomingMessage, res: ServerResponse): void;
+  /** Called once its answer is sent, or its connection is closed. */
+  ended(req: IncomingMessage, res: ServerResponse): void;
+}
+
 /**
  * Answers input that is not valid HTTP with a problem document, and closes the connection. Such input never reaches the
  * app. Earlier answers on the connection are sent first. Nothing is written into an answer that has begun.
  * @param refused called with the status of each answer that the app does not count
  */
-export function answerProtocolErrors(server: Server, refused: (status: number) => void): void {
+export function answerProtocolErrors(server: Server, refused: (status: number) => void): RequestWatcher {
   /** Connections that are being closed, each with the bytes that were read before. */
   const ending = new WeakMap<Socket, number>();
   const newest = new WeakMap<Socket, ServerResponse>();
-  server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
-    const { socket } = req;
-    newest.set(socket, res);
-    // Otherwise an idle connection would keep its last response, and a replaced project with it, in memory.
-    const forget = (): void => {
-      if (newest.get(socket) === res) newest.delete(socket);
-    };
-    res.once('close', () => {
-      if (req.complete) forget();
-      else req.once('close', forget);
-    });
-  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // A client may open a connection before it needs one. It would take a 408 for the answer to its first request.
     // Node checks the connection again when a head begins.
@@ -63,6 +59,22 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
     else if (last.headersSent) last.once('close', () => socket.destroySoon());
     else endThrough(last, problem);
   });
+  return {
+    began({ socket }, res) {
+      newest.set(socket, res);
+    },
+    ended(req, res) {
+      // An answer that was sent at once refers to no project, and it costs less to keep it until the next one.
+      if (!res.closed) return;
+      const { socket } = req;
+      // Otherwise an idle connection would keep its last response, and a replaced project with it, in memory.
+      const forget = (): void => {
+        if (newest.get(socket) === res) newest.delete(socket);
+      };
+      if (req.complete) forget();
+      else req.once('close', forget);
+    },
+  };
 }
 
 /** Sends a problem document through the response of its request, and then closes the connection. */

@@ -1,100 +1,69 @@
-import type { Request, RequestHandler, Response } from 'express';
-import { MillraceError } from '../../ground/api/errors.js';
+import type { IncomingMessage } from 'node:http';
 import { beginUrgent } from '../../ground/core/background.js';
+import { headError, type HeadError } from '../access/head-error.js';
 import { within } from '../../project/tracing/trace-span.js';
-import type { BodyMemory } from './bodies/body-memory.js';
+import { BodyShare, type BodyMemory } from './bodies/body-memory.js';
 import { collectBody, type CollectedBody } from './bodies/collect-body.js';
-import { requestState } from './request-state.js';
-
-/** The body of a request, and its check. */
-interface HeldBody extends CollectedBody {
-  readonly check: BodyCheck | undefined;
-}
-
-/** A check of a parsed body that runs before the work of its route. It throws if the request is refused. */
-export type BodyCheck = (body: unknown) => void | Promise<void>;
-
-const bodies = new WeakMap<Request, HeldBody>();
+import type { Exchange } from './exchange.js';
 
 /**
- * Reads a body of at most `limit` inflated bytes (gzip, deflate, br), for `withBody` to parse. It refuses a body that
- * is not declared as JSON before reading it. The memory is released when the request is over.
- * @param isUrgent whether background work is slowed down until the request is over
- * @param checkFor returns the check of a request's body, if it has one
+ * Reads a body of at most `limit` inflated bytes (gzip, deflate, br), for `withBody` to parse. Its memory is released when
+ * the request is over. Until then, a ranking slows background work down.
  */
-export function readBody(
-  limit: number,
-  memory: BodyMemory,
-  isUrgent: boolean,
-  checkFor: (res: Response) => BodyCheck | undefined = () => undefined,
-): RequestHandler {
-  return async (req, res, next) => {
-    checkMediaType(req);
-    const share = memory.share();
-    const endUrgent = isUrgent ? beginUrgent() : undefined;
-    res.once('close', () => {
-      share.release();
-      endUrgent?.();
-    });
-    const span = requestState(res).span?.start('receive', 'receive');
-    const collecting = collectBody(req, limit, share);
-    const traced = async (): Promise<CollectedBody> => {
-      const body = await collecting;
-      span?.set({ 'millrace.body_bytes': body.length });
-      return body;
-    };
-    const { chunks, length } = await (span === undefined ? collecting : within(span, traced));
-    bodies.set(req, { chunks, length, check: checkFor(res) });
-    next();
+export async function readBody(exchange: Exchange, limit: number, memory: BodyMemory): Promise<void> {
+  const { req, res, load } = exchange;
+  const { expect } = req.headers;
+  if (expect !== undefined && EXPECTS.test(expect)) res.writeContinue();
+  const share = new BodyShare(memory);
+  const endUrgent = load.class === 'ranking' ? beginUrgent() : undefined;
+  res.once('close', () => {
+    share.release();
+    endUrgent?.();
+  });
+  const span = exchange.span?.start('receive', 'receive');
+  const collecting = collectBody(req, limit, share);
+  const traced = async (): Promise<CollectedBody> => {
+    const body = await collecting;
+    span?.set({ 'millrace.body_bytes': body.length });
+    return body;
   };
-}
-
-/** Returns the body that `readBody` read. It can be taken once. */
-export function takeBody(req: Request): CollectedBody & Pick<HeldBody, 'check'> {
-  const body = bodies.get(req) ?? { chunks: [], length: 0, check: undefined };
-  bodies.delete(req);
-  return body;
+  exchange.body = await (span === undefined ? collecting : within(span, traced));
 }
 
 const JSON_TYPE = /^application\/(?:json|[\w!#$&^.+-]+\+json)$/i;
+const LINES_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?x-ndjson$/i;
 const CHARSET = /^charset\s*=\s*"?([^"]*)"?$/i;
-
-function checkMediaType({ headers }: Request): void {
-  const given = headers['content-type'];
-  if (given === 'application/json') return;
-  if (given === undefined) {
-    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-    if (hasBody) throw unsupported('the request has a body but no Content-Type');
-    return;
-  }
-  const [type = '', ...parameters] = given.split(';').map((part) => part.trim());
-  if (!JSON_TYPE.test(type)) throw unsupported('this Content-Type is not JSON');
-  for (const parameter of parameters) {
-    const charset = CHARSET.exec(parameter)?.[1];
-    if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw unsupported('this charset is not UTF-8');
-  }
-}
-
-function unsupported(found: string): MillraceError {
-  return new MillraceError('unsupported_media_type', `${found}; expected application/json, in UTF-8`);
-}
 
 const EXPECTS = /^100-continue$/i;
 
 /**
- * Refuses a body that is too large by its head, and answers `Expect: 100-continue`. A refused request gets no 100
- * response.
- * @param limit in bytes
+ * Returns what refuses a body by its head: it is too large, or not declared as JSON. A request that it refuses gets no
+ * 100 response.
  */
-export function inviteBody(limit: number): RequestHandler {
-  return ({ headers }, res, next) => {
-    const { expect, 'content-length': length, 'content-encoding': encoding } = headers;
-    if (encoding === undefined && Number(length ?? 0) > limit)
-      throw new MillraceError(
-        'body_too_large',
-        `the body is larger than ${limit} bytes, the limit of this route`,
-      );
-    if (expect !== undefined && EXPECTS.test(expect)) res.writeContinue();
-    next();
+export function faultOfBody(limit: number, isLines = false): (req: IncomingMessage) => HeadError | undefined {
+  const tooLarge = headError(
+    'body_too_large',
+    `the body is larger than ${limit} bytes, the limit of this route`,
+  );
+  return ({ headers }) => {
+    const { 'content-length': length, 'content-encoding': encoding } = headers;
+    if (encoding === undefined && Number(length ?? 0) > limit) return tooLarge;
+    const found = faultOfType(headers, isLines);
+    return found === undefined
+      ? undefined
+      : headError('unsupported_media_type', `${found}; expected application/json, in UTF-8`);
   };
+}
+
+function faultOfType(headers: IncomingMessage['headers'], isLines: boolean): string | undefined {
+  const given = headers['content-type'];
+  if (given === 'application/json') return undefined;
+  if (given === undefined) {
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+    return hasBody ? 'the request has a body but no Content-Type' : undefined;
+  }
+  const [type = '', ...parameters] = given.split(';').map((part) => part.trim());
+  if (!JSON_TYPE.test(type) && !(isLines && LINES_TYPE.test(type))) return 'this Content-Type is not JSON';
+  const charsets = parameters.flatMap((parameter) => CHARSET.exec(parameter)?.[1] ?? []);
+  return charsets.every((charset) => /^utf-?8$/i.test(charset)) ? undefined : 'this charset is not UTF-8';
 }

@@ -24,26 +24,31 @@ export function useOriginForm(req: IncomingMessage): void {
  */
 export const ONCE: readonly string[] = ['host', 'authorization', 'content-type', 'transfer-encoding'];
 /** By the length of the name, so that other headers cost one lookup. */
-const byLength = new Map(ONCE.map((name) => [name.length, name]));
+const byLength = new Map(ONCE.map((name, i) => [name.length, { name, bit: 1 << i }]));
+const HOST_BIT = 1 << ONCE.indexOf('host');
 
 /**
  * Returns why a request is refused before the app sees it, although the parser accepts it. A request has one Host
- * header; only HTTP/1.0 allows none.
+ * header; only HTTP/1.0 allows none. Its target is a path; `OPTIONS *` asks about the server.
  */
 export function faultOfHead({
+  url = '',
   httpVersion,
   headers,
   rawHeaders,
 }: IncomingMessage): MillraceError | undefined {
-  const seen = new Set<string>();
+  if ((!url.startsWith('/') && url !== '*') || url.includes('#'))
+    return fault('the target is malformed; expected a path, or a whole http address, without a fragment');
+  let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     const known = byLength.get(name.length);
-    if (known === undefined || name.toLowerCase() !== known) continue;
-    if (seen.has(known)) return fault(`expected one ${known} header, and there are several`);
-    seen.add(known);
+    if (known === undefined || name.toLowerCase() !== known.name) continue;
+    if ((seen & known.bit) !== 0) return fault(`expected one ${known.name} header, and there are several`);
+    seen |= known.bit;
   }
-  if (!seen.has('host') && httpVersion === '1.1') return fault('expected a host header, and there is none');
+  if ((seen & HOST_BIT) === 0 && httpVersion === '1.1')
+    return fault('expected a host header, and there is none');
   if (headers.host === undefined || parseHost(headers.host) !== undefined) return undefined;
   return fault('the host header is malformed; expected a host name or an address, and an optional port');
 }

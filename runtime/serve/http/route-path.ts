@@ -1,3 +1,5 @@
+import { MillraceError } from '../../ground/api/errors.js';
+
 /** Paths of routes: literal, or with parameters, as in `/api/v1/pipelines/:name/stats`. */
 
 const PARAMETER = /^:([a-z][a-z0-9_]*)$/;
@@ -12,12 +14,24 @@ export function openApiPath(path: string): string {
   return path.replaceAll(/\/:([a-z][a-z0-9_]*)(?=\/|$)/g, '/{$1}');
 }
 
-/** Escapes the pattern characters of a path, so that Express matches all but the parameters literally. */
-export function expressPath(path: string): string {
-  return path
+/**
+ * The decoded parameters of a path that matches; undefined if the route has none.
+ * @throws MillraceError unknown_route if one cannot be decoded
+ */
+export function parametersOf(path: string, asked: string): Readonly<Record<string, string>> | undefined {
+  if (!path.includes('/:')) return undefined;
+  const segments = asked.split('/');
+  const values = path
     .split('/')
-    .map((segment) => (PARAMETER.test(segment) ? segment : segment.replace(/[{}()[\]+?!:*\\]/g, '\\$&')))
-    .join('/');
+    .map((segment, at) => [PARAMETER.exec(segment)?.[1], segments[at] ?? ''] as const);
+  try {
+    return Object.fromEntries(
+      values.flatMap(([name, value]) => (name === undefined ? [] : [[name, decodeURIComponent(value)]])),
+    );
+  } catch {
+    const detail = 'nothing answers at this path: it has a % that is no escape such as %20';
+    throw new MillraceError('unknown_route', detail);
+  }
 }
 
 /** What no pipeline may use: the path, or the folder of the first parameter, which ends with a slash. */
@@ -70,7 +84,8 @@ function matches(segments: readonly string[], asked: readonly string[]): boolean
   );
 }
 
-function overlap(a: readonly string[], b: readonly string[]): boolean {
+/** Whether paths, as their segments, match the same requests. */
+export function overlap(a: readonly string[], b: readonly string[]): boolean {
   return (
     a.length === b.length &&
     a.every((segment, at) => segment === b[at] || PARAMETER.test(segment) || PARAMETER.test(b[at] ?? ''))

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { Exchange } from './exchange.js';
 import type { RouteScope } from '../access/scopes.js';
 import type { Audience } from './edge/audience.js';
 import type { Instance } from './instance.js';
@@ -15,6 +16,7 @@ export type ApiParts = Pick<
   | 'views'
   | 'eventKinds'
   | 'curationLists'
+  | 'counterNames'
   | 'experimentNames'
   | 'version'
   | 'keys'
@@ -30,6 +32,8 @@ export interface RouteParts extends HttpServices {
 
 /** The body of a POST route. */
 export interface RouteBody {
+  /** Whether it is JSON in lines, and not one JSON value. */
+  readonly isLines?: boolean;
   /** The setting that limits its size. */
   readonly limit: keyof BodyLimits;
   readonly schema: (api: ApiParts) => Schema;
@@ -43,8 +47,8 @@ export type EntityTypesOf = (body: unknown, api: ApiParts) => Iterable<string> |
 
 interface CommonRoute {
   /**
-   * A literal path, or one with parameters: `/api/v1/pipelines/:name/stats`. `req.params` has their values as text. A
-   * literal path wins. No pipeline can have a route below the first parameter.
+   * A literal path, or one with parameters: `/api/v1/pipelines/:name/stats`. `params` has their values as text. A literal
+   * path wins. No pipeline can have a route below the first parameter.
    */
   readonly path: string;
   /** What a request needs a key for, if the service has keys. */
@@ -57,10 +61,8 @@ interface CommonRoute {
   readonly class: RequestClass;
   /** The time limit of a request in milliseconds, from its head to its answer; by default `requestMs`. */
   readonly limitMs?: (times: TimeLimits) => number;
-  /** A folder, with a trailing slash. No pipeline can have a route in it. */
+  /** A folder outside the API, with a trailing slash. No pipeline can have a route in it. */
   readonly folder?: string;
-  /** Creates the handler, once per generation. */
-  readonly handler: (parts: RouteParts) => RequestHandler;
   /** The operation in the OpenAPI document. A route without one is not documented. */
   readonly operation?: (api: ApiParts) => Operation;
   /** The name of a page for people. `/` lists those that have one. */
@@ -71,13 +73,29 @@ interface CommonRoute {
   readonly isPrivate?: true;
 }
 
+/** Answers a request. It answers an error by throwing it. */
+export type Handler = (exchange: Exchange) => void | Promise<void>;
+
+interface HandledRoute extends CommonRoute {
+  /** Creates the handler, once per generation. */
+  readonly handler: (parts: RouteParts) => Handler;
+}
+
 /** A route that answers GET and HEAD. */
-export interface GetRoute extends CommonRoute {
+export interface GetRoute extends HandledRoute {
   readonly method: 'GET';
 }
 
+/** A page for browsers, or a file of one. Express serves it, so it needs no scope: requests reach Express with any key. */
+export interface PageRoute extends CommonRoute {
+  readonly method: 'GET';
+  readonly scope: 'none' | 'any';
+  /** Creates the handler, once per generation. */
+  readonly page: (services: HttpServices) => RequestHandler;
+}
+
 /** A route that answers POST, with a JSON body. */
-export interface PostRoute extends CommonRoute {
+export interface PostRoute extends HandledRoute {
   readonly method: 'POST';
   /** True if it changes what the store holds. Each of its requests has an audit line in the log. */
   readonly writes?: true;
@@ -85,4 +103,4 @@ export interface PostRoute extends CommonRoute {
 }
 
 /** One route: its path, its body, its handler and its description. */
-export type Route = GetRoute | PostRoute;
+export type Route = GetRoute | PageRoute | PostRoute;

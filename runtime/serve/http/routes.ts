@@ -1,4 +1,5 @@
 import type { Pipeline } from '../../request/pipeline/types.js';
+import type { CompiledFront } from '../fronts/open-front.js';
 import type { Route } from './route.js';
 import { reservedBy } from './route-path.js';
 import { deleteEntities, deleteEntitiesFirstPath } from './routes/delete-entities.js';
@@ -6,6 +7,8 @@ import { deleteFeatures } from './routes/delete-features.js';
 import { getCuration, putCuration } from './routes/curation.js';
 import { explain } from './routes/explain.js';
 import { feedback } from './routes/feedback.js';
+import { frontRoutes } from './routes/front.js';
+import { DRAFT_ROUTES } from './routes/drafts.js';
 import { forget } from './routes/forget.js';
 import { listExperiments } from './routes/list-experiments.js';
 import { resumeExperiment, stopExperiment } from './routes/stop-experiment.js';
@@ -13,14 +16,18 @@ import { getEntities } from './routes/get-entities.js';
 import { feastPush, feastWrite } from './routes/feast-writes.js';
 import { feastOnlineFeatures, getOnlineFeatures } from './routes/get-online-features.js';
 import { healthcheck, healthz } from './routes/health.js';
-import { INSPECT } from './routes/inspect.js';
+import { WORKBENCH } from './routes/workbench.js';
 import { metrics } from './routes/metrics.js';
 import { openapi } from './routes/openapi.js';
+import { preview } from './routes/preview.js';
 import { pushFeatures } from './routes/push-features.js';
 import { rank } from './routes/rank.js';
 import { readiness } from './routes/readiness.js';
+import { rebuildCounter } from './routes/rebuild-counter.js';
 import { redocBundle } from './routes/redoc-bundle.js';
 import { redoc } from './routes/redoc.js';
+import { search } from './routes/search.js';
+import { SESSION } from './routes/session.js';
 import { scanEntities } from './routes/scan-entities.js';
 import { scanFeatures } from './routes/scan-features.js';
 import { updateEntities } from './routes/update-entities.js';
@@ -43,14 +50,17 @@ export const SERVICE_ROUTES: readonly Route[] = [
   feastPush,
   feedback,
   forget,
+  rebuildCounter,
   putCuration,
   getCuration,
+  ...DRAFT_ROUTES,
   listExperiments,
   stopExperiment,
   resumeExperiment,
+  ...SESSION,
   redoc,
   redocBundle,
-  ...INSPECT,
+  ...WORKBENCH,
   healthz,
   healthcheck,
   readiness,
@@ -58,15 +68,35 @@ export const SERVICE_ROUTES: readonly Route[] = [
   openapi,
 ];
 
-/** All routes of a project: two per pipeline, then those of the service. */
-export function routesOf(pipelines: readonly Pipeline[]): readonly Route[] {
-  return [...pipelines.flatMap((pipeline) => [rank(pipeline), explain(pipeline)]), ...SERVICE_ROUTES];
+/** All routes of a project: those of the pipelines, of the fronts, then those of the service. */
+export function routesOf(
+  pipelines: readonly Pipeline[],
+  fronts: readonly CompiledFront[] = [],
+): readonly Route[] {
+  const ofFront = (front: CompiledFront): readonly Route[] =>
+    pipelines
+      .filter(({ name }) => name === front.definition.pipeline.value)
+      .flatMap((pipeline) => frontRoutes(front, pipeline));
+  return [...pipelines.flatMap(ofPipeline), ...fronts.flatMap(ofFront), ...SERVICE_ROUTES];
 }
+
+function ofPipeline(pipeline: Pipeline): readonly Route[] {
+  const { addressFields: fields } = pipeline;
+  return [
+    rank(pipeline),
+    ...(fields === undefined ? [] : [search(pipeline, fields)]),
+    explain(pipeline),
+    preview(pipeline),
+  ];
+}
+
+/** A folder of the API. All of it is reserved, for routes of later versions. */
+const API_FOLDER = /^\/api\/(?:\w+\/)?v1\/\w+\//;
 
 /** Paths that a pipeline cannot use as its route. An entry that ends with a slash reserves the whole folder. */
 export const RESERVED_ROUTES: readonly string[] = [
   ...new Set(
-    SERVICE_ROUTES.flatMap(({ path, folder }) => [
+    SERVICE_ROUTES.flatMap(({ path, folder = API_FOLDER.exec(path)?.[0] }) => [
       reservedBy(path),
       ...(folder === undefined ? [] : [folder]),
     ]),

@@ -1,17 +1,21 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
+import type { Sessions } from '../access/sessions.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { EventKind } from '../../project/config/model/events.js';
 import type { FeatureView } from '../../project/config/model/views.js';
 import type { ExperimentState } from '../../request/experiments/experiment-states.js';
+import type { Drafts } from '../../state/curation/drafts.js';
 import type { ValueForms } from '../../state/index/online-answer.js';
 import type { OnlineReport } from '../../state/index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
+import type { AllowedHosts } from '../../project/settings/allowed-hosts.js';
 import type { Pipeline } from '../../request/pipeline/types.js';
 import type { Deadline } from '../../ground/core/deadline.js';
 import type { Usage } from '../../ground/core/usage.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 import type { Tracing } from '../../project/tracing/tracing.js';
+import type { CompiledFront } from '../fronts/open-front.js';
 import type { Admission } from './admission/admission.js';
 import type { Edge } from './edge/edge.js';
 import type { BodyMemory } from './bodies/body-memory.js';
@@ -27,10 +31,13 @@ export interface HttpServices {
   readonly online: OnlineFeatureService;
   readonly feedback: FeedbackService;
   readonly forget: ForgetService;
+  readonly counters: CounterRebuildService;
   readonly curation: CuratedRules;
+  readonly drafts: DraftService;
   /** Lists and stops experiments; undefined if the process serves none. */
   readonly experiments?: ExperimentService;
   readonly pipelines: readonly Pipeline[];
+  readonly fronts?: readonly CompiledFront[];
   readonly store: {
     ping(): Promise<void>;
     /** Conditions that do not stop the store but should be fixed. */
@@ -38,12 +45,15 @@ export interface HttpServices {
   };
   /** The keys that requests need; undefined if they need none. */
   readonly keys?: KeyService | undefined;
+  readonly sessions: SessionService;
   /** For the API reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */
   readonly views: ReadonlyMap<string, FeatureView>;
   /** The names of the lists of curation/. */
   readonly curationLists: readonly string[];
+  /** The names of the counters. */
+  readonly counterNames: readonly string[];
   /** The names of the experiments. */
   readonly experimentNames: readonly string[];
   /** The kinds of feedback. */
@@ -67,20 +77,26 @@ export interface HttpServices {
   readonly tracing?: Tracing | undefined;
   /** The metrics of the process; by default new ones. */
   readonly metrics?: HttpMetrics;
-  /** The process, for /readyz, /metrics and /inspect; by default one that never shuts down. */
+  /** The process, for /readyz, /metrics and /workbench; by default one that never shuts down. */
   readonly instance?: Instance;
-  /** Version of the project's files, for /readyz and /inspect. */
+  /** Version of the project's files, for /readyz and /workbench. */
   readonly projectVersion?: string;
-  /** The name of the project, for /inspect. */
+  /** The name of the project, for /workbench. */
   readonly projectName?: string;
-  /** Whether the service applies changes of the project's files, for /inspect. */
+  /** The hosts whose images /workbench shows; by default none. */
+  readonly imageHosts?: AllowedHosts;
+  /** Whether the service applies changes of the project's files, for /workbench. */
   readonly watches?: boolean;
 }
+
+/** The sessions of people in a browser. */
+export type SessionService = Pick<Sessions, 'open' | 'end' | 'describe' | 'mustLoad' | 'load' | 'access'>;
 
 /** The keys in service. They may change while the app runs. */
 export interface KeyService {
   /** Returns the key with this text, also if it is expired or revoked. */
   find(text: string): ApiKey | undefined;
+  byId(id: string): ApiKey | undefined;
   /** Conditions that do not stop the service but should be fixed. */
   warnings(): readonly { readonly code: string; readonly detail: string }[];
 }
@@ -133,6 +149,16 @@ export interface FeedbackService {
 export interface ForgetService {
   run(body: unknown): Promise<unknown>;
 }
+
+export interface CounterRebuildService {
+  rebuild(body: unknown): Promise<unknown>;
+}
+
+/** Drafts of changes to lists. @param author the name of the key or of the person */
+export type DraftService = Pick<
+  Drafts,
+  'put' | 'get' | 'discard' | 'publish' | 'history' | 'undo' | 'preview'
+>;
 
 /** The rules that lists have over the API. */
 export interface CuratedRules {

@@ -1,5 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
+/** Why a connection was closed. */
+const CONNECTION_CLOSINGS = ['idle', 'refused', 'stalled'] as const;
+export type ConnectionClosing = (typeof CONNECTION_CLOSINGS)[number];
+
 /** Counts client connections. */
 export class ConnectionMetrics {
   readonly #closed: Counter<'cause'>;
@@ -14,7 +18,7 @@ export class ConnectionMetrics {
       registers: [registry],
     });
     // Without a zero, Prometheus could not see the first one as an increase.
-    for (const cause of ['idle', 'refused', 'stalled']) this.#closed.inc({ cause }, 0);
+    for (const cause of CONNECTION_CLOSINGS) this.#closed.inc({ cause }, 0);
   }
 
   closed(cause: string): void {

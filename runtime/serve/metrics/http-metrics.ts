@@ -1,12 +1,13 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import { KeyMetrics } from './key-metrics.js';
 import type { OnlineReport } from '../../state/index/online-features.js';
 import { StatusCounts } from '../../state/index/status-counts.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
+import type { RetrieverReport } from '../../request/pipeline/request/retrieval-report.js';
 import { STAGES } from '../../request/pipeline/stages.js';
 import type { TakenArm } from '../../request/experiments/live-experiments.js';
 import type { PageTeams, Pipeline, RunReport } from '../../request/pipeline/types.js';
-import { SeriesHistogram } from './series-histogram.js';
+import { type Series, SeriesHistogram } from './series-histogram.js';
 
 /**
  * Route label of requests that match no route. The client chooses the path, so a label per path would have no bound.
@@ -44,6 +45,16 @@ const RANKED = {
     help: "Keys read from Feast's Redis.",
     labelNames: ['pipeline'],
   },
+  retrievals: {
+    name: 'millrace_retrievals_total',
+    help: 'Questions to retrievers by outcome: found, partial, late, failed, not_asked (`when` was not true).',
+    labelNames: ['pipeline', 'retriever', 'outcome'],
+  },
+  retrieved: {
+    name: 'millrace_retrieved_candidates_total',
+    help: 'Candidates that a retriever found.',
+    labelNames: ['pipeline', 'retriever'],
+  },
   skippedSteps: {
     name: 'millrace_pipeline_skipped_steps_total',
     help: 'Steps that failed and were skipped because of on_error: skip.',
@@ -80,6 +91,13 @@ const RANKED = {
 
 /** The counters that come after those of statuses. */
 const OTHERS = {
+  searches: {
+    name: 'millrace_front_searches_total',
+    help:
+      'Searches through fronts by outcome: ranked; passed (in the order of the engine, since they cannot be ranked); degraded ' +
+      '(the ranking failed); failed (the engine answered an error).',
+    labelNames: ['front', 'outcome'],
+  },
   missingEntities: {
     name: 'millrace_missing_entities_total',
     help: 'Entities that rankings looked up, candidates or others, and that are not in the index.',
@@ -104,45 +122,53 @@ const OTHERS = {
   },
 } as const;
 
+/** The requests of one route with one status. */
+interface Requests {
+  count: number;
+  /** Undefined until one of them was admitted. */
+  seconds: Series | undefined;
+}
+
 /** Counts and times the requests for Prometheus. Every label comes from the project, never from a client. */
 export class HttpMetrics {
   readonly registry: Registry;
-  readonly #requests: Counter<'route' | 'status'>;
-  readonly #seconds: Histogram<'route' | 'status'>;
+  readonly #seconds: SeriesHistogram<'route' | 'status'>;
   readonly #stages: SeriesHistogram<'pipeline' | 'stage'>;
   readonly #steps: SeriesHistogram<'pipeline' | 'step'>;
+  readonly #retrievals: SeriesHistogram<'pipeline' | 'retriever'>;
   readonly #candidates: SeriesHistogram<'pipeline'>;
   readonly #ranked: Counters<typeof RANKED>;
   readonly #others: Counters<typeof OTHERS>;
 
   /** Requests of keys. */
   readonly keys: KeyMetrics;
-  readonly #refusedByHead = new Map<string, Map<number, number>>();
+  /** By route and status. */
+  readonly #requests = new Map<string, Map<number, Requests>>();
   readonly #statuses = new StatusCounts();
   readonly #attributeStatuses = new StatusCounts();
 
   constructor(registry = new Registry()) {
     this.registry = registry;
     const registers = [registry];
-    const refusedByHead = this.#refusedByHead;
+    const requests = this.#requests;
     this.keys = new KeyMetrics(registry);
     collectDefaultMetrics({ register: registry });
     // They are gauges, and Prometheus keeps the suffix for counters. Each is the sum of the gauge without it.
     for (const kind of ['resources', 'handles', 'requests'])
       registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-    this.#requests = new Counter({
+    new Counter({
       name: 'millrace_http_requests_total',
       help: 'Requests by route and status; status 499 means that the client disconnected before the answer.',
       labelNames: ['route', 'status'],
       registers,
-      // These refusals are counted in a plain map first, because a refusal must be cheap.
+      // Requests are counted in plain numbers first, because a refusal must be cheap.
       collect() {
-        for (const [route, statuses] of refusedByHead)
-          for (const [status, refused] of statuses) this.inc({ route, status }, refused);
-        refusedByHead.clear();
+        this.reset();
+        for (const [route, statuses] of requests)
+          for (const [status, { count }] of statuses) this.inc({ route, status }, count);
       },
     });
-    this.#seconds = new Histogram({
+    this.#seconds = new SeriesHistogram({
       name: 'millrace_http_request_duration_seconds',
       help: 'Time from the headers of a request to the end of its answer.',
       labelNames: ['route', 'status'],
@@ -163,6 +189,13 @@ export class HttpMetrics {
       buckets: STAGE_SECONDS,
       registers,
     });
+    this.#retrievals = new SeriesHistogram({
+      name: 'millrace_retrieval_duration_seconds',
+      help: 'Time until a retriever answered, failed, or was late.',
+      labelNames: ['pipeline', 'retriever'],
+      buckets: SECONDS,
+      registers,
+    });
     this.#candidates = new SeriesHistogram({
       name: 'millrace_pipeline_candidates',
       help: 'Number of candidates in a request.',
@@ -175,23 +208,38 @@ export class HttpMetrics {
     this.#others = countersOf(OTHERS, registers);
   }
 
+  /** Counts what became of the retrievers of a request. */
+  retrieved(pipeline: string, reports: readonly RetrieverReport[]): void {
+    for (const { as: retriever, outcome, found, ms } of reports) {
+      this.#ranked.retrievals.inc({ pipeline, retriever, outcome });
+      if (found > 0) this.#ranked.retrieved.inc({ pipeline, retriever }, found);
+      if (outcome !== 'not_asked') this.#retrievals.series({ pipeline, retriever }).observe(ms / 1000);
+    }
+  }
+
   answered(route: string | undefined, status: number, seconds: number): void {
-    const labels = { route: route ?? NO_ROUTE, status };
-    this.#requests.inc(labels);
-    this.#seconds.observe(labels, seconds);
+    const requests = this.#count(route ?? NO_ROUTE, status);
+    requests.seconds ??= this.#seconds.series({ route: route ?? NO_ROUTE, status });
+    requests.seconds.observe(seconds);
   }
 
   /** Counts a request that was answered from its head alone. It is not in the histogram of durations. */
   refusedByHead(route: string | undefined, status: number): void {
-    const key = route ?? NO_ROUTE;
-    let statuses = this.#refusedByHead.get(key);
-    if (statuses === undefined) this.#refusedByHead.set(key, (statuses = new Map<number, number>()));
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    this.#count(route ?? NO_ROUTE, status);
   }
 
   /** Counts a request that was rejected before it was read. Its time is zero. */
   refused(status: number): void {
-    this.#requests.inc({ route: NO_ROUTE, status });
+    this.#count(NO_ROUTE, status);
+  }
+
+  #count(route: string, status: number): Requests {
+    let statuses = this.#requests.get(route);
+    if (statuses === undefined) this.#requests.set(route, (statuses = new Map<number, Requests>()));
+    let requests = statuses.get(status);
+    if (requests === undefined) statuses.set(status, (requests = { count: 0, seconds: undefined }));
+    requests.count++;
+    return requests;
   }
 
   recorded(counts: FeedbackCounts): void {
@@ -226,8 +274,13 @@ export class HttpMetrics {
         this.#ranked.keysRead.inc({ pipeline: name }, report.keysRead);
         isShown = true;
       }
-      this.#count(name, report);
+      this.#countCauses(name, report);
     };
+  }
+
+  /** Counts a search through a front. */
+  searched(front: string, outcome: string): void {
+    this.#others.searches.inc({ front, outcome });
   }
 
   /** Counts a request that failed after its arms were chosen. */
@@ -247,7 +300,7 @@ export class HttpMetrics {
     }
   }
 
-  #count(pipeline: string, report: RunReport): void {
+  #countCauses(pipeline: string, report: RunReport): void {
     const labels = { pipeline };
     this.#statuses.addAll(report.featureStatuses);
     this.#attributeStatuses.addAll(report.attributeStatuses);

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Logger } from 'pino';
 import type { ErrorDescription } from '../../ground/core/describe-error.js';
 import type { LedgerObserver, SinkState } from '../../state/ledger/ledger.js';
-import { RECORD_KINDS, type RecordKind } from '../../state/ledger/record-schema.js';
+import { RECORD_KINDS, type RecordKind } from '../../ground/api/ledger.js';
 import type { DropReason } from '../../state/ledger/record-sink.js';
 
 /**

@@ -11,7 +11,7 @@ export class OutboundMetrics implements OutboundObserver {
   readonly #requests = new Counter({
     name: 'millrace_outbound_requests_total',
     help:
-      'Requests of steps to other servers, including retries, by outcome: the class of the status (2xx …), unreachable, closed, ' +
+      'Requests of steps to other servers, including retries, by outcome: the class of the status (2xx …; of a database 2xx, or 4xx for an error), unreachable, closed, ' +
       'timeout, too_large, circuit_open (not sent, because the server does not answer), or given_up (cancelled, because the ' +
       'ranking or a parallel call failed first).',
     labelNames: ['pipeline', 'step', 'outcome'],

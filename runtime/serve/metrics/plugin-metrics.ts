@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Counter, Histogram, Registry } from 'prom-client';
 import type {
   MetricLabels,
   PluginCounter,
@@ -14,10 +14,16 @@ const MOST_METRICS = 100;
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const NAME = /^[a-z][a-z0-9_]*$/;
 
+/** What makes the metrics that a service shows. A command that only checks a project does not load it. */
+interface PromMetrics {
+  readonly Counter: typeof Counter;
+  readonly Histogram: typeof Histogram;
+}
+
 /** A metric of a plugin: what it was declared with, and the combinations of label values so far. */
 interface Declared {
   readonly form: string;
-  readonly metric: Counter | Histogram;
+  readonly metric: Counter | Histogram | undefined;
   readonly handle: PluginCounter | PluginHistogram;
 }
 
@@ -26,12 +32,19 @@ interface Declared {
  * create components. A metric lives as long as the process: a reload continues it.
  */
 export class PluginMetricsRegistry {
+  readonly #prom: PromMetrics | undefined;
   readonly #declared = new Map<string, Declared>();
   #registry: Registry | undefined;
 
+  /** @param prom undefined: metrics are checked, and nobody reads them */
+  constructor(prom?: PromMetrics) {
+    this.#prom = prom;
+  }
+
   register(registry: Registry): void {
     this.#registry = registry;
-    for (const { metric } of this.#declared.values()) registry.registerMetric(metric);
+    for (const { metric } of this.#declared.values())
+      if (metric !== undefined) registry.registerMetric(metric);
   }
 
   /** Makes the metrics of one plugin. */
@@ -41,9 +54,11 @@ export class PluginMetricsRegistry {
         const full = `millrace_plugin_${plugin}_${checked(name)}_total`;
         const form = JSON.stringify(['counter', labels]);
         return this.#declare(full, form, () => {
-          const metric = new Counter({ name: full, help, labelNames: checkedLabels(labels), registers: [] });
+          const labelNames = checkedLabels(labels);
+          const metric =
+            this.#prom && new this.#prom.Counter({ name: full, help, labelNames, registers: [] });
           const bounded = new BoundedLabels(labels);
-          const handle: PluginCounter = { add: (by = 1, given = {}) => metric.inc(bounded.of(given), by) };
+          const handle: PluginCounter = { add: (by = 1, given = {}) => metric?.inc(bounded.of(given), by) };
           return { metric, handle };
         });
       },
@@ -52,16 +67,18 @@ export class PluginMetricsRegistry {
         const form = JSON.stringify(['histogram', labels, buckets]);
         return this.#declare(full, form, () => {
           const labelNames = checkedLabels(labels);
-          const metric = new Histogram({
-            name: full,
-            help,
-            labelNames,
-            buckets: [...buckets],
-            registers: [],
-          });
+          const metric =
+            this.#prom &&
+            new this.#prom.Histogram({
+              name: full,
+              help,
+              labelNames,
+              buckets: [...buckets],
+              registers: [],
+            });
           const bounded = new BoundedLabels(labels);
           const handle: PluginHistogram = {
-            observe: (value, given = {}) => metric.observe(bounded.of(given), value),
+            observe: (value, given = {}) => metric?.observe(bounded.of(given), value),
           };
           return { metric, handle };
         });
@@ -72,7 +89,7 @@ export class PluginMetricsRegistry {
   #declare<H extends PluginCounter | PluginHistogram>(
     name: string,
     form: string,
-    make: () => { readonly metric: Counter | Histogram; readonly handle: H },
+    make: () => { readonly metric: Declared['metric']; readonly handle: H },
   ): H {
     const known = this.#declared.get(name);
     if (known !== undefined) {
@@ -83,7 +100,7 @@ export class PluginMetricsRegistry {
       throw new Error(`the plugins of a service can have ${MOST_METRICS} metrics`);
     const made = make();
     this.#declared.set(name, { form, ...made });
-    this.#registry?.registerMetric(made.metric);
+    if (made.metric !== undefined) this.#registry?.registerMetric(made.metric);
     return made.handle;
   }
 }

@@ -7,19 +7,19 @@ import type {
   EventOutput,
   ForeignEvent,
   ForeignFeedback,
-  ForeignRanking,
   Owners,
   RowReader,
 } from '../../project/foreign/foreign-event.js';
 import { lineIds } from '../../project/foreign/line-ids.js';
+import { impressionsOf, SHOWN } from '../../project/foreign/listed-feedback.js';
 import { isWanted } from '../../project/foreign/mapped-values.js';
 import { readyReader } from '../../project/foreign/ready-logs.js';
 import { MAX_EVENTS, MOST_ITEMS } from '../feedback/check-feedback.js';
 import { nearest } from '../../ground/core/nearest.js';
 import type { IntakeProject, MappedSource } from './intake.js';
 
-/** The kind of feedback of the items of a list that was shown. */
-const SHOWN = 'impression';
+/** What an event carries of the entity that it is about, by its id. */
+type CarriedBy = (id: string) => JsonObject;
 
 /** A body of the feedback route, without anything that the project does not declare. */
 export interface FeedbackBody {
@@ -77,6 +77,21 @@ export function mappedFeedback(definition: MappedSource, project: IntakeProject)
   };
 }
 
+/**
+ * The bodies of what a log tells, in the order of their first events. An event without an id gets one only if nothing else
+ * identifies it.
+ */
+export function feedbackBodies(
+  events: readonly ForeignEvent[],
+  about: string,
+  project: IntakeProject,
+  carried?: CarriedBy,
+): MessageFeedback {
+  const bodies = new Bodies(about, project, carried);
+  const skipped = bodies.add(events);
+  return { bodies: bodies.all(), skipped };
+}
+
 /** A mapping of columns; without `event`, the column `type` has the names of kinds. */
 function columnReader(
   { map, event, values, where, positionsFrom, about }: MappedSource,
@@ -102,40 +117,49 @@ function unknownKind(kind: string, events: ReadonlyMap<string, EventKind>): stri
 
 /** The bodies of one message. */
 class Bodies {
-  readonly #about: string;
+  readonly #subject: (id: string) => JsonObject;
   readonly #project: IntakeProject;
   readonly #bodies = new Map<string, { readonly head: JsonObject; readonly events: JsonObject[] }>();
 
-  constructor(about: string, project: IntakeProject) {
-    this.#about = about;
+  constructor(about: string, project: IntakeProject, carried: CarriedBy = () => ({})) {
+    const key = project.entities.get(about)?.key ?? `${about}_id`;
+    this.#subject = (id) => ({ [about]: { ...carried(id), [key]: id } });
     this.#project = project;
   }
 
   /**
    * Adds what one row says.
-   * @param place the id of events that the log gives none
+   * @param place the id of events that the log gives none; undefined: their request, or their time and user, identify them
    * @returns the kinds that the project does not declare
    */
-  add(events: readonly ForeignEvent[], place: string): readonly string[] {
+  add(events: readonly ForeignEvent[], place?: string): readonly string[] {
     const project = this.#project;
     const skipped: string[] = [];
     const unnamed = new Map<string, (item: string) => string>();
-    const placeOf = (kind: string): ((item: string) => string) => {
+    const idOf = ({ event: kind, request, owners, time, candidate }: ForeignFeedback): string | undefined => {
+      if (place === undefined)
+        return request === undefined && !isOwned(owners, project)
+          ? `${kind}.${time}.${candidate}`
+          : undefined;
       const known = unnamed.get(kind) ?? lineIds(place);
       unnamed.set(kind, known);
-      return known;
+      return known(candidate);
     };
     for (const event of events) {
-      if (event.is === 'feedback') {
-        const kind = project.events.get(event.event);
-        if (kind === undefined) skipped.push(event.event);
-        else {
-          const id = event.id ?? placeOf(kind.name)(event.candidate);
-          this.#put(event, [eventOf(event, kind, id, this.#about, project)]);
-        }
-      } else if (event.is === 'ranking' && project.events.has(SHOWN)) {
-        this.#put(event, shownOf(event, lineIds(event.request), this.#about, project));
-      } else skipped.push(event.is === 'entity' ? `entity ${event.type}` : SHOWN);
+      const told =
+        event.is === 'feedback' ? [event] : event.is === 'ranking' ? [...impressionsOf(event)] : [];
+      const [first] = told;
+      const kind = project.events.get(first?.event ?? '');
+      if (first === undefined || kind === undefined)
+        skipped.push(event.is === 'entity' ? `entity ${event.type}` : (first?.event ?? SHOWN));
+      else
+        this.#put(
+          first,
+          told.map((one) => ({
+            ...eventOf(one, kind, one.id ?? idOf(one)),
+            ...this.#subject(one.candidate),
+          })),
+        );
     }
     return skipped;
   }
@@ -149,13 +173,17 @@ class Bodies {
     );
   }
 
-  #put({ request, owners }: ForeignFeedback | ForeignRanking, events: readonly JsonObject[]): void {
+  #put({ request, owners }: ForeignFeedback, events: readonly JsonObject[]): void {
     const head = headOf(request, owners, this.#project);
     const key = JSON.stringify(head);
     const body = this.#bodies.get(key);
     if (body === undefined) this.#bodies.set(key, { head, events: [...events] });
     else body.events.push(...events);
   }
+}
+
+function isOwned(owners: Owners, { entities }: IntakeProject): boolean {
+  return Object.keys(owners).some((type) => entities.has(type));
 }
 
 /** Without anybody that the events belong to, the body says so. */
@@ -171,44 +199,22 @@ function headOf(request: string | undefined, owners: Owners, { entities }: Intak
 }
 
 function eventOf(
-  { time, candidate, position, quantity, values }: ForeignFeedback,
+  { time, position, quantity, values }: ForeignFeedback,
   kind: EventKind,
-  id: string,
-  about: string,
-  project: IntakeProject,
+  id: string | undefined,
 ): JsonObject {
   return {
     type: kind.name,
-    event_id: id,
+    ...(id === undefined ? {} : { event_id: id }),
     time,
     ...(quantity === 1 ? {} : { quantity: Math.min(quantity, MOST_ITEMS) }),
     ...positionOf(position),
     ...declaredValues(values, kind),
-    ...subject(candidate, about, project),
   };
-}
-
-function shownOf(
-  { time, candidates }: ForeignRanking,
-  idOf: (candidate: string) => string,
-  about: string,
-  project: IntakeProject,
-): JsonObject[] {
-  return candidates.map(({ id, position }) => ({
-    type: SHOWN,
-    event_id: idOf(id),
-    time,
-    ...positionOf(position),
-    ...subject(id, about, project),
-  }));
 }
 
 function positionOf(position: number | undefined): JsonObject {
   return position === undefined || position < 1 || position > MOST_ITEMS ? {} : { position };
-}
-
-function subject(id: string, about: string, { entities }: IntakeProject): JsonObject {
-  return { [about]: { [entities.get(about)?.key ?? `${about}_id`]: id } };
 }
 
 /** Values that the project does not declare are left out. Texts become numbers where a number is declared. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../ground/core/value-fit.js';
 import { isUtf8 } from 'node:buffer';
 import type { SourceMessage } from '../../ground/api/source.js';
 import type { JsonObject } from '../../ground/api/types.js';
@@ -51,12 +52,12 @@ export function readMessage(
     return nestsDeeper(json) ? TOO_DEEP : { is: 'rows', values: lines, json };
   }
   if (nestsDeeper(json)) return TOO_DEEP;
-  if (isObject(value)) return { is: 'rows', values: [value], json };
+  if (isJsonObject(value)) return { is: 'rows', values: [value], json };
   if (map === undefined || !Array.isArray(value))
     return { is: 'unreadable', problem: `expected a JSON object, found ${nameOf(value)}` };
   if (value.length === 0) return { is: 'nothing' };
   const values = value as readonly unknown[];
-  const wrong = values.findIndex((one) => !isObject(one));
+  const wrong = values.findIndex((one) => !isJsonObject(one));
   return wrong === -1
     ? { is: 'rows', values: values as readonly JsonObject[], json }
     : { is: 'unreadable', problem: `[${wrong}]: expected a JSON object, found ${nameOf(values[wrong])}` };
@@ -75,17 +76,13 @@ function objectsIn(text: string): readonly JsonObject[] | undefined {
     if (line.trim() === '') continue;
     try {
       const one: unknown = JSON.parse(line);
-      if (!isObject(one)) return undefined;
+      if (!isJsonObject(one)) return undefined;
       objects.push(one);
     } catch {
       return undefined;
     }
   }
   return objects;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function nameOf(value: unknown): string {

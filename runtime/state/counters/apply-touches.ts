@@ -61,12 +61,14 @@ export function addEvents(before: CounterRecord, touches: readonly Touch[], now:
   const series: StoredSeries[] = [];
   for (const one of before.series) if (one.expires > now / 1000) series.push(one);
   for (const added of bySeries(touches)) {
-    const { low, high, ttl } = added.series;
+    const { low, high, ttl, kind: of, window } = added.series;
     let at = 0;
     while (at < series.length && (series[at]?.low !== low || series[at]?.high !== high)) at++;
     const was = series[at];
     const newest = added.times.reduce((latest, time) => Math.max(latest, time), now);
-    const expires = Math.max(was?.expires ?? 0, secondsOf(newest + ttl));
+    // A window reads its oldest bucket until the bucket ends.
+    const isCut = of === SeriesKind.buckets || of === SeriesKind.distinct;
+    const expires = Math.max(was?.expires ?? 0, secondsOf(newest + ttl + (isCut ? bucketWidth(window) : 0)));
     const { kind, width, body } = addTo(was, added, now);
     series[at] = { low, high, expires, kind, width, body };
   }

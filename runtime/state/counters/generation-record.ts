@@ -33,6 +33,12 @@ export async function changeGenerations(
   );
 }
 
+/** The generations of one counter in the store. @throws MillraceError with a code of STORE_READ_FAILURES */
+export async function readGenerations(store: Store, prefix: string, counter: string): Promise<GenerationsOf> {
+  const [record = null] = await store.read([generationsKey(prefix)]);
+  return parseGenerations(textIn(record)).get(counter) ?? { serving: 0 };
+}
+
 /** Keeps the generations of a service current. @returns a function that ends it */
 export async function followGenerations(
   generations: Generations,

@@ -1,9 +1,14 @@
 /** The generation of a counter that is being rebuilt: events that arrive from a time on count for it, too. */
 export interface Building {
   readonly generation: number;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; `NEVER` if the rebuild failed. */
   readonly from: number;
+  /** When the process that fills it was last alive, epoch milliseconds; absent if it has not begun to read. */
+  readonly alive?: number;
 }
+
+/** No event arrives so late. A generation keeps its number after a failure, because records can have a part of its counts. */
+export const NEVER = Number.MAX_SAFE_INTEGER;
 
 export interface GenerationsOf {
   readonly serving: number;

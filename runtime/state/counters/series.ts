@@ -53,13 +53,18 @@ export function positionClass(position: number | undefined): number {
 /** Whether the series is of one entity, or of all entities together. */
 type Part = 'entity' | 'all';
 
+/** What a series counts. */
+interface Counted extends Pick<Series, 'event' | 'value' | 'place'> {
+  readonly part: Part;
+}
+
 /**
  * Returns the series of each feature of a counter.
  * @param generation a rebuild gives all series of a counter new ids
  */
 export function seriesOf(counter: CounterDefinition, generation: number): FeatureSeries[] {
   const make = (feature: CounterFeature, event: string, value: CounterValue, part: Part, place?: number) =>
-    seriesOfPart(counter, feature, event, value, part, place, generation);
+    seriesOfPart(counter, feature, generation, { event, value, part, place });
   const classes = Array.from({ length: POSITION_CLASSES }, (_, place) => place);
   const count: CounterValue = { kind: 'count' };
   return [...counter.features.values()].map((feature): FeatureSeries => {
@@ -102,11 +107,8 @@ export function distinctSeries(features: readonly FeatureSeries[]): {
 function seriesOfPart(
   counter: CounterDefinition,
   { window, halfLife = 0 }: CounterFeature,
-  event: string,
-  value: CounterValue,
-  part: Part,
-  place: number | undefined,
   generation: number,
+  { event, value, part, place }: Counted,
 ): Series {
   const length = window ?? counter.ttl;
   const identity = [

@@ -1,5 +1,5 @@
 import { placeOfClaim } from '../../project/config/curation/place-of-claim.js';
-import type { CurationRule } from '../../project/config/model/curation.js';
+import { isForAll, type CurationRule } from '../../project/config/model/curation.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { Located } from '../../project/config/yaml/source.js';
 import { normalizeQuery } from '../../ground/core/normalize-query.js';
@@ -74,9 +74,9 @@ function* conditionsOf(rules: readonly CurationRule[]): Pieces<Map<string, Condi
     if (key?.query === '' || (key !== undefined && rule.when !== undefined)) continue;
     const name =
       key === undefined
-        ? rule.when === undefined
+        ? isForAll(rule)
           ? EVERY_REQUEST
-          : `when ${rule.when.value}`
+          : `${rule.category?.value ?? ''} when ${rule.when?.value ?? ''}`
         : `${key.match} ${key.query}`;
     let condition = conditions.get(name);
     if (condition === undefined) {

@@ -3,16 +3,17 @@ import type { CuratedRule, CurationInput } from '../../ground/api/curation.js';
 import { isKnown } from '../../ground/api/status.js';
 import type { CurationRule } from '../../project/config/model/curation.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
-import type { Located } from '../../project/config/yaml/source.js';
+import { spanWithin, type Located } from '../../project/config/yaml/source.js';
 import { normalizeQuery } from '../../ground/core/normalize-query.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import type { Frame } from '../../language/frame/frame.js';
 import type { FrameLayout } from '../../language/frame/frame-layout.js';
 import type { Expected } from '../../language/expression/compile.js';
+import { FAILED_ELSEWHERE } from '../../language/expression/environment.js';
 import type { KnownNames } from './late-expression.js';
 import { LateExpression } from './late-expression.js';
 import { put, RuleIndex } from './rule-index.js';
-import { splitCondition } from './split-condition.js';
+import { splitCondition, type SplitCondition } from './split-condition.js';
 
 const CONDITION: Expected = { type: 'bool', scope: 'request' };
 const WHERE: Expected = { type: 'bool', scope: 'any' };
@@ -37,6 +38,10 @@ export interface CurationSnapshot {
   /** Rules for every request. */
   readonly always: readonly BoundRule[];
   readonly byQuery: RuleIndex<BoundRule>;
+  /** By the id of the category. */
+  readonly byCategory: ReadonlyMap<string, readonly BoundRule[]>;
+  /** Whether a rule brings its products. */
+  readonly brings: boolean;
   /** Rules by the text that an expression must equal. */
   readonly byText: readonly {
     readonly of: LateExpression;
@@ -44,7 +49,13 @@ export interface CurationSnapshot {
   }[];
 }
 
-const NO_RULES: CurationSnapshot = { always: [], byQuery: new RuleIndex(), byText: [] };
+const NO_RULES: CurationSnapshot = {
+  always: [],
+  byQuery: new RuleIndex(),
+  byCategory: new Map(),
+  brings: false,
+  byText: [],
+};
 
 /** The list of one step of a plan. The rules can be exchanged while requests run. */
 export class CurationBinding implements CurationInput {
@@ -52,15 +63,19 @@ export class CurationBinding implements CurationInput {
 
   /**
    * @param layout of the plan
-   * @param query slot of the query; undefined if the pipeline has none
+   * @param compared slots of the texts of the request that rules name; undefined if the pipeline has none
    */
   constructor(
     readonly list: string,
     readonly pipeline: string,
     private readonly names: KnownNames,
     private readonly layout: FrameLayout,
-    private readonly query: number | undefined,
+    private readonly compared: { readonly query: number | undefined; readonly category: number | undefined },
   ) {}
+
+  get brings(): boolean {
+    return this.#snapshot.brings;
+  }
 
   /** Exchanges the rules. Requests that already found theirs keep them. */
   use(snapshot: CurationSnapshot): void {
@@ -69,25 +84,36 @@ export class CurationBinding implements CurationInput {
 
   /** Compiles rules for this step. Errors go to `diagnostics`; then the result must not be used. */
   *compile(rules: readonly CurationRule[], diagnostics: Diagnostics): Pieces<CurationSnapshot> {
-    const known = new Map<string, LateExpression | undefined>();
+    // Many rules may have the same text. Its errors are reported for each.
+    const known = new Map<string, ReturnType<typeof LateExpression.compile>>();
+    const splits = new Map<string, SplitCondition | undefined>();
     const compiled = (text: Located<string>, expected: Expected): LateExpression | undefined => {
       const key = `${expected.type} ${expected.scope} ${text.value}`;
-      const found = known.get(key);
-      if (found !== undefined) return found;
-      const made = LateExpression.compile(text, expected, this.names, this.layout, diagnostics);
+      const made = known.get(key) ?? LateExpression.compile(text.value, expected, this.names, this.layout);
       known.set(key, made);
-      return made;
+      if (made instanceof LateExpression) return made;
+      for (const { code, start, end, message, help } of made)
+        if (message !== FAILED_ELSEWHERE)
+          diagnostics.error(code, spanWithin(text, start, end), message, help);
+      return undefined;
+    };
+    const splitOf = ({ value }: Located<string>): SplitCondition | undefined => {
+      if (!splits.has(value)) splits.set(value, splitCondition(value));
+      return splits.get(value);
     };
     const always: BoundRule[] = [];
     const byQuery = new RuleIndex<BoundRule>();
+    const byCategory = new Map<string, BoundRule[]>();
     const byText = new Map<LateExpression, Map<string, BoundRule[]>>();
     for (const [order, rule] of rules.entries()) {
+      if (diagnostics.areEnough) break;
       yield;
-      const { query, when } = rule;
-      const split = query === undefined && when !== undefined ? splitCondition(when.value) : undefined;
+      const { query, category, when } = rule;
       // The whole condition is compiled first, so that every error has its place.
       const whole = when && compiled(when, CONDITION);
       if (when !== undefined && whole === undefined) continue;
+      const split =
+        query === undefined && category === undefined && when !== undefined ? splitOf(when) : undefined;
       const of = split && when && compiled({ value: split.of, at: when.at }, COMPARED);
       const rest =
         split?.rest === undefined || when === undefined
@@ -108,13 +134,21 @@ export class CurationBinding implements CurationInput {
         buries: rule.buries.flatMap((where) => compiled(where, WHERE) ?? []),
       };
       if (query !== undefined) this.#addQuery(byQuery, bound, query, diagnostics);
+      else if (category !== undefined) this.#addCategory(byCategory, bound, category, diagnostics);
       else if (isSplit && split !== undefined) {
         let rulesOf = byText.get(of);
         if (rulesOf === undefined) byText.set(of, (rulesOf = new Map<string, BoundRule[]>()));
         put(rulesOf, split.equals, bound);
       } else always.push(bound);
     }
-    return { always, byQuery, byText: [...byText].map(([of, texts]) => ({ of, rules: texts })) };
+    const brings = rules.some((rule) => rule.brings === true && rule.pins.length + rule.sponsors.length > 0);
+    return {
+      always,
+      byQuery,
+      byCategory,
+      brings,
+      byText: [...byText].map(([of, texts]) => ({ of, rules: texts })),
+    };
   }
 
   #addQuery(
@@ -124,7 +158,7 @@ export class CurationBinding implements CurationInput {
     diagnostics: Diagnostics,
   ): void {
     const query = normalizeQuery(text.value);
-    if (this.query === undefined)
+    if (this.compared.query === undefined)
       diagnostics.error(
         'unknown_name',
         text.at,
@@ -141,16 +175,35 @@ export class CurationBinding implements CurationInput {
     else index.add({ query, match }, bound);
   }
 
-  /**
-   * The rules that apply to a request, in the order of the list.
-   * @param at epoch milliseconds
-   */
-  match(frame: Frame, at: number): readonly CuratedRule[] {
-    const { always, byQuery, byText } = this.#snapshot;
+  #addCategory(
+    index: Map<string, BoundRule[]>,
+    bound: BoundRule,
+    { value, at }: Located<string>,
+    diagnostics: Diagnostics,
+  ): void {
+    if (this.compared.category === undefined)
+      diagnostics.error(
+        'unknown_name',
+        at,
+        `requests of the pipeline \`${this.pipeline}\` name no category`,
+        'add `category: optional(string)` to `request:`, or name it by `category:` of the step `use: curation`',
+      );
+    else put(index, value, bound);
+  }
+
+  /** The rules that apply to a request, in the order of the list. */
+  match(frame: Frame): readonly CuratedRule[] {
+    const { at = frame.now, rules: drafted } = frame.preview ?? {};
+    const { always, byQuery, byCategory, byText } =
+      (drafted?.get(this) as CurationSnapshot | undefined) ?? this.#snapshot;
     const found: BoundRule[] = [...always];
-    if (!byQuery.isEmpty && this.query !== undefined) {
-      const text = firstText(frame.text(this.query));
+    if (!byQuery.isEmpty && this.compared.query !== undefined) {
+      const text = firstText(frame.text(this.compared.query));
       if (text !== undefined) found.push(...byQuery.find(text));
+    }
+    if (byCategory.size > 0 && this.compared.category !== undefined) {
+      const id = firstText(frame.text(this.compared.category));
+      if (id !== undefined) found.push(...(byCategory.get(id) ?? []));
     }
     for (const { of, rules } of byText) {
       const text = firstText(of.column(frame) as ColumnOf<'text'>);
@@ -174,6 +227,9 @@ function curated({ rule, boosts, buries }: BoundRule, frame: Frame): CuratedRule
     name: rule.name,
     pins: rule.pins.map(({ position, id }) => ({ position, id: id.value })),
     hides: rule.hides.map(({ value }) => value),
+    sponsors: rule.sponsors.map(({ places, id, label }) => ({ places, id: id.value, label })),
+    contents: rule.banners.map(({ content }) => content),
+    brings: rule.brings === true,
     boosts: boosts.map(({ where, change, amount }) => ({
       change,
       amount,

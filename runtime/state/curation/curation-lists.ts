@@ -1,8 +1,11 @@
 import type { CurationList, CurationRule } from '../../project/config/model/curation.js';
 import { checkConflicts } from '../../project/config/curation/check-conflicts.js';
+import type { AllowedHosts } from '../../project/settings/allowed-hosts.js';
+import { DEFAULT_TIME_ZONE } from '../../project/config/project/load-time-zone.js';
 import { Diagnostics, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 import { soon } from '../../ground/core/pieces.js';
-import { warnOfOverlaps } from './check-overlaps.js';
+import { checkBanners } from './check-banners.js';
+import { warnOfRules } from './warn-of-rules.js';
 import type { CurationBinding, CurationSnapshot } from './curation-binding.js';
 
 /** Where rules of a list come from: its file, or the API. */
@@ -30,7 +33,15 @@ export class CurationLists {
   /** One change is made at a time. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor(lists: readonly CurationList[]) {
+  /**
+   * @param zone the time zone of the project
+   * @param imageHosts the hosts of images that banners may show; without it, they are not checked
+   */
+  constructor(
+    lists: readonly CurationList[],
+    readonly zone: string = DEFAULT_TIME_ZONE,
+    private readonly imageHosts?: AllowedHosts,
+  ) {
     this.#states = new Map(
       lists.map(({ name, file, rules }) => [
         name,
@@ -63,8 +74,8 @@ export class CurationLists {
   /** Compiles the rules of all lists for the steps that were bound. Errors go to `diagnostics`. */
   async compile(diagnostics: Diagnostics): Promise<void> {
     for (const { name, rules } of this.states()) {
-      (await this.#compile(name, rules, diagnostics))?.();
-      await soon(warnOfOverlaps(rules.file, diagnostics));
+      use((await this.#compile(name, rules, diagnostics)) ?? new Map());
+      await soon(warnOfRules(rules.file, diagnostics));
     }
   }
 
@@ -101,34 +112,56 @@ export class CurationLists {
     if (state === undefined) throw new RangeError(`there is no list ${list}`);
     const all = { ...state.rules, [source]: rules };
     const diagnostics = new Diagnostics();
-    if (all.file.length > 0 && all.api.length > 0)
-      await soon(checkConflicts({ rules: [...all.file, ...all.api] }, diagnostics));
-    const use = diagnostics.hasErrors ? undefined : await this.#compile(list, all, diagnostics);
-    if (use === undefined) return diagnostics.all;
+    const compiled = await this.compiled(list, all, diagnostics);
+    if (compiled === undefined) return diagnostics.all;
     await store?.();
-    use();
+    use(compiled);
     const refused = Object.fromEntries(Object.entries(state.refused).filter(([of]) => of !== source));
     this.#states.set(list, { ...state, rules: all, refused });
     return [];
   }
 
-  /** Compiles rules for all steps of a list. @returns what puts them in service; undefined if they have errors */
+  /** Checks and compiles rules for all steps of a list, beside those in service. @returns undefined if they have errors */
+  async compiled(
+    list: string,
+    { file, api }: ListState['rules'],
+    diagnostics: Diagnostics,
+  ): Promise<CompiledRules | undefined> {
+    const names = new Set(file.map(({ name }) => name));
+    const same = api.find(({ name }) => names.has(name));
+    if (same !== undefined)
+      diagnostics.error(
+        'duplicate_name',
+        same.at,
+        `the file of the list has the rule ${same.name} too`,
+        'choose another name',
+      );
+    if (file.length > 0 && api.length > 0)
+      await soon(checkConflicts({ rules: [...file, ...api] }, diagnostics));
+    return diagnostics.hasErrors ? undefined : this.#compile(list, { file, api }, diagnostics);
+  }
+
+  /** Compiles rules for all steps of a list. @returns undefined if they have errors */
   async #compile(
     list: string,
     { file, api }: ListState['rules'],
     diagnostics: Diagnostics,
-  ): Promise<(() => void) | undefined> {
+  ): Promise<CompiledRules | undefined> {
     const rules = [...file, ...api];
     const bound = this.#bindings.filter((one) => one.list === list);
     const found = new Diagnostics();
-    const compiled: { readonly binding: CurationBinding; readonly snapshot: CurationSnapshot }[] = [];
-    for (const binding of bound)
-      compiled.push({ binding, snapshot: await soon(binding.compile(rules, found)) });
+    if (this.imageHosts !== undefined) checkBanners(rules, this.imageHosts, found);
+    const compiled = new Map<CurationBinding, CurationSnapshot>();
+    for (const binding of bound) compiled.set(binding, await soon(binding.compile(rules, found)));
     diagnostics.addAll(found.all);
-    if (found.hasErrors) return undefined;
-    return () => {
-      // All steps change within one turn of the event loop.
-      for (const { binding, snapshot } of compiled) binding.use(snapshot);
-    };
+    return found.hasErrors ? undefined : compiled;
   }
+}
+
+/** The rules of a list, by the steps that apply it. */
+export type CompiledRules = ReadonlyMap<CurationBinding, CurationSnapshot>;
+
+/** Puts rules in service: all steps change within one turn of the event loop. */
+function use(compiled: CompiledRules): void {
+  for (const [binding, snapshot] of compiled) binding.use(snapshot);
 }

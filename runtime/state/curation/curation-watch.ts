@@ -8,7 +8,7 @@ import { placeOf, readText } from '../../project/config/project/project-files.js
 import { curationKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import type { CurationLists, ListState, RuleSource } from './curation-lists.js';
-import { decodeRules, readSentRules, rulesVersion } from './stored-rules.js';
+import { decodeList, readSent, rulesVersion } from './stored-rules.js';
 
 export interface CurationWatchParts {
   readonly lists: CurationLists;
@@ -91,7 +91,7 @@ export class CurationWatch {
     this.#read.set(state.name, stamp);
     const diagnostics = new Diagnostics();
     const file = await readText(this.parts.root, state.path, diagnostics);
-    const list = file && readCuration(file, diagnostics);
+    const list = file && readCuration(file, this.parts.lists.zone, diagnostics);
     if (diagnostics.hasErrors || list === undefined) this.#refuse(state.name, 'file', diagnostics.all);
     else await this.#replace(state.name, 'file', list.rules);
   }
@@ -118,7 +118,7 @@ export class CurationWatch {
     const version = rulesVersion(record);
     if ((this.#versions.get(list) ?? '') === version) return;
     this.#versions.set(list, version);
-    const sent = decodeRules(record);
+    const sent = await decodeList(record);
     if (sent === undefined) {
       const diagnostics = new Diagnostics();
       const at = placeOf(`curation/${list}.yaml`);
@@ -130,7 +130,7 @@ export class CurationWatch {
       this.#refuse(list, 'api', diagnostics.all);
       return;
     }
-    const { rules, errors } = await readSentRules(list, sent);
+    const { rules, errors } = await readSent(list, sent, this.parts.lists.zone);
     if (errors.length > 0) this.#refuse(list, 'api', errors);
     else await this.#replace(list, 'api', rules);
   }

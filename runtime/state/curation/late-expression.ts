@@ -1,15 +1,13 @@
 import type { ColumnOf } from '../../ground/api/columns.js';
-import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
-import { spanWithin, type Located } from '../../project/config/yaml/source.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { nearestOf } from '../../ground/core/nearest.js';
 import { compileExpression, type Expected } from '../../language/expression/compile.js';
-import {
-  FAILED_ELSEWHERE,
-  type Environment,
-  type Kernel,
-  type NamedNumber,
-  type NameProblem,
-  type Source,
+import type {
+  Environment,
+  ExpressionProblem,
+  Kernel,
+  NamedNumber,
+  NameProblem,
+  Source,
 } from '../../language/expression/environment.js';
 import { Frame } from '../../language/frame/frame.js';
 import { FrameLayout } from '../../language/frame/frame-layout.js';
@@ -23,6 +21,7 @@ type Meaning = Source | NamedNumber;
  */
 export class KnownNames {
   readonly #meanings = new Map<string, Meaning>();
+  #nearest: ((name: string) => string | undefined) | undefined;
 
   /** An environment that resolves names for the plan, and remembers them. It compiles nothing into the plan. */
   learning(names: Environment): Environment {
@@ -40,11 +39,16 @@ export class KnownNames {
 
   /** The environment of an expression that is compiled after the plan. */
   environment(layout: FrameLayout): Environment {
-    const meaningOf = (name: string): Meaning | NameProblem =>
-      this.#meanings.get(name) ?? this.#unknown(name);
+    const unknown = new Map<string, NameProblem>();
+    const problem = (name: string): NameProblem => {
+      const found = unknown.get(name) ?? this.#unknown(name);
+      unknown.set(name, found);
+      return found;
+    };
+    const meaningOf = (name: string): Meaning | NameProblem => this.#meanings.get(name) ?? problem(name);
     const source = (name: string): Source | NameProblem => {
       const meaning = meaningOf(name);
-      return 'constant' in meaning ? this.#unknown(name) : meaning;
+      return 'constant' in meaning ? problem(name) : meaning;
     };
     return {
       layout,
@@ -55,7 +59,7 @@ export class KnownNames {
   }
 
   #unknown(name: string): NameProblem {
-    const guess = nearest(name, this.#meanings.keys());
+    const guess = (this.#nearest ??= nearestOf(this.#meanings.keys()))(name);
     return {
       problem: 'unknown_name',
       message: `the pipeline does not read \`${name}\` for its rules`,
@@ -80,22 +84,16 @@ export class LateExpression {
     this.#own = own;
   }
 
-  /** Compiles an expression. @returns undefined if it has errors, which are reported */
+  /** Compiles an expression. @returns its errors, if it has any */
   static compile(
-    text: Located<string>,
+    text: string,
     expected: Expected,
     names: KnownNames,
     plan: FrameLayout,
-    diagnostics: Diagnostics,
-  ): LateExpression | undefined {
+  ): LateExpression | readonly ExpressionProblem[] {
     const layout = plan.extended();
-    const result = compileExpression(text.value, names.environment(layout), expected);
-    if (!result.ok) {
-      for (const { code, start, end, message, help } of result.problems)
-        if (message !== FAILED_ELSEWHERE)
-          diagnostics.error(code, spanWithin(text, start, end), message, help);
-      return undefined;
-    }
+    const result = compileExpression(text, names.environment(layout), expected);
+    if (!result.ok) return result.problems;
     const { kernels, slot } = result.expression;
     return new LateExpression(kernels, slot, layout.from(plan.columns.length));
   }

@@ -1,6 +1,6 @@
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import { soon } from '../../ground/core/pieces.js';
-import { warnOfOverlaps } from './check-overlaps.js';
+import { warnOfRules } from './warn-of-rules.js';
 import type { ListState } from './curation-lists.js';
 
 /** What may be a mistake in the rules of a list. */
@@ -20,8 +20,8 @@ export async function warningsOf({ rules }: Pick<ListState, 'rules'>): Promise<r
   if (before !== undefined) return before;
   const all = [...rules.file, ...rules.api];
   const diagnostics = new Diagnostics();
-  await soon(warnOfOverlaps(all, diagnostics, MOST_WARNINGS));
-  const found = diagnostics.all.map(({ at, code, message, help }) => {
+  await soon(warnOfRules(all, diagnostics, MOST_WARNINGS));
+  const found = diagnostics.all.slice(0, MOST_WARNINGS).map(({ at, code, message, help }) => {
     const rule = all.find(
       (one) => one.at.file === at.file && one.at.start <= at.start && at.start < one.at.end,
     );

@@ -9,12 +9,9 @@ import { asNumber, decodeValue, FIELDS, readerOf, type FeastData, type FeastValu
 /** High half of the smallest 64-bit integer. Feast stores that integer for a missing time (NaT in pandas). */
 const LOWEST_HIGH = -(2 ** 31);
 
-const NUMBER_LISTS: ReadonlySet<FeastValue['type']> = new Set(
-  (['int32', 'int64', 'double', 'float'] as const).map((of) => `${of}_list_val` as const),
-);
-const NUMBER_SETS: ReadonlySet<FeastValue['type']> = new Set(
-  (['int32', 'int64', 'double', 'float'] as const).map((of) => `${of}_set_val` as const),
-);
+const NUMBERS = ['int32', 'int64', 'double', 'float'] as const;
+const NUMBER_LISTS: ReadonlySet<FeastValue['type']> = new Set(NUMBERS.map((of) => `${of}_list_val` as const));
+const NUMBER_SETS: ReadonlySet<FeastValue['type']> = new Set(NUMBERS.map((of) => `${of}_set_val` as const));
 
 /**
  * Writes one value of Feast into a cell. Empty bytes, null, NaN and NaT are null: Feast and pandas write them for a

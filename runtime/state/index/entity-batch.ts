@@ -4,7 +4,7 @@ import type { EntityType } from '../../project/config/model/entities.js';
 import { encodeEntity } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../../ground/core/ids.js';
-import type { BodyList } from '../../ground/core/json-list.js';
+import { JsonList, type BodyList } from '../../ground/core/json-list.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 import type { StoreRecord } from '../store/store.js';
 import { describe, isJsonObject, own, showOf } from '../../ground/core/value-fit.js';
@@ -47,7 +47,8 @@ export function* packEntities(
   let i = -1;
   for (const entity of entities) {
     i++;
-    yield;
+    const pause = entities instanceof JsonList ? entities.pause : undefined;
+    yield pause;
     const at = pointerTo(pointer, i);
     if (!isJsonObject(entity)) {
       violations.add(at, 'wrong_type', `expected an entity, found ${describe(entity)}`);
@@ -67,7 +68,7 @@ export function* packEntities(
       packed.clear();
       continue;
     }
-    yield;
+    yield pause;
     packed.set(isLastOnly ? id : i, {
       id,
       key: start + id,

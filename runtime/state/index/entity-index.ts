@@ -4,26 +4,45 @@ import { inBackground } from '../../ground/core/background.js';
 import { inTurns, soon, type Pieces } from '../../ground/core/pieces.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import type { EntityType } from '../../project/config/model/entities.js';
-import { nearest } from '../../ground/core/nearest.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../../ground/core/ids.js';
-import { isBodyList, type BodyList } from '../../ground/core/json-list.js';
+import {
+  allFields,
+  FLAG_FIELD,
+  listField,
+  nameField,
+  nullable,
+  readFields,
+  textField,
+  unknownName,
+  type BodyOf,
+} from '../../ground/core/body-fields.js';
 import { knownLayouts } from '../store/codec/known-layouts.js';
 import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
-import { tracedStore } from '../store/traced-store.js';
+import { tracedStore } from '../store/around.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
 import { readEntity, resolveLayouts } from './stored-entity.js';
-import { describe, isJsonObject, own } from '../../ground/core/value-fit.js';
+import { describe } from '../../ground/core/value-fit.js';
 import { packEntities, type PackedEntity } from './entity-batch.js';
 import { EntityUpdates, type UpdateOutcome } from './entity-updates.js';
 import { writePortions } from './write-portions.js';
-import { pointerTo, shownName, Violations } from '../../ground/core/violations.js';
+import { pointerTo, Violations } from '../../ground/core/violations.js';
 
 /** Maximum number of entities of one upload or update, and of ids of one get or delete. */
 export const MAX_BATCH = 1000;
+
+/** What the bodies of entities begin with. */
+export const TYPE_BODY = { entity_type: textField('the name of an entity type') };
+/** The body of `get` and `remove`. */
+export const IDS_BODY = { ...TYPE_BODY, entity_ids: listField(MAX_BATCH) };
+const ENTITIES_BODY = { ...TYPE_BODY, entities: listField(MAX_BATCH) };
+const KEY_BODY = { entity_key: nullable(nameField('the name of a field')) };
+export const UPLOAD_BODY = { ...ENTITIES_BODY, ...KEY_BODY };
+const UPDATE_KEYS = { ...KEY_BODY, create: nullable(FLAG_FIELD) };
+export const UPDATE_BODY = { ...ENTITIES_BODY, ...UPDATE_KEYS };
 
 export interface EntityIdsAnswer {
   readonly entity_type: string;
@@ -158,9 +177,12 @@ export class EntityIndex {
     readonly packed: readonly PackedEntity[];
   }> {
     const violations = new Violations();
-    const { type, list } = this.#read(body, 'entities', violations);
-    const keyField = keyFieldOf(body, type, violations);
-    const creates = write === 'update' && createsOf(body, violations);
+    const read = readFields(body, ENTITIES_BODY, violations);
+    const type = this.#typeOf(read, violations);
+    const { entities: list } = allFields(read, violations, 'The body');
+    const fields = write === 'update' ? UPDATE_KEYS : KEY_BODY;
+    const { entity_key: keyField = type.key, create: creates = false }: Partial<BodyOf<typeof UPDATE_KEYS>> =
+      readFields(body, fields, violations);
     const isLastOnly = write === 'upload';
     const { layout, name, attributes, rule } = type;
     const batchType = { layout, name, prefix: this.#prefix, keyField, attributes, rule, isLastOnly };
@@ -232,7 +254,9 @@ export class EntityIndex {
     what: string,
   ): Pieces<{ readonly type: IndexedType; readonly ids: readonly string[] }> {
     const violations = new Violations();
-    const { type, list } = this.#read(body, 'entity_ids', violations);
+    const read = readFields(body, IDS_BODY, violations);
+    const type = this.#typeOf(read, violations);
+    const { entity_ids: list } = allFields(read, violations, 'The body');
     const ids: string[] = [];
     let i = 0;
     for (const id of list) {
@@ -246,55 +270,20 @@ export class EntityIndex {
     return { type, ids };
   }
 
-  /** The entity type and the list of a body. */
-  #read(
-    body: unknown,
-    listName: string,
-    violations: Violations,
-  ): { readonly type: IndexedType; readonly list: BodyList } {
-    if (!isJsonObject(body)) {
-      violations.add(
-        '',
-        'wrong_type',
-        `expected an object with entity_type and ${listName}, found ${describe(body)}`,
-      );
-      violations.throwIfAny('The body');
-      throw new Error('unreachable');
-    }
-    const typeName = own(body, 'entity_type');
-    const list: unknown = own(body, listName);
-    if (typeof typeName !== 'string') {
-      violations.add(
-        '/entity_type',
-        typeName === undefined ? 'missing_field' : 'wrong_type',
-        `entity_type: expected the name of an entity type, found ${describe(typeName)}`,
-      );
-    }
-    const type = typeof typeName === 'string' ? this.#typeOf(typeName) : undefined;
-    if (!isBodyList(list)) {
-      const code = list === undefined ? 'missing_field' : 'wrong_type';
-      violations.add(`/${listName}`, code, `${listName}: expected a list, found ${describe(list)}`);
-    } else if (list.length > MAX_BATCH) {
-      violations.add(`/${listName}`, 'too_many', `${listName}: at most ${MAX_BATCH}, found ${list.length}`);
-    }
-    if (type === undefined || !isBodyList(list) || violations.count > 0) {
-      violations.throwIfAny('The body');
-      throw new Error('unreachable');
-    }
-    return { type, list };
-  }
-
-  #typeOf(name: string): IndexedType {
-    const type = this.#types.get(name);
+  /**
+   * The entity type that a body names.
+   * @throws MillraceError unknown_entity_type, whatever else is wrong; invalid_body if it names none
+   */
+  #typeOf({ entity_type: name }: Partial<BodyOf<typeof TYPE_BODY>>, violations: Violations): IndexedType {
+    const type = this.#types.get(name ?? '');
     if (type !== undefined) return type;
-    const guess = nearest(name, this.#types.keys());
-    const help =
-      guess === undefined ? `there are ${[...this.#types.keys()].join(', ')}` : `did you mean "${guess}"?`;
-    throw new MillraceError(
-      'unknown_entity_type',
-      `entity_type: no entity type is called ${JSON.stringify(shownName(name))}; ${help}`,
-    );
+    if (name === undefined) violations.throwIfAny('The body');
+    throw unknownEntityType(name ?? '', this.#types.keys());
   }
+}
+
+export function unknownEntityType(name: string, known: Iterable<string>): MillraceError {
+  return new MillraceError('unknown_entity_type', unknownName('entity_type', 'entity type', name, known));
 }
 
 /** The layout of a type's records in the current project. */
@@ -303,25 +292,6 @@ export function entityLayout(type: EntityType): RecordLayout {
     Array.from(type.attributes.values(), ({ name, type: valueType }) => [name, valueType] as const),
     type.key,
   );
-}
-
-function keyFieldOf(body: unknown, type: IndexedType, violations: Violations): string {
-  const given = isJsonObject(body) ? own(body, 'entity_key') : undefined;
-  if (given === undefined || given === null) return type.key;
-  if (typeof given === 'string' && given !== '') return given;
-  violations.add(
-    '/entity_key',
-    'wrong_type',
-    `entity_key: expected the name of a field, found ${describe(given)}`,
-  );
-  return type.key;
-}
-
-function createsOf(body: unknown, violations: Violations): boolean {
-  const create = isJsonObject(body) ? (own(body, 'create') ?? false) : false;
-  if (typeof create !== 'boolean')
-    violations.add('/create', 'wrong_type', `create: expected true or false, found ${describe(create)}`);
-  return create === true;
 }
 
 /**

@@ -2,10 +2,19 @@ import { MillraceError, type Violation } from '../../ground/api/errors.js';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { FeatureView } from '../../project/config/model/views.js';
+import {
+  objectField,
+  optional,
+  readBody,
+  requiredOf,
+  textField,
+  type BodyFields,
+  type BodyOf,
+} from '../../ground/core/body-fields.js';
 import { inBackground } from '../../ground/core/background.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import { pointerTo, shownName, Violations } from '../../ground/core/violations.js';
-import { describe, describeKind, isJsonObject, own } from '../../ground/core/value-fit.js';
+import { describe, describeKind, own } from '../../ground/core/value-fit.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 import type { FeatureStore } from './feature-store.js';
 import { EVENT_TIME, rowKeys } from './row-keys.js';
@@ -16,6 +25,24 @@ export const MAX_WRITTEN_ROWS = 100_000;
 
 /** The column of the event time that Feast's client sends. */
 const FEAST_TIME = 'event_timestamp';
+
+const WRITE_NAME = { feature_view_name: textField() };
+const PUSH_NAME = { push_source_name: textField() };
+/** The columns of the views make its schema. */
+const DF = { df: { ...objectField('lists by column'), schema: {} } };
+const PUSH_TO = {
+  to: optional<'online'>({
+    schema: { const: 'online' },
+    fits: (value) => value === 'online',
+    fault: (value) => ({
+      code: 'wrong_type',
+      detail: `expected "online", found ${describe(value)}; Millrace has no offline store, so push there by Feast`,
+    }),
+  }),
+};
+export const WRITE_BODY = { ...WRITE_NAME, ...DF };
+export const PUSH_BODY = { ...PUSH_NAME, ...DF, ...PUSH_TO };
+
 /** Rows to build before other work may run. */
 const PIECE = 64;
 
@@ -56,7 +83,7 @@ export class FeastWrites {
    * @throws MillraceError invalid_body, unknown_view, store_unavailable, store_partial_write
    */
   async write(body: unknown, span?: TraceSpan): Promise<WrittenCounts> {
-    const name = textIn(body, 'feature_view_name');
+    const { feature_view_name: name } = readPart(body, WRITE_NAME);
     return this.#store([viewNames(this.#parts.views).view(name, 'feature_view_name')], body, span);
   }
 
@@ -65,12 +92,9 @@ export class FeastWrites {
    * @throws MillraceError invalid_body, unknown_view, store_unavailable, store_partial_write
    */
   async push(body: unknown, span?: TraceSpan): Promise<WrittenCounts> {
-    const views = viewNames(this.#parts.views).pushed(textIn(body, 'push_source_name'));
-    const to = own(body as JsonObject, 'to');
-    if (to !== undefined && to !== 'online') {
-      const detail = `to: expected "online", found ${describe(to)}; Millrace has no offline store, so push there by Feast`;
-      throw problemAt('/to', 'wrong_type', detail);
-    }
+    const { push_source_name: name } = readPart(body, PUSH_NAME);
+    const views = viewNames(this.#parts.views).pushed(name);
+    readPart(body, PUSH_TO);
     return this.#store(views, body, span);
   }
 
@@ -80,7 +104,7 @@ export class FeastWrites {
     body: unknown,
     span: TraceSpan | undefined,
   ): Promise<WrittenCounts> {
-    const df = own(body as JsonObject, 'df');
+    const { df } = readPart(body, DF);
     const violations = new Violations();
     const tables = views.map((view) => {
       const columns = columnsOf(view, this.#parts.types, df, violations);
@@ -111,40 +135,18 @@ export class FeastWrites {
   }
 }
 
-function textIn(body: unknown, field: string): string {
-  const violations = new Violations();
-  const value = isJsonObject(body) ? own(body, field) : undefined;
-  if (typeof value === 'string') return value;
-  if (!isJsonObject(body))
-    violations.add('', 'wrong_type', `expected an object with ${field} and df, found ${describe(body)}`);
-  else
-    violations.add(
-      `/${field}`,
-      value === undefined ? 'missing_field' : 'wrong_type',
-      `${field}: expected a text, found ${describe(value)}`,
-    );
-  violations.throwIfAny('The body');
-  throw new Error('unreachable');
-}
-
-function problemAt(pointer: string, code: string, detail: string): MillraceError {
-  return new MillraceError('invalid_body', `The body at ${pointer}: ${detail}`, {
-    violations: [{ pointer, code, detail }],
-  });
+/** Reads one part of a body. Reading stops at the first part with faults, so an error lists the faults of one part. */
+function readPart<F extends BodyFields>(body: unknown, fields: F): BodyOf<F> {
+  return readBody(body, fields, 'The body', `an object with ${[...requiredOf(fields), 'df'].join(' and ')}`);
 }
 
 /** The columns of `df` that hold rows of a view. */
 function columnsOf(
   view: FeatureView,
   types: ReadonlyMap<string, EntityType>,
-  df: JsonValue | undefined,
+  df: JsonObject,
   violations: Violations,
 ): readonly Column[] {
-  if (!isJsonObject(df)) {
-    const code = df === undefined ? 'missing_field' : 'wrong_type';
-    violations.add('/df', code, `df: expected lists by column, found ${describe(df)}`);
-    return [];
-  }
   const columns: Column[] = [];
   const take = (
     field: string,

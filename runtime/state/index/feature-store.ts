@@ -1,4 +1,12 @@
-import { isBodyList, type BodyList } from '../../ground/core/json-list.js';
+import {
+  allFields,
+  FLAG_FIELD,
+  listField,
+  optional,
+  readFields,
+  textField,
+} from '../../ground/core/body-fields.js';
+import type { BodyList } from '../../ground/core/json-list.js';
 import { inBackground } from '../../ground/core/background.js';
 import { type Pieces } from '../../ground/core/pieces.js';
 import type { FeatureView } from '../../project/config/model/views.js';
@@ -8,13 +16,13 @@ import { encodeSegment, encodeTombstone } from '../store/codec/feature-record.js
 import { featureKey } from '../store/keys.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } from '../store/store.js';
-import { describe, isJsonObject, own } from '../../ground/core/value-fit.js';
+import { isJsonObject, own } from '../../ground/core/value-fit.js';
 import { Usage } from '../../ground/core/usage.js';
 import type { PushedRow } from './history-records.js';
 import { checkIncrement, IncrementWriter, sumIncrements } from './feature-increments.js';
 import { incrementFailure, writeFailure } from './row-failures.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
-import { tracedStore } from '../store/traced-store.js';
+import { tracedStore } from '../store/around.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
 import { StoredViews, type StoredView, type ViewParts } from './stored-views.js';
@@ -24,11 +32,31 @@ import { writePortions } from './write-portions.js';
 /** Most rows of one push or deletion. */
 export const MAX_ROWS = 1000;
 
+/** What the bodies of rows begin with. */
+export const VIEW_BODY = { view: textField('the name of a feature view') };
+/** The body of `remove`. */
+export const ROWS_BODY = { ...VIEW_BODY, rows: listField(MAX_ROWS) };
+export const PUSH_BODY = { ...ROWS_BODY, increment: optional(FLAG_FIELD) };
+
 /** How long a deletion is remembered if the view's ttl does not define it, in milliseconds. */
 const DELETIONS_KEPT = 30 * 86_400_000;
 
 /** Two assigned event times less than this many milliseconds apart keep the order of their calls. */
 const ONE_MOMENT = 1000;
+
+/** How the rows of a body are read. */
+interface RowForm<T extends RowKey, P> {
+  /** The name of the body in errors. */
+  readonly what: string;
+  readonly check: (
+    row: unknown,
+    shape: RowShape,
+    arrival: Arrival,
+    at: string,
+    into: Violations,
+  ) => T | undefined;
+  readonly packed: (row: T, key: string) => P;
+}
 
 export interface FeatureStoreParts extends StoreParts, ViewParts {
   readonly eventTimes: EventTimes;
@@ -104,10 +132,11 @@ export class FeatureStore {
   async #increment(viewName: string, rows: BodyList, span: TraceSpan | undefined): Promise<PushAnswer> {
     const view = this.#views.get(viewName);
     const now = this.#now();
-    const sent = await this.#pack(rows, view, now, checkIncrement, 'The push', (row, key) => ({
-      ...row,
-      key,
-    }));
+    const sent = await this.#pack(rows, view, now, {
+      what: 'The push',
+      check: checkIncrement,
+      packed: (row, key) => ({ ...row, key }),
+    });
     const increments = sumIncrements(sent, view);
     const writer = new IncrementWriter(view, tracedStore(this.#store, span), this.#layouts);
     try {
@@ -131,17 +160,14 @@ export class FeatureStore {
   async pushRows(viewName: string, rows: BodyList, span?: TraceSpan): Promise<PushAnswer> {
     const view = this.#views.get(viewName);
     const now = this.#now();
-    const segments = await this.#pack(
-      rows,
-      view,
-      now,
-      checkRow,
-      'The push',
-      ({ ids, eventTime, features }, key): PackedRow => ({
+    const segments = await this.#pack(rows, view, now, {
+      what: 'The push',
+      check: checkRow,
+      packed: ({ ids, eventTime, features }, key): PackedRow => ({
         ...{ key, ids, eventTime },
         segment: encodeSegment(view.id, view.layout, eventTime, features),
       }),
-    );
+    });
     const record = (isStored: (row: number) => boolean): void =>
       view.records?.add(
         segments.filter((_, i) => isStored(i)),
@@ -176,10 +202,14 @@ export class FeatureStore {
     // A row that is pushed next without an event time must be newer than the deletion.
     this.#next = now + 1;
     const kept = deletionsKept(view.definition);
-    const tombstones = await this.#pack(rows, view, now, checkKey, 'The deletion', ({ eventTime }, key) => ({
-      key,
-      segment: encodeTombstone(view.id, eventTime, Math.max(now, eventTime) + kept),
-    }));
+    const tombstones = await this.#pack(rows, view, now, {
+      what: 'The deletion',
+      check: checkKey,
+      packed: ({ eventTime }, key) => ({
+        key,
+        segment: encodeTombstone(view.id, eventTime, Math.max(now, eventTime) + kept),
+      }),
+    });
     const outcomes = await this.#merge('deleted', view, tombstones, span);
     const deleted = outcomes.filter((outcome) => outcome === 'stored').length;
     return { view: view.view, deleted, older: outcomes.length - deleted };
@@ -188,32 +218,11 @@ export class FeatureStore {
   /** The view and the unchecked rows of a body. @throws MillraceError invalid_body, unknown_view */
   #read(body: unknown): { readonly view: string; readonly rows: BodyList; readonly increment: boolean } {
     const violations = new Violations();
-    if (!isJsonObject(body)) {
-      violations.add('', 'wrong_type', `expected an object with view and rows, found ${describe(body)}`);
-      violations.throwIfAny('The body');
-      throw new Error('unreachable');
-    }
-    const name = own(body, 'view');
-    const rows: unknown = own(body, 'rows');
-    if (typeof name !== 'string') {
-      const code = name === undefined ? 'missing_field' : 'wrong_type';
-      violations.add('/view', code, `view: expected the name of a feature view, found ${describe(name)}`);
-    } else this.#views.get(name);
-    if (!isBodyList(rows)) {
-      const code = rows === undefined ? 'missing_field' : 'wrong_type';
-      violations.add('/rows', code, `rows: expected a list, found ${describe(rows)}`);
-    } else if (rows.length > MAX_ROWS) {
-      violations.add('/rows', 'too_many', `rows: at most ${MAX_ROWS}, found ${rows.length}`);
-    }
-    const { increment = false } = { increment: own(body, 'increment') };
-    if (typeof increment !== 'boolean')
-      violations.add(
-        '/increment',
-        'wrong_type',
-        `increment: expected true or false, found ${describe(increment)}`,
-      );
-    violations.throwIfAny('The body');
-    return { view: name as string, rows: rows as BodyList, increment: increment === true };
+    const read = readFields(body, PUSH_BODY, violations);
+    // An unknown view has its own error, which comes before all other faults of the body.
+    if (read.view !== undefined) this.#views.get(read.view);
+    const { increment = false, ...rest } = allFields(read, violations, 'The body');
+    return { ...rest, increment };
   }
 
   /**
@@ -224,9 +233,7 @@ export class FeatureStore {
     rows: BodyList,
     view: StoredView,
     now: number,
-    check: (row: unknown, shape: RowShape, arrival: Arrival, at: string, into: Violations) => T | undefined,
-    what: string,
-    packed: (row: T, key: string) => P,
+    { what, check, packed }: RowForm<T, P>,
   ): Promise<readonly P[]> {
     const violations = new Violations();
     const arrival = { now, eventTimes: this.#eventTimes };

@@ -9,7 +9,7 @@ import type { JsonText } from '../../ground/core/json-writer.js';
 import { Deadline } from '../../ground/core/deadline.js';
 import { FeatureDecoder, type WantedFeature } from '../store/codec/feature-decoder.js';
 import { featureKey } from '../store/keys.js';
-import { tracedStore } from '../store/traced-store.js';
+import { tracedStore } from '../store/around.js';
 import { within, type TraceSpan } from '../../project/tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
 import { sourceKey, type FeatureSources, type SourceRows } from './feature-source.js';

@@ -1,11 +1,20 @@
 import type { JsonObject } from '../../ground/api/types.js';
+import {
+  FLAG_FIELD,
+  notAnObject,
+  nullable,
+  objectField,
+  readFields,
+  sizedField,
+  textField,
+} from '../../ground/core/body-fields.js';
 import { pointerTo, shownName, Violations } from '../../ground/core/violations.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { FeatureDefinition, FeatureView } from '../../project/config/model/views.js';
 import type { Pieces } from '../../ground/core/pieces.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { AS_TEXT, didYouMean } from '../../ground/core/nearest.js';
 import { idProblem, idText } from '../../ground/core/ids.js';
-import { describe, isJsonObject, own } from '../../ground/core/value-fit.js';
+import { describe, isJsonObject } from '../../ground/core/value-fit.js';
 import { rowKeys } from './row-keys.js';
 import { feastFeatureName, featureNamed, joinKeyName, viewNames, type ViewNames } from './view-names.js';
 
@@ -15,6 +24,17 @@ export const MAX_ONLINE_FEATURES = 250;
 /** Maximum number of values of a request with more than `FEW_ROWS` rows. A vector counts its elements. */
 export const MAX_ONLINE_VALUES = 4_000_000;
 const FEW_ROWS = 1000;
+
+// The parts of a body, in the order in which they are read.
+const ENTITIES = { entities: objectField('lists of ids by name') };
+const FULL_NAMES = { full_feature_names: nullable(FLAG_FIELD) };
+const SERVICE = { feature_service: nullable(textField('the name of a feature service')) };
+const FEATURES = {
+  features: sizedField(MAX_ONLINE_FEATURES, 'a list of view:feature', { few: 'wrong_type' }),
+};
+export const ONLINE_BODY = { ...ENTITIES, ...FULL_NAMES, ...FEATURES };
+/** The same with a feature service, which replaces `features`. */
+export const SERVICE_BODY = { ...ENTITIES, ...FULL_NAMES, feature_service: textField() };
 
 /** Ids to check before other work on the event loop may run. */
 const SLICE = 1000;
@@ -55,26 +75,12 @@ export function* readOnlineRequest(
   types: ReadonlyMap<string, EntityType>,
 ): Pieces<OnlineRequest> {
   const violations = new Violations();
-  if (!isJsonObject(body)) {
-    violations.add(
-      '',
-      'wrong_type',
-      `expected an object with features and entities, found ${describe(body)}`,
-    );
-    violations.throwIfAny('The body');
-    throw new Error('unreachable');
-  }
+  if (!isJsonObject(body)) throw notAnObject(body, 'The body', 'an object with features and entities');
+  const read = readFields(body, ENTITIES, violations);
   /** Names of lists that were rejected as a whole. They are not reported as missing as well. */
   const refused = new Set<string>();
-  const entities = yield* readEntities(own(body, 'entities'), refused, violations);
-  const full = own(body, 'full_feature_names');
-  if (full !== undefined && full !== null && typeof full !== 'boolean')
-    violations.add(
-      '/full_feature_names',
-      'wrong_type',
-      `full_feature_names: expected true or false, found ${describe(full)}`,
-    );
-  const hasEntities = isJsonObject(own(body, 'entities'));
+  const entities = yield* readEntities(read.entities ?? {}, refused, violations);
+  const { full_feature_names: full } = readFields(body, FULL_NAMES, violations);
   const found = readFeatures(body, viewNames(views), violations);
   const features = found.map(({ view, feature, asked, pointer }): AskedFeature => {
     const name = full === true ? `${asked.view}__${asked.feature}` : asked.feature;
@@ -82,7 +88,8 @@ export function* readOnlineRequest(
       name,
       view,
       feature,
-      keys: hasEntities ? keysOf(view, types, { entities, refused }, pointer, violations) : [],
+      keys:
+        read.entities !== undefined ? keysOf(view, types, { entities, refused }, pointer, violations) : [],
     };
   });
   checkNames(features, violations);
@@ -98,12 +105,11 @@ export function* readOnlineRequest(
   return { rows, entities, features };
 }
 
-function* readEntities(value: unknown, refused: Set<string>, violations: Violations): Pieces<EntityColumn[]> {
-  if (!isJsonObject(value)) {
-    const code = value === undefined ? 'missing_field' : 'wrong_type';
-    violations.add('/entities', code, `entities: expected lists of ids by name, found ${describe(value)}`);
-    return [];
-  }
+function* readEntities(
+  value: JsonObject,
+  refused: Set<string>,
+  violations: Violations,
+): Pieces<EntityColumn[]> {
   const columns: EntityColumn[] = [];
   for (const [name, list] of Object.entries(value)) {
     const pointer = pointerTo('/entities', name);
@@ -160,20 +166,12 @@ interface FoundFeature {
 }
 
 function readFeatures(body: JsonObject, names: ViewNames, violations: Violations): FoundFeature[] {
-  const list = featureList(body, names, violations);
-  if (list === undefined) return [];
-  if (!Array.isArray(list)) {
-    const given = own(body, 'features');
-    const code = given === undefined ? 'missing_field' : 'wrong_type';
-    violations.add('/features', code, `features: expected a list of view:feature, found ${describe(given)}`);
-    return [];
-  }
-  if (list.length === 0 || list.length > MAX_ONLINE_FEATURES) {
-    const detail = `features: expected 1 to ${MAX_ONLINE_FEATURES}, found ${list.length}`;
-    violations.add('/features', list.length === 0 ? 'wrong_type' : 'too_many', detail);
-    return [];
-  }
-  return list.flatMap((one: unknown, i) => {
+  const { count } = violations;
+  const { feature_service: service } = readFields(body, SERVICE, violations);
+  if (violations.count > count) return [];
+  const asked = service === undefined ? body : { features: names.service(service) };
+  const { features: list } = readFields(asked, FEATURES, violations);
+  return [...(list ?? [])].flatMap((one: unknown, i) => {
     const pointer = pointerTo('/features', i);
     const found = typeof one === 'string' ? /^([^:]+):([^:]+)$/.exec(one) : null;
     if (found === null) {
@@ -186,8 +184,7 @@ function readFeatures(body: JsonObject, names: ViewNames, violations: Violations
     if (feature !== undefined) return [{ view, feature, asked: { view: viewName, feature: name }, pointer }];
     const own = [...view.features.keys()];
     const known = viewName === view.name ? own : own.map((one) => feastFeatureName(view, one));
-    const guess = nearest(name, known);
-    const help = guess === undefined ? `it has ${known.join(', ')}` : `did you mean "${guess}"?`;
+    const help = didYouMean(name, known, AS_TEXT) ?? `it has ${known.join(', ')}`;
     violations.add(
       pointer,
       'unknown_feature',
@@ -195,16 +192,6 @@ function readFeatures(body: JsonObject, names: ViewNames, violations: Violations
     );
     return [];
   });
-}
-
-/** The value of `features`, or the features of the service that the body names; undefined after a violation. */
-function featureList(body: JsonObject, names: ViewNames, violations: Violations): unknown {
-  const service = own(body, 'feature_service');
-  if (service === undefined || service === null) return own(body, 'features') ?? null;
-  if (typeof service === 'string') return names.service(service);
-  const detail = `feature_service: expected the name of a feature service, found ${describe(service)}`;
-  violations.add('/feature_service', 'wrong_type', detail);
-  return undefined;
 }
 
 /** The columns that hold the ids of a view's entities. */

@@ -47,7 +47,7 @@ export class StatusCounts {
 
   addAll(other: StatusCounts): void {
     for (const [view, values] of other.#byView) {
-      const counts = this.#of(view);
+      const counts = this.#byView.get(view) ?? this.#of(view);
       for (let status = 0; status < STATUSES; status++)
         counts[status] = (counts[status] as number) + (values[status] as number);
     }

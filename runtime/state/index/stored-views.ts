@@ -1,9 +1,8 @@
 import { MillraceError } from '../../ground/api/errors.js';
 import type { FeatureView } from '../../project/config/model/views.js';
 import { PLAIN_IDS, type IdHasher } from '../../ground/core/id-hasher.js';
-import { nearest } from '../../ground/core/nearest.js';
+import { unknownName } from '../../ground/core/body-fields.js';
 import type { Usage } from '../../ground/core/usage.js';
-import { shownName } from '../../ground/core/violations.js';
 import { viewId } from '../store/codec/feature-record.js';
 import { knownLayouts } from '../store/codec/known-layouts.js';
 import { RecordLayout } from '../store/codec/record-layout.js';
@@ -66,13 +65,10 @@ export class StoredViews {
       throw new MillraceError('invalid_body', detail);
     }
     if (view !== undefined) return view;
-    const names = [...this.#views.keys()];
-    const guess = nearest(name, names);
-    const others = names.length === 0 ? 'schemas/features declares none' : `there are ${names.join(', ')}`;
-    const help = guess === undefined ? others : `did you mean "${guess}"?`;
+    const none = 'schemas/features declares none';
     throw new MillraceError(
       'unknown_view',
-      `view: no feature view is called ${JSON.stringify(shownName(name))}; ${help}`,
+      unknownName('view', 'feature view', name, this.#views.keys(), none),
     );
   }
 }

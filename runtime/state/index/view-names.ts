@@ -1,7 +1,6 @@
 import type { FeatureDefinition, FeatureView } from '../../project/config/model/views.js';
 import { MillraceError } from '../../ground/api/errors.js';
-import { nearest } from '../../ground/core/nearest.js';
-import { shownName } from '../../ground/core/violations.js';
+import { unknownName } from '../../ground/core/body-fields.js';
 
 type Views = ReadonlyMap<string, FeatureView>;
 
@@ -114,12 +113,6 @@ function unknown(
   name: string,
   names: Iterable<string>,
 ): never {
-  const all = [...names];
-  const guess = nearest(name, all);
-  const others = all.length === 0 ? 'schemas/features declares none' : `there are ${all.join(', ')}`;
-  const help = guess === undefined ? others : `did you mean "${guess}"?`;
-  throw new UnknownFeastName(
-    kind,
-    `${field}: no ${what} is called ${JSON.stringify(shownName(name))}; ${help}`,
-  );
+  const none = 'schemas/features declares none';
+  throw new UnknownFeastName(kind, unknownName(field, what, name, names, none));
 }

@@ -26,6 +26,40 @@ export function copyFloats(
   } else for (let row = 0; row < count; row++) to[start + row] = from[rows[row] ?? 0] ?? NaN;
 }
 
+/** As `copyFloats`, of numbers that float32 holds exactly. */
+export function copySingles(
+  from: Float64Array,
+  rows: Int32Array | undefined,
+  count: number,
+  to: Float32Array,
+  start: number,
+): void {
+  if (rows === undefined) for (let row = 0; row < count; row++) to[start + row] = from[row] ?? NaN;
+  else for (let row = 0; row < count; row++) to[start + row] = from[rows[row] ?? 0] ?? NaN;
+}
+
+/** True if float32 holds the values exactly. Most columns that it does not hold are known by their first values. */
+export function areSingle(
+  values: ArrayLike<number>,
+  rows: ArrayLike<number> | undefined,
+  count: number,
+): boolean {
+  for (let row = 0; row < count; row++) {
+    const value = values[rows === undefined ? row : (rows[row] ?? 0)] ?? NaN;
+    if (Math.fround(value) !== value && !Number.isNaN(value)) return false;
+  }
+  return true;
+}
+
+/** As `areSingle`, for the types of the frame. */
+export function areSingleFloats(values: Float64Array, rows: Int32Array | undefined, count: number): boolean {
+  for (let row = 0; row < count; row++) {
+    const value = values[rows === undefined ? row : (rows[row] ?? 0)] ?? NaN;
+    if (Math.fround(value) !== value && !Number.isNaN(value)) return false;
+  }
+  return true;
+}
+
 export function copyStatuses(
   from: Uint8Array,
   rows: Int32Array | undefined,

@@ -84,9 +84,10 @@ function power(n: number): number {
 function product(a: number, b: number): number {
   let sum = 0;
   let multiple = b;
+  // Without branches: a bit as a mask of all bits.
   for (let bit = 31; bit >= 0; bit--) {
-    if ((a >>> bit) & 1) sum ^= multiple;
-    multiple = multiple & 1 ? (multiple >>> 1) ^ POLYNOMIAL : multiple >>> 1;
+    sum ^= multiple & -((a >>> bit) & 1);
+    multiple = (multiple >>> 1) ^ (POLYNOMIAL & -(multiple & 1));
   }
   return sum;
 }

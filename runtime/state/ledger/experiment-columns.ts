@@ -20,9 +20,16 @@ export const EXPERIMENT_FIELDS = [
 
 /**
  * Why a request of an experiment does not count. `no_unit`: it got control. `override`: a header chose an arm.
- * `not_interleaved`: it got control, since a step of one arm failed.
+ * `not_interleaved`: it got control, since a step of one arm failed. With `assign`, it got control: `no_variant`, it named
+ * no arm; `unknown_variant`, it named one that the experiment does not have.
  */
-export const EXCLUSIONS = ['no_unit', 'override', 'not_interleaved'] as const;
+export const EXCLUSIONS = [
+  'no_unit',
+  'override',
+  'not_interleaved',
+  'no_variant',
+  'unknown_variant',
+] as const;
 export type Exclusion = (typeof EXCLUSIONS)[number];
 
 /** The arm of a request whose page has candidates of both arms. No arm of an interleaving has this name. */
@@ -54,8 +61,8 @@ export const DRAWN_FIELDS = [EXPLORE_FIELDS[1], EXPLORE_FIELDS[2]] as const;
 
 /*
  * Entries of a schema's `meta`:
- * - `experiments`: by name, { mode, unit, layer, share, arms: { NAME: { weight, params?, pipeline? } } }, those of the
- *   pipeline that was called. The first arm is the control.
+ * - `experiments`: by name, { mode, unit, layer, share, assign?, metrics?, arms: { NAME: { weight, params?, pipeline? } } },
+ *   those of the pipeline that was called. The first arm is the control. `metrics` is what the report decides by.
  * - `experiment_pipeline`: the pipeline that was called. `pipeline` is the one that ran, which an arm may name.
  * - `arm_pipelines`: by name, { version, models } of each pipeline that an arm names: what `pipeline_version` and `models`
  *   are for `pipeline`.

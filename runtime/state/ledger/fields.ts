@@ -33,6 +33,17 @@ export type FieldValues<Fields extends readonly Field[]> = {
   readonly [F in Fields[number] as F[0]]: FieldValue<F>;
 };
 
+/** Nothing for each nullable field: for a writer whose source does not know them. */
+export function unknownFields<Fields extends readonly Field[]>(fields: Fields): NullableFields<Fields> {
+  const nullable = fields.filter((field) => field.length === 3);
+  return Object.fromEntries(nullable.map(([name]) => [name, undefined])) as NullableFields<Fields>;
+}
+type NullableFields<Fields extends readonly Field[]> = {
+  readonly [
+    F in Fields[number] as F extends readonly [string, FieldType, 'nullable'] ? F[0] : never
+  ]: undefined;
+};
+
 /** The columns of the fields in a schema. */
 export function fieldColumns(fields: readonly Field[], rows: RowGroup): RecordColumn[] {
   return fields.map(([name, type, nullable]) => ({

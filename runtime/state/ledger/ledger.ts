@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorDescription } from '../../ground/core/describe-error.js';
-import { RECORD_KINDS, type RecordKind, type RecordSchema } from './record-schema.js';
+import { RECORD_KINDS, type RecordKind } from '../../ground/api/ledger.js';
+import type { RecordSchema } from './record-schema.js';
 import type { DropReason, RecordSink } from './record-sink.js';
 import { RecordWriter, type RecordRows } from './record-writer.js';
 import { SinkQueue } from './sink-queue.js';

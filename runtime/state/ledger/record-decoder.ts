@@ -1,7 +1,8 @@
 import { readCells, type Cells } from './cells.js';
 import { At, COLUMN_HEAD, FrameKind } from './format.js';
 import type { ReadReport } from './frame-splitter.js';
-import { RECORD_KINDS, type RecordColumn, type RecordKind, type RecordSchema } from './record-schema.js';
+import { RECORD_KINDS, type RecordKind } from '../../ground/api/ledger.js';
+import type { RecordColumn, RecordSchema } from './record-schema.js';
 import type { RecordRows } from './record-writer.js';
 import { isKnownColumn, readSchema, schemaIdOf } from './schema-frame.js';
 

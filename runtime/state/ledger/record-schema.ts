@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
-
-/** The kinds of records, in the order of their codes in a frame (from 1). A code is never reused. */
-export const RECORD_KINDS = ['ranking', 'feedback', 'history'] as const;
-export type RecordKind = (typeof RECORD_KINDS)[number];
+import type { RecordKind } from '../../ground/api/ledger.js';
 
 /**
  * The types of columns. `time` is epoch milliseconds. `vector` has `size` numbers a row; `texts` and `numbers` have a

@@ -1,4 +1,5 @@
-import type { RecordKind, RecordSchema } from './record-schema.js';
+import type { RecordKind } from '../../ground/api/ledger.js';
+import type { RecordSchema } from './record-schema.js';
 
 /** Why a record did not reach a sink. */
 export const DROP_REASONS = [

@@ -1,6 +1,15 @@
 import type { Column } from '../../ground/api/columns.js';
 import { Status } from '../../ground/api/status.js';
-import { allAre, copy, copyFloats, copyStatuses, statusesOf } from './copy-cells.js';
+import {
+  allAre,
+  areSingle,
+  areSingleFloats,
+  copy,
+  copyFloats,
+  copySingles,
+  copyStatuses,
+  statusesOf,
+} from './copy-cells.js';
 import { crc32cOfWords } from './crc32c.js';
 import {
   aligned,
@@ -16,7 +25,8 @@ import {
   StatusForm,
   Storage,
 } from './format.js';
-import { RECORD_KINDS, type ColumnType, type RecordColumn, type RecordSchema } from './record-schema.js';
+import { RECORD_KINDS } from '../../ground/api/ledger.js';
+import type { ColumnType, RecordColumn, RecordSchema } from './record-schema.js';
 
 /** Numbers of the rows, or one number for all rows. undefined is a value without a status of its own: absent. */
 export type NumberCells = ArrayLike<number> | number | undefined;
@@ -293,7 +303,7 @@ export class RecordWriter {
         this.#close(Storage.none);
         return;
       }
-      this.#plain(storage, [values], undefined, 1, CONSTANT);
+      this.#scalar(storage, values);
       return;
     }
     const stored = stride === 0 ? Math.min(count, 1) : count;
@@ -306,6 +316,20 @@ export class RecordWriter {
     this.#plain(storage, values, taken, stored, stride === 0 ? CONSTANT : 0);
   }
 
+  /** Writes one number for all rows: without the loops of `#plain`, which are slower the more types of lists they see. */
+  #scalar(storage: number, value: number): void {
+    this.#need(8);
+    let stored = storage;
+    if (storage === Storage.float64 && (Math.fround(value) === value || Number.isNaN(value)))
+      stored = Storage.float32;
+    if (stored === Storage.float64) this.#float64[this.#at / 8] = value;
+    else if (stored === Storage.float32) this.#float32[this.#at / 4] = value;
+    else if (stored === Storage.int32) this.#int32[this.#at / 4] = value;
+    else this.#bytes[this.#at] = value;
+    this.#at += stored === Storage.float64 ? 8 : stored === Storage.uint8 ? 1 : 4;
+    this.#close(stored | CONSTANT);
+  }
+
   #plain(
     storage: number,
     values: ArrayLike<number>,
@@ -315,14 +339,15 @@ export class RecordWriter {
   ): void {
     this.#need(count * 8);
     if (storage === Storage.float64) {
-      if (this.#isNarrow(values, rows, count)) {
-        copy(values, rows, count, this.#float32, this.#at / 4);
+      const isOfFrame = values instanceof Float64Array && (rows === undefined || rows instanceof Int32Array);
+      if (isOfFrame ? areSingleFloats(values, rows, count) : areSingle(values, rows, count)) {
+        if (isOfFrame) copySingles(values, rows, count, this.#float32, this.#at / 4);
+        else copy(values, rows, count, this.#float32, this.#at / 4);
         this.#at += count * 4;
         this.#close(Storage.float32 | constant);
         return;
       }
-      if (values instanceof Float64Array && (rows === undefined || rows instanceof Int32Array))
-        copyFloats(values, rows, count, this.#float64, this.#at / 8);
+      if (isOfFrame) copyFloats(values, rows, count, this.#float64, this.#at / 8);
       else copy(values, rows, count, this.#float64, this.#at / 8);
       this.#at += count * 8;
     } else if (storage === Storage.float32) {
@@ -336,15 +361,6 @@ export class RecordWriter {
       this.#at += count;
     }
     this.#close(storage | constant);
-  }
-
-  /** True if float32 holds the values exactly. Most columns that it does not hold are known by their first values. */
-  #isNarrow(values: ArrayLike<number>, rows: ArrayLike<number> | undefined, count: number): boolean {
-    for (let row = 0; row < count; row++) {
-      const value = values[rows === undefined ? row : (rows[row] ?? 0)] ?? NaN;
-      if (Math.fround(value) !== value && !Number.isNaN(value)) return false;
-    }
-    return true;
   }
 
   #rowEnds(offsets: ArrayLike<number>, rows: ArrayLike<number> | undefined, stored: number): number {

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open, rename, rmdir, stat, unlink, utimes, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, rmdir, stat, unlink, utimes, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { At, FrameKind } from './format.js';
 import { FrameSplitter, readReport, type ReadReport } from './frame-splitter.js';
@@ -37,6 +37,7 @@ export async function rewriteSegment(
 async function replace(path: string, isRemoved: (record: DecodedRecord) => boolean): Promise<void> {
   const { atime, mtime, mode } = await stat(path);
   const other = `${path}.rewrite`;
+  await rm(other, { force: true }); // a killed call left it, and it may be read-only
   const file = await open(other, 'w', mode);
   try {
     await copyRest(path, file, isRemoved);

@@ -1,8 +1,8 @@
 import { crc32cOfWords } from './crc32c.js';
 import { aligned, At, FORMAT_MAJOR, FORMAT_MINOR, FRAME_HEAD, FrameKind, SCHEMA_HEAD } from './format.js';
+import { RECORD_KINDS } from '../../ground/api/ledger.js';
 import {
   COLUMN_TYPES,
-  RECORD_KINDS,
   ROW_GROUPS,
   schemaText,
   type RecordColumn,

@@ -2,12 +2,11 @@ import { storedId } from '../../ground/core/entity-id.js';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../../ground/api/errors.js';
-import type { JsonObject } from '../../ground/api/types.js';
 import { idProblem, idText } from '../../ground/core/ids.js';
-import { isBodyList } from '../../ground/core/json-list.js';
-import { nearest } from '../../ground/core/nearest.js';
-import { describe, isJsonObject, own } from '../../ground/core/value-fit.js';
-import { pointerTo, shownName, Violations } from '../../ground/core/violations.js';
+import { allFields, nullable, readFields, sizedField } from '../../ground/core/body-fields.js';
+import { TYPE_BODY, unknownEntityType } from '../index/entity-index.js';
+import { describe } from '../../ground/core/value-fit.js';
+import { pointerTo, Violations } from '../../ground/core/violations.js';
 import { allKeys, partsOf } from '../store/keys.js';
 import { CursorError, StoreWriteError, type Erasure } from '../store/store.js';
 import { PERSONAL_DATA } from './every-kind.js';
@@ -16,6 +15,21 @@ import type { Forgotten, PersonalData, PrivacyParts, Removed, StoredKey } from '
 
 /** Most ids of one call. */
 export const MOST_FORGOTTEN = 1000;
+
+/** The first characters of a cursor say which part of the work comes next. */
+const SCANNING = 'scan:';
+const ERASING = 'files:';
+
+export const FORGET_BODY = {
+  ...TYPE_BODY,
+  entity_ids: sizedField(MOST_FORGOTTEN, 'a list', { of: ' ids', few: 'too_few' }),
+  cursor: nullable<string>({
+    schema: { type: 'string' },
+    fits: (value): value is string =>
+      typeof value === 'string' && [SCANNING, ERASING].some((part) => value.startsWith(part)),
+    fault: () => ({ code: 'invalid_cursor', detail: 'expected the cursor of an earlier answer' }),
+  }),
+};
 
 /** About how many keys are listed at a time. Histories are read, and one may have several hundred KiB. */
 const PAGE = 200;
@@ -169,68 +183,23 @@ export class Forget {
 
   #read(body: unknown): { readonly who: Forgotten; readonly cursor: string | undefined } {
     const violations = new Violations();
-    const sent: JsonObject = isJsonObject(body) ? body : {};
-    if (!isJsonObject(body))
-      violations.add(
-        '',
-        'wrong_type',
-        `expected an object with entity_type and entity_ids, found ${describe(body)}`,
-      );
-    const type = own(sent, 'entity_type');
-    if (isJsonObject(body) && typeof type !== 'string') {
-      const code = type === undefined ? 'missing_field' : 'wrong_type';
-      violations.add(
-        '/entity_type',
-        code,
-        `entity_type: expected the name of an entity type, found ${describe(type)}`,
-      );
-    } else if (typeof type === 'string' && !this.#parts.types.has(type)) throw this.#unknownType(type);
-    const ids = this.#readIds(own(sent, 'entity_ids'), isJsonObject(body), violations);
-    const cursor = own(sent, 'cursor') ?? undefined;
-    if (cursor !== undefined && !(typeof cursor === 'string' && CURSOR.test(cursor)))
-      violations.add('/cursor', 'invalid_cursor', `cursor: expected the cursor of an earlier answer`);
-    violations.throwIfAny('The request');
-    const rule = this.#parts.types.get(type as string);
-    const stored = new Set([...ids].flatMap((id) => [id, storedId(rule, id)]));
-    return { who: { type: type as string, ids: stored }, cursor: cursor as string | undefined };
-  }
-
-  #readIds(list: unknown, isObject: boolean, violations: Violations): Set<string> {
-    const ids = new Set<string>();
-    if (!isBodyList(list)) {
-      const code = list === undefined ? 'missing_field' : 'wrong_type';
-      if (isObject)
-        violations.add('/entity_ids', code, `entity_ids: expected a list, found ${describe(list)}`);
-      return ids;
-    }
-    if (list.length < 1 || list.length > MOST_FORGOTTEN) {
-      const detail = `entity_ids: expected 1 to ${MOST_FORGOTTEN} ids, found ${list.length}`;
-      violations.add('/entity_ids', list.length < 1 ? 'too_few' : 'too_many', detail);
-      return ids;
-    }
+    const read = readFields(body, FORGET_BODY, violations);
+    const { types } = this.#parts;
+    if (read.entity_type !== undefined && !types.has(read.entity_type))
+      throw unknownEntityType(read.entity_type, types.keys());
+    const ids: string[] = [];
     let i = 0;
-    for (const id of list) {
+    for (const id of read.entity_ids ?? []) {
       const problem = idProblem(id);
-      if (problem === undefined) ids.add(idText(id) ?? '');
+      if (problem === undefined) ids.push(idText(id) ?? '');
       else violations.add(pointerTo('/entity_ids', i), 'invalid_id', `${problem}, found ${describe(id)}`);
       i++;
     }
-    return ids;
-  }
-
-  #unknownType(name: string): MillraceError {
-    const names = [...this.#parts.types.keys()];
-    const guess = nearest(name, names);
-    const help = guess === undefined ? `there are ${names.join(', ')}` : `did you mean "${guess}"?`;
-    const detail = `entity_type: no entity type is called ${JSON.stringify(shownName(name))}; ${help}`;
-    return new MillraceError('unknown_entity_type', detail);
+    const { entity_type: type, cursor } = allFields(read, violations, 'The request');
+    const rule = types.get(type);
+    return { who: { type, ids: new Set(ids.flatMap((id) => [id, storedId(rule, id)])) }, cursor };
   }
 }
-
-/** The first characters of a cursor say which part of the work comes next. */
-const SCANNING = 'scan:';
-const ERASING = 'files:';
-const CURSOR = /^(?:scan:|files:)/;
 
 function addCounts(removed: Record<string, number>, counts: Removed): void {
   for (const [name, count] of Object.entries(counts)) removed[name] = (removed[name] ?? 0) + count;

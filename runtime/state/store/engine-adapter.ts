@@ -48,7 +48,11 @@ export function engineFaults(opened: unknown): string[] {
 export class EngineAdapter implements Store {
   #closed = false;
 
-  constructor(private readonly engine: EngineStore) {}
+  /** @param now the time by which records expire */
+  constructor(
+    private readonly engine: EngineStore,
+    private readonly now: () => number = Date.now,
+  ) {}
 
   async read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
     const found = await this.#answer(() => this.engine.read(keys, signal), signal);
@@ -91,7 +95,7 @@ export class EngineAdapter implements Store {
 
   mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
     return this.#each(segments, ({ segment, replaces }, before) => {
-      const { record, outcome } = mergeSegment(before, segment, Date.now(), replaces);
+      const { record, outcome } = mergeSegment(before, segment, this.now(), replaces);
       return { after: outcome === 'changed' ? undefined : record, outcome };
     });
   }
@@ -111,7 +115,7 @@ export class EngineAdapter implements Store {
   }
 
   async marked(sets: readonly MarkedIds[]): Promise<boolean[][]> {
-    const now = Date.now();
+    const now = this.now();
     const keys = sets.map(recordKeysOf);
     const found = await this.read(keys.flat());
     let at = 0;
@@ -165,7 +169,7 @@ export class EngineAdapter implements Store {
         this.engine.update(item.key, (before) => {
           const { after, outcome } = change(
             item,
-            before === null || isExpired(item.key, before) ? null : bufferOf(before),
+            before === null || this.#isExpired(item.key, before) ? null : bufferOf(before),
           );
           outcomes[index] = outcome;
           return after;
@@ -185,11 +189,18 @@ export class EngineAdapter implements Store {
   /** A record that has not expired. */
   #current(key: string, value: Uint8Array | null): Buffer | null {
     if (value === null) return null;
-    if (!isExpired(key, value)) return bufferOf(value);
-    void this.#open(() => this.engine.update(key, (now) => (isExpired(key, now) ? null : undefined))).catch(
-      () => undefined, // the next read tries again
-    );
+    if (!this.#isExpired(key, value)) return bufferOf(value);
+    void this.#open(() =>
+      this.engine.update(key, (found) => (this.#isExpired(key, found) ? null : undefined)),
+    ).catch(() => undefined); // the next read tries again
     return null;
+  }
+
+  /** Whether a record is missing, or may be forgotten. */
+  #isExpired(key: string, value: Uint8Array | null): boolean {
+    if (value === null) return true;
+    if (isVersionedKey(key)) return expiryOf(bufferOf(value)) <= this.now();
+    return isFeatureKey(key) && recordForgetTime(bufferOf(value)) <= this.now();
   }
 
   async #open<T>(ask: () => Promise<T>): Promise<T> {
@@ -206,13 +217,6 @@ export class EngineAdapter implements Store {
     // The engine may not know the signal.
     return signal === undefined ? asked : abortable(asked, signal);
   }
-}
-
-/** Whether a record is missing, or may be forgotten. */
-function isExpired(key: string, value: Uint8Array | null): boolean {
-  if (value === null) return true;
-  if (isVersionedKey(key)) return expiryOf(bufferOf(value)) <= Date.now();
-  return isFeatureKey(key) && recordForgetTime(bufferOf(value)) <= Date.now();
 }
 
 function bufferOf(value: Uint8Array): Buffer {

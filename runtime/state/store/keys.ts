@@ -15,6 +15,9 @@
  *   millrace:meta:counters:                   the generations of counters that were rebuilt
  *   millrace:meta:experiment:popularity       an experiment that was stopped
  *   millrace:meta:curation:campaigns          the rules of a list that came over the API
+ *   millrace:meta:curation:{…}:draft:friday   a draft of changes to a list, in the slot of its record
+ *   millrace:meta:curation:{…}:publish:17-3f  what was published of it
+ *   millrace:meta:session:k3Jd8s2A            the session that was opened by an invitation
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
@@ -192,6 +195,25 @@ export function experimentStopKey(prefix: string, experiment: string): string {
 /** Key of the rules of a list that came over the API. It is data: a backup holds it. */
 export function curationKey(prefix: string, list: string): string {
   return `${prefix}:${META_GROUP}:curation:${list}`;
+}
+
+/** Key of a draft of a list. It is data, and in a cluster in the slot of the list. @param name empty for the names of all */
+export function draftKey(prefix: string, list: string, name: string): string {
+  return besideList(prefix, list, 'draft', name);
+}
+
+/** Key of what was published of a list at one time. It is data, and in a cluster in the slot of the list. */
+export function publishKey(prefix: string, list: string, id: string): string {
+  return besideList(prefix, list, 'publish', id);
+}
+
+function besideList(prefix: string, list: string, kind: string, id: string): string {
+  return `${curationKey(prefix, '')}{${curationKey(prefix, list)}}:${kind}:${id}`;
+}
+
+/** Key of the session that an invitation opened. A backup has none: a stolen one must not sign in. */
+export function sessionKey(prefix: string, invitation: string): string {
+  return `${prefix}:${META_GROUP}:session:${invitation}`;
 }
 
 export function markerKey(prefix: string): string {

@@ -5,6 +5,9 @@ const CSV = 'curation/campaigns.csv';
 const yaml = (rule: string): Readonly<Record<string, string>> => ({
   [YAML]: `curation: campaigns\nrules:\n${rule}`,
 });
+const campaign = (lines: string): Readonly<Record<string, string>> => ({
+  [YAML]: `curation: campaigns\ncampaigns:\n  black_friday:\n${lines}`,
+});
 const csv = (...lines: readonly string[]): Readonly<Record<string, string>> => ({
   [CSV]: ['query,match,action,target,value,from,until,note', ...lines, ''].join('\n'),
 });
@@ -108,6 +111,38 @@ export const CURATION: Surface = {
       what: 'A misspelt list in a step',
       ...applied('{ list: campaign }'),
       files: yaml('  - { query: tv, hide: [p9] }\n'),
+    },
+    {
+      what: 'A date alone in a rule',
+      ...applied('{ list: campaigns }'),
+      files: yaml('  - { query: tv, hide: [p1], until: 2026-11-30 }\n'),
+    },
+    {
+      what: 'A campaign for categories that requests do not name',
+      ...applied('{ list: campaigns }'),
+      files: campaign('    on: { category: [tv] }\n    hide: [p1]\n'),
+    },
+    {
+      what: 'An image of a host that the project does not name',
+      ...applied('{ list: campaigns }'),
+      files: campaign('    banner: { place: top, image: "https://cdn.example/a.webp" }\n'),
+    },
+    {
+      what: 'A campaign that does nothing',
+      files: campaign('    from: 2026-11-27\n    on: { query: [tv] }\n'),
+    },
+    {
+      what: 'A campaign that ends before its first day',
+      files: campaign('    from: 2026-11-27\n    until: 2026-11-26\n    hide: [p1]\n'),
+    },
+    { what: 'A sponsor without a label', files: campaign('    sponsor: { places: [3], product: p7 }\n') },
+    {
+      what: 'A misspelt condition of a campaign',
+      files: campaign('    on: { querry: [tv] }\n    hide: [p1]\n'),
+    },
+    {
+      what: 'A time zone that does not exist',
+      files: { 'millrace.yaml': 'project: shop\ntime_zone: Europe/Berlim\n' },
     },
     {
       what: 'A rule over the API that pins and hides one candidate',

@@ -63,6 +63,8 @@ export const LAYOUTS: Readonly<Record<string, (bytes: number) => number>> = {
   'many candidates': (bytes) => bytes / 100,
   'two candidates': () => 2,
 };
+/** A request that retrieves its candidates. */
+export const RETRIEVED: Layout = 'no candidates';
 export type Layout = keyof typeof LAYOUTS;
 
 /** A pipeline of one step. */
@@ -93,7 +95,7 @@ export function bodyOf(
   const some = (place: Place): boolean => growing.some((bound) => bound.place === place);
   const parts = (['candidate', 'request', 'shared'] as const).filter(some).length;
   // Values that do not grow need candidates that do.
-  const count = Math.max(1, Math.min(MAX_CANDIDATES, Math.floor((LAYOUTS[layout] ?? Number)(bytes))));
+  const count = Math.max(1, Math.min(MAX_CANDIDATES, Math.floor((LAYOUTS[layout] ?? (() => 1))(bytes))));
   const share = bytes / Math.max(1, parts);
   const cells = (place: Place, row: number, room: number): Record<string, unknown> => {
     const own = bounds.filter((bound) => bound.place === place);
@@ -112,7 +114,8 @@ export function bodyOf(
     ...(isShared ? { shared: 's' } : {}),
     ...cells('candidate', row, room),
   }));
-  const body = { owner: { owner_id: 'o', ...cells('request', 0, share) }, candidates };
+  const owner = { owner_id: 'o', ...cells('request', 0, share) };
+  const body = layout === RETRIEVED ? { owner } : { owner, candidates };
   const sent = { path, bytes: Buffer.from(JSON.stringify(body)) };
   if (!isShared) return { sent };
   const stored = Buffer.from(

@@ -1,5 +1,5 @@
 import type { GrowingCase, Load } from './load.js';
-import type { MeasuredService } from './turns.js';
+import type { Answer, MeasuredService } from './turns.js';
 
 /** The bounds that every case keeps. */
 export const BOUNDS = {
@@ -33,6 +33,8 @@ export interface Grown {
   /** CPU a byte at the largest size, divided by that at a quarter; 0 if the case is too cheap to tell. */
   readonly growth: number;
   readonly perByteNs: number;
+  /** The bound of CPU a byte. */
+  readonly mostPerByteNs: number;
   readonly turnMs: number;
   /** The size and the cost of the largest body. */
   readonly bytes: number;
@@ -57,17 +59,18 @@ interface Point {
 export async function grow(service: MeasuredService, one: GrowingCase): Promise<Grown> {
   const points = new Map<number, Point>();
   const statuses = new Set<number>();
-  let [sent, lost, seed, status] = [0, 0, 1, 0];
+  let [sent, lost, seed] = [0, 0, 1];
+  let answer: Answer = { status: 0, body: '' };
   const measure = async (size: number): Promise<Point> => {
     const load = one.make(size, seed++);
     for (const stored of load.before ?? []) await service.send(stored);
     const { cpu, longest } = await service.during(async () => {
-      status = await service.send(load.sent);
-      statuses.add(status);
-      if (status === 0) lost++;
+      answer = await service.ask(load.sent);
+      statuses.add(answer.status);
+      if (answer.status === 0) lost++;
     });
     sent++;
-    const found = { bytes: bytesOf(load, status), cpuMs: cpu, turnMs: longest };
+    const found = { bytes: bytesOf(load, answer), cpuMs: cpu, turnMs: longest };
     const best = points.get(size);
     if (best === undefined) points.set(size, found);
     else {
@@ -82,14 +85,22 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
   let refusedAt: number | undefined;
   let largest = await measure(size);
   const isFar = one.isFar === true;
-  while (largest.cpuMs < (isFar ? MOST_FAR_MS : MOST_MS) && size < one.limit && (isFar || enough < 2)) {
+  const mostPerByteNs = one.perByteNs ?? BOUNDS.perByteNs;
+  // A product with a bound costs much a byte. The bound shows only beyond it.
+  const mayBeBounded = (): boolean =>
+    largest.cpuMs < BOUNDED_MS && (largest.cpuMs * 1e6) / largest.bytes > mostPerByteNs;
+  while (
+    largest.cpuMs < (isFar ? MOST_FAR_MS : MOST_MS) &&
+    size < one.limit &&
+    (isFar || enough < 2 || mayBeBounded())
+  ) {
     if (largest.cpuMs >= ENOUGH_MS) enough++;
-    const accepted = status === 200;
+    const accepted = answer.status === 200;
     // Far below, the next sizes tell nothing.
     const step = largest.cpuMs < ENOUGH_MS / 8 ? 4 : 2;
     const next = Math.min(size * step, one.limit);
     const found = await measure(next);
-    if (accepted && status !== 200 && status !== 0) {
+    if (accepted && answer.status !== 200 && answer.status !== 0) {
       refusedAt = next;
       break;
     }
@@ -106,7 +117,7 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
     isCheap() || one.isWide === true ? 0 : (largest.cpuMs * 1e6) / largest.bytes;
   const turnMs = (): number => Math.max(...Array.from(points.values(), (point) => point.turnMs));
   for (let i = 0; i < REPEATS; i++) {
-    const excess = Math.max(growth() / BOUNDS.growth, perByteNs() / BOUNDS.perByteNs);
+    const excess = Math.max(growth() / BOUNDS.growth, perByteNs() / mostPerByteNs);
     // What is far beyond its bound twice is no noise.
     if (excess <= 1 || (i > 1 && excess > 2)) break;
     await measure(size / 4);
@@ -118,6 +129,7 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
   return {
     growth: growth(),
     perByteNs: perByteNs(),
+    mostPerByteNs,
     turnMs: turnMs(),
     bytes,
     cpuMs,
@@ -129,6 +141,6 @@ export async function grow(service: MeasuredService, one: GrowingCase): Promise<
   };
 }
 
-function bytesOf({ sent, read = 0 }: Load, status: number): number {
-  return sent.bytes.length + (status === 200 ? read : 0);
+function bytesOf({ sent, read = 0, readOf }: Load, { status, body }: Answer): number {
+  return sent.bytes.length + (status === 200 ? read + (readOf?.(JSON.parse(body) as unknown) ?? 0) : 0);
 }

@@ -7,6 +7,8 @@ export interface Load {
   readonly before?: readonly Sent[];
   /** The bytes of records that are read for the body, if it is accepted. */
   readonly read?: number;
+  /** The bytes that the service read besides, by its answer. */
+  readonly readOf?: ((answer: unknown) => number) | undefined;
 }
 
 /** A case that grows: bodies of any size. */
@@ -20,6 +22,8 @@ export interface GrowingCase {
   readonly isBaseline?: true;
   /** True if its expression is long: CPU a byte is then a matter of the expression, so only growth and turns count. */
   readonly isWide?: true;
+  /** More CPU a byte than others may take, nanoseconds, because a library takes it. */
+  readonly perByteNs?: number;
   /** True if it grows to its limit: what is small for each element of a list shows only when they are many. */
   readonly isFar?: boolean;
   /** The largest body that the route takes, in bytes. */

@@ -12,7 +12,8 @@ import {
   type MarkedText,
   type OptionPath,
 } from '../../../runtime/project/config/project/check-options.js';
-import { isObject, markOf, type Mark } from '../../../runtime/project/config/project/marks.js';
+import { isJsonObject } from '../../../runtime/ground/core/value-fit.js';
+import { markOf, type Mark } from '../../../runtime/project/config/project/marks.js';
 import { SourceFile } from '../../../runtime/project/config/yaml/source.js';
 import { AllowedHosts } from '../../../runtime/project/settings/allowed-hosts.js';
 import { type ValueKind, VALUE_KINDS } from '../../../runtime/language/expression/domain.js';
@@ -29,6 +30,7 @@ import {
   pipelineFile,
   type Place,
   RANKING_LIMIT,
+  RETRIEVED,
 } from './columns.js';
 import type { Generated } from './language.js';
 import type { GrowingCase } from './load.js';
@@ -59,6 +61,7 @@ interface Trial {
   /** The column of the option; undefined if its value is an entity. */
   readonly focused: Bound | undefined;
   readonly bounds: readonly Bound[];
+  readonly kind: Plugin['kind'];
   readonly step: object;
 }
 
@@ -79,17 +82,18 @@ export async function optionCases(): Promise<GeneratedOptions> {
   const cases: GrowingCase[] = [];
   const known = new Set<string>();
   let turn = 0;
-  for (const { option, focus, bounds, step } of accepted) {
+  for (const { option, focus, bounds, kind, step } of accepted) {
     if (known.has(`${option} ${focus}`)) continue;
     known.add(`${option} ${focus}`);
     const name = `option_${known.size}`;
-    Object.assign(files, pipelineOf(name, step));
+    Object.assign(files, pipelineOf(name, kind, step));
     const hasText = bounds.some(({ argument }) => argument === 'text' || argument === 'texts');
     for (const shape of hasText ? Object.keys(SHAPES) : ['words']) {
       const layouts = Object.keys(LAYOUTS);
-      const layout: Layout = bounds.some(({ argument }) => grows(argument))
+      const own: Layout = bounds.some(({ argument }) => grows(argument))
         ? (layouts[turn++ % layouts.length] ?? '')
         : 'many candidates';
+      const layout = kind === 'retriever' ? RETRIEVED : own;
       const elements = ELEMENT_SIZES[turn % ELEMENT_SIZES.length] ?? '';
       cases.push({
         covers: `option ${option}`,
@@ -114,7 +118,7 @@ async function shippedPlugins(): Promise<readonly Plugin[]> {
 /** The paths of options, by names of properties, whose values or keys are expressions. */
 function markedOptions(schema: JsonValue | undefined, path: readonly string[] = []): string[] {
   if (Array.isArray(schema)) return schema.flatMap((one: JsonValue) => markedOptions(one, path));
-  if (!isObject(schema)) return [];
+  if (!isJsonObject(schema)) return [];
   const own = markOf(schema)?.kind === 'expression' ? [path.join('.')] : [];
   const { properties, ...others } = schema;
   const named = Object.entries((properties ?? {}) as JsonObject).flatMap(([name, inner]) =>
@@ -189,6 +193,7 @@ function trialsOfExample(
             focus: typeof value === 'string' ? value : `${value.argument as string} of the ${value.place}`,
             focused,
             bounds,
+            kind: plugin.kind,
             step: {
               use: plugin.name,
               ...(plugin.kind === 'feature' || plugin.kind === 'model' ? { as: 'made' } : {}),
@@ -260,14 +265,26 @@ function write(options: Record<string, unknown>, { path, inKey }: Marked, text: 
 /** The host of model servers, which the settings must allow. */
 export const MODEL_HOST = '127.0.0.1:9';
 
-/** What the examples of these plugins lack here: a server that is not there, and the other column of a model. */
+/** What the examples of these plugins lack here: a server that is not there, attributes, and the other column of a model. */
 function settled(plugin: string, options: Record<string, unknown>): Record<string, unknown> {
   if (plugin === 'open_inference') return { ...options, url: `http://${MODEL_HOST}`, check: 'off' };
+  if (plugin === 'vectors') return { of: 'thing.vector_0', to: options['to'] };
+  if (plugin === 'postgres')
+    return {
+      ...options,
+      url: `postgres://reader@${MODEL_HOST}/shop`,
+      query: 'select id',
+      params: options['params'],
+      outputs: [],
+    };
+  if (plugin === 'words') return { query: options['query'], fields: { 'thing.text_0': 1 } };
   if (plugin !== 'lightgbm' || options['inputs'] === undefined) return options;
   return { ...options, inputs: { product__rating: 'thing.number_5', ...options['inputs'] } };
 }
 
-function pipelineOf(name: string, step: object): Record<string, string> {
+function pipelineOf(name: string, kind: Plugin['kind'], step: object): Record<string, string> {
+  if (kind === 'retriever')
+    return pipelineFile(name, { use: 'score', with: { value: '1' } }, { retrieve: [step] });
   const file = pipelineFile(name, { ...step, on_error: 'skip' });
   return Object.fromEntries(
     Object.entries(file).map(([path, text]) => {
@@ -299,7 +316,7 @@ export const CURATION_FILES = {
 async function thoseThatCompile(trials: readonly Trial[]): Promise<readonly Trial[]> {
   const files = Object.assign(
     { 'millrace.yaml': await readFile(repositoryPath('millrace.yaml'), 'utf8'), ...fixedFiles() },
-    ...trials.map(({ step }, i) => pipelineOf(`trial_${i}`, step)),
+    ...trials.map(({ kind, step }, i) => pipelineOf(`trial_${i}`, kind, step)),
   ) as Record<string, string | Uint8Array>;
   const root = await writeProject(files);
   try {

@@ -10,7 +10,7 @@ import { type MeasuredService, startMeasured } from './turns.js';
 /** The pipelines that ship. */
 const PIPELINES = ['ranking', 'brands'];
 
-/** A list of rules, an experiment and a push source, for the routes that need one. */
+/** A list of rules, an experiment, a counter and a push source, for the routes that need one. */
 const ROUTE_FILES: Readonly<Record<string, string>> = {
   ...CURATION_FILES,
   'pipelines/tried.yaml': `pipeline: tried
@@ -27,6 +27,11 @@ unit: user
 share: 20%
 arms: { control: { weight: 50 }, cheap: { weight: 50, params: { w: -10 } } }
 metrics: { primary: { event: click, within: 1h } }
+`,
+  'schemas/counters/clicked.yaml': `counter: clicked
+of: [product]
+ttl: 7d
+features: { clicks: { event: click, window: 7d } }
 `,
   'schemas/features/pushed.yaml': `view: pushed
 of: [product]

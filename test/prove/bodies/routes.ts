@@ -2,7 +2,7 @@
 import type { Route } from '../../../runtime/serve/http/route.js';
 import { SERVICE_ROUTES } from '../../../runtime/serve/http/routes.js';
 import { type BodyLimits, DEFAULT_LIMITS } from '../../../runtime/serve/http/services.js';
-import type { GrowingCase } from './load.js';
+import type { GrowingCase, Load } from './load.js';
 import { SHAPES, textOf } from './values.js';
 
 type Json = unknown;
@@ -119,6 +119,8 @@ export function* routeCases(route: ProvedRoute): Generator<GrowingCase> {
   for (const place of route.places) {
     const values = Object.entries(valuesAt(place.schema));
     for (const [what, value] of values) {
+      // Otherwise a case of rankings reads what one of uploads stored, and it is no byte of its body.
+      const own = `_${turn}`;
       const layouts = Object.entries(LAYOUTS);
       const isNested = place.path.filter(isList).length > 1;
       if (isNested) layouts.push([INNER_ONE, (bytes) => bytes / INNER_ONE_BYTES]);
@@ -136,12 +138,11 @@ export function* routeCases(route: ProvedRoute): Generator<GrowingCase> {
             route,
             place.path,
             Math.max(1, Math.floor(count(bytes))),
-            layout === INNER_ONE,
+            { own, isInnerOne: layout === INNER_ONE },
             bytes,
             (room, i) => value(room, seed * 1_000_003 + i),
           );
-          const read = body.count * (READ_BY_ID[route.path] ?? 0);
-          return { sent: { path: route.path, bytes: Buffer.from(body.text) }, read };
+          return loadOf(route.path, body.text, body.count);
         },
       };
     }
@@ -166,6 +167,19 @@ const READ_BY_ID: Readonly<Record<string, number>> = {
   '/api/v1/curation/put': 256,
 };
 
+/** The bytes that a route reads besides, computed from its answer. A key of the store counts as 128 bytes. */
+const READ_BY_ANSWER: Readonly<Record<string, (answer: Json) => number>> = {
+  '/api/v1/privacy/forget': (answer) => 128 * (answer as { readonly keys_read: number }).keys_read,
+};
+
+function loadOf(path: string, text: string, ids: number): Load {
+  return {
+    sent: { path, bytes: Buffer.from(text) },
+    read: ids * (READ_BY_ID[path] ?? 0),
+    readOf: READ_BY_ANSWER[path],
+  };
+}
+
 /** The example itself, with as many elements as fit and as the schema allows. */
 function exampleCase(route: ProvedRoute): GrowingCase {
   const list = listOf(route);
@@ -185,8 +199,7 @@ function exampleCase(route: ProvedRoute): GrowingCase {
       );
       const whole = list === undefined ? route.example : withHole(route.example, list, HOLE);
       const body = JSON.stringify(whole).replace(`"${HOLE}"`, () => JSON.stringify(elements));
-      const read = count * (READ_BY_ID[route.path] ?? 0);
-      return { sent: { path: route.path, bytes: Buffer.from(body) }, read };
+      return loadOf(route.path, body, count);
     },
   };
 }
@@ -286,7 +299,7 @@ function bodyWith(
   { example }: ProvedRoute,
   path: readonly string[],
   count: number,
-  isInnerOne: boolean,
+  { own: tag, isInnerOne }: { readonly own: string; readonly isInnerOne: boolean },
   bytes: number,
   value: (room: number, i: number) => Json,
 ): { readonly text: string; readonly count: number } {
@@ -304,7 +317,7 @@ function bodyWith(
     if (name === '[]') {
       const list = Array.isArray(template) ? (template as readonly Json[]) : [];
       const element = list[0];
-      return `[${Array.from({ length }, (_, i) => made(distinct(element, `${number}_${i}`), more)).join(',')}]`;
+      return `[${Array.from({ length }, (_, i) => made(distinct(element, `${tag}_${number}_${i}`), more)).join(',')}]`;
     }
     if (name === '*') {
       const names = Array.from({ length }, (_, i) => `"${i + 1}":${made(undefined, more)}`);

@@ -14,6 +14,12 @@ export interface Sent {
   readonly encoding?: string;
 }
 
+export interface Answer {
+  /** 0 if the connection broke. */
+  readonly status: number;
+  readonly body: string;
+}
+
 /** What the service used while it worked. */
 export interface Measurement {
   readonly longest: number;
@@ -32,6 +38,8 @@ export interface MeasuredService {
   during(work: () => Promise<unknown>): Promise<Measurement>;
   /** Sends a body and reads the answer. @returns the status; 0 if the connection broke */
   send(sent: Sent): Promise<number>;
+  /** The same, with what was answered. */
+  ask(sent: Sent): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -70,7 +78,8 @@ export async function startMeasured(
       child.send('end');
       return answer;
     },
-    send: (sent) => send(url, agent, sent),
+    send: async (sent) => (await ask(url, agent, sent)).status,
+    ask: (sent) => ask(url, agent, sent),
     async close() {
       agent.destroy();
       child.disconnect();
@@ -96,7 +105,7 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
   }
 }
 
-function send(url: string, agent: Agent, { path, bytes, encoding }: Sent): Promise<number> {
+function ask(url: string, agent: Agent, { path, bytes, encoding }: Sent): Promise<Answer> {
   return new Promise((resolve) => {
     const headers = {
       'content-type': 'application/json',
@@ -104,10 +113,11 @@ function send(url: string, agent: Agent, { path, bytes, encoding }: Sent): Promi
       ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
     };
     const req = request(url + path, { method: 'POST', agent, headers }, (res) => {
-      res.resume();
-      res.once('close', () => resolve(res.complete ? (res.statusCode ?? 0) : 0));
+      let body = '';
+      res.setEncoding('utf8').on('data', (part: string) => (body += part));
+      res.once('close', () => resolve({ status: res.complete ? (res.statusCode ?? 0) : 0, body }));
     });
-    req.once('error', () => resolve(0));
+    req.once('error', () => resolve({ status: 0, body: '' }));
     req.end(bytes);
   });
 }

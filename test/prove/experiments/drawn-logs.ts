@@ -94,7 +94,7 @@ export function offPolicyCoverage(
   const truth = trueValue(contexts);
   let covered = 0;
   for (let log = 0; log < logs; log++) {
-    const { interval } = offPolicyEstimate(drawLog(contexts, pages, random), estimator, reward);
+    const { interval } = offPolicyEstimate(drawLog(contexts, pages, random), estimator, reward, 1);
     if (interval.lower <= truth && truth <= interval.upper) covered += 1;
   }
   return covered / logs;

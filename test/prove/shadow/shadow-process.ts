@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ShadowReport } from '../../../runtime/cli/shadow/shadow-text.js';
-import type { ArmRow } from '../../../runtime/cli/shadow/tally.js';
+import type { ShadowReport } from '../../../runtime/cli/report/shadow-text.js';
+import type { ArmRow } from '../../../runtime/learn/shadow/tally.js';
 import { BIN } from '../../support/repository.js';
 import { until } from '../../support/until.js';
 

@@ -203,7 +203,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     },
   },
   {
-    alerts: ['MillraceEntitiesMissing', 'MillraceFeaturesMissing'],
+    alerts: ['MillraceEntitiesMissing', 'MillraceFeaturesMissing', 'MillraceStoreEmptied'],
     fault: 'Redis loses its data (FLUSHALL)',
     make: ({ client }) => client.flushall(),
   },

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { LoadOrder, LoadResult } from './load-generator.js';
@@ -9,8 +9,9 @@ export interface Generator {
   close(): void;
 }
 
-export function startGenerator(): Generator {
-  const child = fork(fileURLToPath(new URL('./load-generator.js', import.meta.url)));
+/** @param options by default it runs on any core */
+export function startGenerator(options: ForkOptions = {}): Generator {
+  const child = fork(fileURLToPath(new URL('./load-generator.js', import.meta.url)), options);
   return {
     async send(order) {
       child.send(order);

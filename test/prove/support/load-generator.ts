@@ -9,6 +9,10 @@ export interface LoadOrder {
   readonly rate: number;
   readonly seconds: number;
   readonly clients: number;
+  /** Whether each request opens a connection of its own. */
+  readonly isOneShot?: boolean;
+  /** By default 100. */
+  readonly candidates?: number;
 }
 
 export interface LoadResult {
@@ -17,6 +21,8 @@ export interface LoadResult {
   readonly okMs: readonly number[];
   /** Latencies of the answers with status 503, sorted. */
   readonly refusedMs: readonly number[];
+  /** Number of requests whose connection was reset; only if each has its own. */
+  readonly reset: number;
   /** Number of answers with another status and of broken connections. */
   readonly failed: number;
   /** Number of requests without an answer at the end. */
@@ -32,12 +38,15 @@ const TAIL_MS = 5_000;
 /** Time to open the connections, milliseconds. */
 const CONNECT_MS = 300;
 
-const REQUESTS = rankingBodies(32).map((body) =>
-  Buffer.from(
-    `POST ${ROUTE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  ),
-);
+/** Creates requests with so many candidates. */
+function requestsOf(candidates: number | undefined, isOneShot: boolean): readonly Buffer[] {
+  return rankingBodies(32, candidates).map((body) =>
+    Buffer.from(
+      `POST ${ROUTE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+        `${isOneShot ? 'Connection: close\r\n' : ''}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    ),
+  );
+}
 
 /** One connection. It reads one answer at a time and supports only answers with a Content-Length. */
 class Client {
@@ -45,6 +54,8 @@ class Client {
   #text = '';
   #due = 0;
   isBusy = false;
+  /** Whether the service closes the connection after its last answer. */
+  isLast = false;
 
   constructor(
     port: number,
@@ -76,17 +87,27 @@ class Client {
     const length = Number.parseInt(this.#text.slice(at + 16, at + 26), 10);
     if (this.#text.length < head + 4 + length) return;
     const status = Number(this.#text.slice(9, 12));
+    this.isLast = this.#text.slice(0, head).includes('\r\nConnection: close');
     this.#text = '';
     this.isBusy = false;
     this.onAnswer(this, status, performance.now() - this.#due);
   }
 }
 
-function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
+function run({
+  port,
+  rate,
+  seconds,
+  clients,
+  isOneShot = false,
+  candidates,
+}: LoadOrder): Promise<LoadResult> {
+  const requests = requestsOf(candidates, isOneShot);
   return new Promise((resolve) => {
     const okMs: number[] = [];
     const refusedMs: number[] = [];
     let failed = 0;
+    let reset = 0;
     let sent = 0;
     let pending = 0;
     let hasEnded = false;
@@ -104,8 +125,9 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
       if (status === 200) okMs.push(ms);
       else if (status === 503) refusedMs.push(ms);
       else failed++;
-      if (rate > 0) free.push(client);
-      else if (performance.now() < end) send(client, performance.now());
+      const next = client.isLast ? undefined : client;
+      if (rate === 0 && performance.now() < end) send(next ?? open(), performance.now());
+      else if (next !== undefined) free.push(next);
       if (hasEnded && pending === 0) finish();
     };
     const onBroken = (client: Client): void => {
@@ -113,12 +135,17 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
       const index = free.indexOf(client);
       if (index >= 0) free.splice(index, 1);
       if (!client.isBusy) return;
-      failed++;
       pending--;
+      if (!isOneShot) failed++;
+      else {
+        reset++;
+        if (rate === 0 && performance.now() < end) send(open(), performance.now());
+      }
+      if (hasEnded && pending === 0) finish();
     };
     const send = (client: Client, due: number): void => {
       pending++;
-      client.send(REQUESTS[sent++ % REQUESTS.length] as Buffer, due);
+      client.send(requests[sent++ % requests.length] as Buffer, due);
     };
     let latest = 0;
     let finished = false;
@@ -134,7 +161,7 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
       const ascending = (a: number, b: number): number => a - b;
       okMs.sort(ascending);
       refusedMs.sort(ascending);
-      resolve({ sent, okMs, refusedMs, failed, unanswered, connections, latest });
+      resolve({ sent, okMs, refusedMs, reset, failed, unanswered, connections, latest });
     };
     const stop = (): void => {
       hasEnded = true;
@@ -148,7 +175,7 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
       setTimeout(stop, seconds * 1000);
       return;
     }
-    for (let i = 0; i < clients; i++) free.push(open());
+    if (!isOneShot) for (let i = 0; i < clients; i++) free.push(open());
     // The connections are open before the schedule begins, like those of a load balancer.
     let next = performance.now() + CONNECT_MS;
     end = next + seconds * 1000;

@@ -37,8 +37,8 @@ export async function loadItems(url: string): Promise<void> {
 }
 
 /** Returns ranking bodies with different candidates. */
-export function rankingBodies(count: number): string[] {
+export function rankingBodies(count: number, candidates = CANDIDATES): string[] {
   return Array.from({ length: count }, (_, seed) =>
-    JSON.stringify({ candidates: candidatesOf(ITEMS, CANDIDATES, seed), user_page_size: 10 }),
+    JSON.stringify({ candidates: candidatesOf(ITEMS, candidates, seed), user_page_size: 10 }),
   );
 }

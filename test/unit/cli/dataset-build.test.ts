@@ -73,21 +73,34 @@ describe('millrace dataset build', () => {
       ]);
     }));
 
+  it('names the flag for the format of judgments where the name of the file does not show it', () =>
+    withFiles({ ...PROJECT, 'judged.data': 'x' }, async (root) => {
+      const argv = [
+        'dataset',
+        'build',
+        'search',
+        '--judgments',
+        join(root, 'judged.data'),
+        '--project',
+        root,
+      ];
+      const { stderr } = await millrace([...argv, '--store', 'embedded', '--out', join(root, 'data')]);
+      expect(stderr).to.contain('or set it with --judgment-format');
+    }));
+
   const wrong: readonly (readonly [string, string])[] = [
     ['--attribute order=last_click:7d', '--attribute order=…: order has no grade; add it to --label'],
     ['--split hash:user:80% --gap 1d', '--gap is for a split by time; a split by a hash has no gap'],
-    ['--judgments j.csv', '--judgments needs the name of a pipeline'],
-    [
-      '--judgments j.csv --label click=1 --pipeline p',
-      '--label is for a ledger; leave it out with --judgments',
-    ],
+    ['--judgments j.csv', '--judgments needs the name of a pipeline; the project has brands, ranking'],
+    ['--judgments j.csv --label click=1 p', '--label is for a ledger; leave it out with --judgments'],
     [
       '--judgments j.csv --split time:80% p',
       'judgments have no time; split them by a hash, e.g. --split hash:request:80%',
     ],
-    ['--sql duckdb', '--sql needs --pipeline, and --ledger with the folder that `ledger compact` wrote'],
-    ['--sql duckdb --pipeline p --ledger l --add v:f', '--sql does not join histories; leave out --add'],
-    ['--pipeline a b', 'the pipeline is b and --pipeline a; name one'],
+    [
+      '--sql duckdb',
+      '--sql needs the name of a pipeline, and --ledger with the folder that `ledger compact` wrote',
+    ],
     ['--window soon', 'expected a time span, e.g. 7d or 12h; found soon'],
     ['--label click', 'expected KIND=GRADE with a grade of 0 or more, found click'],
     ['--examined all', 'expected page or last_click+K, e.g. last_click+2; found all'],
@@ -101,4 +114,52 @@ describe('millrace dataset build', () => {
       expect(stderr).to.contain(message);
       expect(code).to.equal(2);
     });
+
+  describe('--sql', () => {
+    const files = {
+      ...PROJECT,
+      'schemas/entities/product.yaml': 'entity: product\nattributes: { brand: ref(brand) }\n',
+      'schemas/entities/brand.yaml': 'entity: brand\n',
+      'schemas/features/stats.yaml':
+        'view: stats\nof: [brand, user, product]\nhistory: true\nfeatures: { ctr: float, tier: string, seen: timestamp }\n',
+      'schemas/features/now.yaml': 'view: now\nof: [product]\nfeatures: { ctr: float }\n',
+      'pipelines/search.yaml':
+        'pipeline: search\nrank: product\nrequest: { user: user }\ncomponents:\n  - use: score\n    with: { value: product.brand.name }\n',
+    };
+    const sqlOf = (root: string, dialect: string, ...more: readonly string[]): ReturnType<typeof millrace> =>
+      millrace([
+        ...['dataset', 'build', 'search', '--project', root, '--ledger', "s3a://it's/l", '--out', 's3a://o'],
+        ...['--sql', dialect, ...more],
+      ]);
+
+    for (const [dialect, brand, tier] of [
+      ['duckdb', '"product.brand" AS millrace_key_0_0', '"stats:tier"'],
+      ['spark', '`product.brand` AS millrace_key_0_0', '`stats:tier`'],
+    ] as const)
+      it(`finds the keys of views in the project, and reads nothing, for ${dialect}`, () =>
+        withFiles(files, async (root) => {
+          const { stdout, stderr, code } = await sqlOf(root, dialect, '--add', 'stats:ctr', 'stats:tier');
+          expect(code, stderr).to.equal(0);
+          expect(stdout).to.contain(brand).and.to.contain(`h0.value_1 AS ${tier}`);
+          expect(stdout).to.match(
+            /SELECT c\.millrace_key_0_0 AS key_0, substr\(.*'user='.*, 6\) AS key_1, l\.candidate_id AS key_2/,
+          );
+          expect(stdout).to.contain(
+            dialect === 'spark' ? String.raw`'s3a://it\'s/l/history'` : "'s3a://it''s/l/history/",
+          );
+        }));
+
+    for (const [added, message] of [
+      ['stat:ctr', 'the project has no view stat with a history'],
+      ['now:ctr', 'the project has no view now with a history'],
+      ['stats:crt', 'the view stats has no feature crt'],
+      ['stats:seen', '--sql joins numbers and texts; stats:seen is a timestamp'],
+    ] as const)
+      it(`refuses --add ${added}`, () =>
+        withFiles(files, async (root) => {
+          const { stderr, code } = await sqlOf(root, 'spark', '--add', added);
+          expect(code).to.not.equal(0);
+          expect(stderr).to.contain(message);
+        }));
+  });
 });

@@ -31,7 +31,6 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   consume: 'its log',
   demo: 'the service',
   dev: 'the service',
-  'features consume': 'its log',
   'ledger cat': 'JSON lines',
   serve: 'its log',
   'text-stats': 'the statistics, which are JSON',
@@ -65,7 +64,7 @@ describe('command lines of millrace on all pages', () => {
     'README.md',
     'CONTRIBUTING.md',
     'SECURITY.md',
-    ...['docs', 'plugins', 'examples', 'deploy'].flatMap((folder) =>
+    ...['docs', 'plugins', 'deploy'].flatMap((folder) =>
       (readdirSync(repositoryPath(folder), { recursive: true }) as string[])
         // docs/reference/mistakes.md has wrong command lines, and its own test runs them.
         .filter((name) => name.endsWith('.md') && !/node_modules|^reference\/mistakes\.md$/.test(name))

@@ -1,7 +1,8 @@
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { keyTextProblem } from '../../../runtime/serve/access/key-text.js';
+import { hashOfKey, keyTextProblem } from '../../../runtime/serve/access/key-text.js';
+import { ROLES } from '../../../runtime/serve/access/scopes.js';
 import { readKeys } from '../../../runtime/serve/access/keys-file.js';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { withFiles } from '../../support/temporary-files.js';
@@ -92,6 +93,30 @@ describe('millrace keys', () => {
       expect(stdout.replace(/\s+/g, ' ')).to.contain('feedback,');
       const json = JSON.parse((await run('list', '--json')).stdout) as { name: string; state: string }[];
       expect(json.map(({ state }) => state)).to.deep.equal(['revoked', 'valid']);
+    }));
+
+  it('invites a person: prints a link, stores the hash of its fragment, and lists the invitation', () =>
+    withKeysFile(async (run, file) => {
+      const where = ['--url', 'https://rank.example/'];
+      const { code, stdout, stderr } = await run('invite', 'anna', '--role', 'merchandiser', ...where);
+      const [, text = ''] = /^https:\/\/rank\.example\/session#(mr_\w+)\n$/.exec(stdout) ?? [];
+      expect([code, keyTextProblem(text)]).to.deep.equal([0, undefined]);
+      expect(stderr).to.match(/^invitation \w{8} of anna written to .*; its link works once, until .*Z\n$/);
+      const [key] = await readKeys(file);
+      expect(key).to.deep.include({
+        name: 'anna',
+        scopes: ROLES.merchandiser,
+        invites: true,
+      });
+      expect(key?.hash.equals(hashOfKey(text))).to.equal(true);
+      expect((key?.expires ?? 0) - Date.now()).to.be.closeTo(7 * 86_400_000, 60_000);
+      expect((await run('list')).stdout).to.match(/anna +invited to \d{4}-\d\d-\d\d +explain/);
+      const here = await run('invite', 'ben', '--role', 'operator', '--json');
+      expect(JSON.parse(here.stdout)).to.deep.include({ name: 'ben', invites: true, scopes: ROLES.operator });
+      expect(here.stdout).to.match(/"link": ?"http:\/\/127\.0\.0\.1:5001\/session#mr_/);
+      expect((await run('invite', 'ben', '--role', 'boss')).stderr).to.contain(
+        'merchandiser, scientist, operator',
+      );
     }));
 
   it('rotates: two keys of one name, of which one is revoked by its id', () =>

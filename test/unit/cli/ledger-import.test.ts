@@ -92,7 +92,7 @@ describe('ledger import', function () {
         entities: { product: 2 },
         feedback: { click: 1 },
         rejected: { no_id: 1, bad_time: 1 },
-        computed_at: 'import',
+        today: ['cheap'],
       });
       const records = await recordsOf(root);
       expect(records.map(({ kind }) => kind)).to.deep.equal(['ranking', 'feedback', 'ranking']);
@@ -101,7 +101,6 @@ describe('ledger import', function () {
         pipeline: 'search',
         candidate_type: 'product',
         imported: true,
-        computed_at: 'import',
       });
       expect(cells(first, 'request_id')).to.deep.equal(['r1']);
       expect(cells(first, 'time')).to.deep.equal([Date.UTC(2026, 0, 31, 9, 30)]);
@@ -133,6 +132,23 @@ describe('ledger import', function () {
     });
   });
 
+  it('counts one row, one file and one segment as one', async () => {
+    const logs = { ...PROJECT, 'logs/shown.csv': SHOWN.split('\n').slice(0, 2).join('\n') };
+    await withFiles(logs, async (root) => {
+      const before = process.cwd();
+      // The guessed mapping is written to the working directory.
+      process.chdir(root);
+      try {
+        expect((await importInto(root, '--yes')).stdout).to.contain('read      1 row of 1 file in ');
+      } finally {
+        process.chdir(before);
+      }
+      const compact = ['ledger', 'compact', '--project', join(root, 'shop'), '--out', join(root, 'parquet')];
+      expect((await millrace(compact)).stdout).to.match(/^1 segment → \d Parquet files? in /);
+      expect((await millrace(compact)).stdout).to.contain('1 segment was compacted before');
+    });
+  });
+
   it('keeps the probabilities with which candidates were drawn', async () => {
     const drawn = SHOWN.replace(/desktop/g, '1.5')
       .replace('u1,p1,1,0,0.9,phone', 'u1,p1,1,0,0.9,')
@@ -153,12 +169,30 @@ describe('ledger import', function () {
     });
   });
 
-  it('warns that features are of today', async () => {
+  it('names the values that it knows only as of today, and data sets leave them out', async () => {
     await withFiles(files, async (root) => {
       const { stdout } = await importInto(root, '--map', join(root, 'map.yaml'));
-      expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(
-        'were computed now, at import, from what the store holds today',
-      );
+      expect(stdout.replaceAll(/\s+/g, ' ')).to.contain('1 value of today: cheap.');
+      const build = async (...more: readonly string[]): Promise<readonly string[]> => {
+        const project = ['--project', join(root, 'shop')];
+        const {
+          code,
+          stdout: json,
+          stderr,
+        } = await millrace([
+          ...['dataset', 'build', '--out', join(root, 'data'), '--split', 'hash:request:50%', '--json'],
+          ...[...project, ...more],
+        ]);
+        expect(code, stderr).to.equal(0);
+        const left = /left out, because.*: ([^;]*); keep them with (--today \S+)/.exec(stderr);
+        if (more.length === 0) expect(left?.slice(1)).to.deep.equal(['cheap', '--today product.price']);
+        return (JSON.parse(json) as { features: { name: string }[] }).features.map(({ name }) => name);
+      };
+      const known = ['age', 'product.upstream', 'request.device'];
+      expect(await build()).to.have.members(known);
+      for (const today of ['all', 'product', 'product.price'])
+        expect(await build('--today', today)).to.have.members(['cheap', ...known]);
+      expect(await build('--today', 'product.brand')).to.have.members(known);
     });
   });
 

@@ -10,7 +10,7 @@ import { withFiles } from '../../support/temporary-files.js';
 const PRODUCT = 'entity: product\nextends: ProductEntity\nattributes: { name: string, price: float }\n';
 
 describe('millrace new', () => {
-  for (const kind of NEW_KINDS.keys())
+  for (const kind of Object.keys(NEW_KINDS))
     it(`writes a ${kind} that is valid at once, in a project and in an empty folder`, async () => {
       for (const files of [
         {

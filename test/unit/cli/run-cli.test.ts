@@ -292,7 +292,11 @@ describe('millrace', () => {
         expect(JSON.parse((await run('--json')).stdout)).to.deep.equal(answer);
         const { stdout } = await run();
         expect(stdout).to.match(/product_id +new\nscore +5\nis_dear +true\ntitle +null\n/);
-        const why = await run('--explain');
+        const why = await run('--explain', '--contributions');
+        expect(why.stdout).to.match(/ {2}score, step \d+, is 5 =\n {4}5 {2}product\.price: 5\n/);
+        expect((await run('--contributions')).stderr).to.contain(
+          '--contributions, --compare and --lift need --explain',
+        );
         expect(why.stdout).to.match(/score from none to 5/);
         expect(why.stdout).to.match(
           /Values that the answer contains in addition to the score\n +is_dear +present +1\n +title +missing_entity\n/,

@@ -164,7 +164,8 @@ describe('settings from millrace.yaml', () => {
       expect(settings).to.deep.include({
         project: 'shop',
         from_flags: [],
-        from_environment: ['project', 'host'],
+        // `startProcess` sets the last.
+        from_environment: ['project', 'host', 'warm_up_ms'],
         from_file: ['store', 'port', 'lame_duck_ms'],
       });
       expect((await fetch(`${service.url}/readyz`)).status).to.equal(200);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { renderTable, shorten } from '../../../runtime/cli/table.js';
+import { renderTable, shorten } from '../../../runtime/cli/report/table.js';
 import { wrap } from '../../../runtime/ground/core/wrap.js';
 
 describe('tables', () => {
@@ -12,6 +12,11 @@ describe('tables', () => {
       ],
     );
     expect(text).to.equal('name   n\n────  ──\n日本   1\ne\u0301tui  20\n');
+  });
+
+  it('have no blanks at the end of a line, also with a column without a title', () => {
+    const columns = { name: 'left', n: 'right', '': 'left' } as const;
+    expect(renderTable(columns, [['a', 1, '']])).to.equal('name  n\n────  ─\na     1\n');
   });
 
   it('cut long cells, and no other cells', () => {

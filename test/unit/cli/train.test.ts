@@ -47,6 +47,9 @@ interface Task {
   readonly columns: readonly { readonly name: string; readonly type: string; readonly feature?: string }[];
   readonly computed: Readonly<Record<string, readonly (number | string | null)[]>>;
   readonly params: unknown;
+  readonly folds: number | null;
+  readonly budget: number | null;
+  readonly monotone: unknown;
   readonly iterations: number | null;
 }
 
@@ -104,9 +107,99 @@ describe('millrace train', () => {
       difference: 0,
       version: card.version,
     });
-    expect(await readFile(join(root, 'models/ltr.txt.card.md'), 'utf8')).to.contain(
-      '| product__price | `product.price` | number | 3.0 | 1 |',
+    const text = await readFile(join(root, 'models/ltr.txt.card.md'), 'utf8');
+    expect(text).to.contain('| product__price | `product.price` | number | 3.0 | 1 |\n').not.contain('trend');
+    expect(stdout).to.not.contain('without a column');
+  });
+
+  it('searches for parameters, and says what cross-validation, the curve and the columns show', async () => {
+    const { code, stdout, stderr } = await train(
+      ...['--budget', '2m', '--param', 'num_leaves=3..9', '--curve', '--importance'],
+      ...['--monotone', 'stats:ctr=up,product__price=down'],
     );
+    expect(code, stderr).to.equal(0);
+    const { folds, budget, params, monotone } = await task();
+    expect({ folds, budget, params, monotone }).to.deep.equal({
+      folds: null,
+      budget: 120,
+      params: { num_leaves: '3..9' },
+      monotone: { stats__ctr: 1, product__price: -1 },
+    });
+    expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(
+      'search: 2 points in 120 s; ndcg@10 of the folds 0.5000 → 0.6000 with num_leaves=9 ' +
+        '5 folds of the queries: ndcg@10 0.6000 [0.5000, 0.7000], 1 to 3 rounds',
+    );
+    expect(stdout).to.contain('learning curve, ndcg@10 of the hold-out: 1 request 0.3000');
+    expect(stdout).to.contain('loss of ndcg@10 without a column: product__price 0.2000');
+    const card = await readFile(join(root, 'models/ltr.txt.card.md'), 'utf8');
+    for (const line of [
+      '| times | 2026-01-01 to 2026-01-02 to train, none held out |',
+      '| `request.device` | a\\|b | 1 | 0.5000 [0.4000, 0.6000] |',
+      '| r3 | 1 | 0.5000 |',
+      '| product__price | `product.price` | number | 3.0 | 1 | 0.2000 | 0.4000 |  |',
+      '| 1 | 2 | 0.3000 [0.2000, 0.4000] |',
+    ])
+      expect(card).to.contain(line);
+    expect((await train('--folds', '3')).stdout).to.contain('3 folds of the queries');
+    expect((await task()).budget).to.equal(null);
+  });
+
+  it('logs the model to MLflow after it is written', async () => {
+    const argv = ['train', 'search:ltr', '--project', root, '--data', join(root, 'data'), '--python', python];
+    const log = (out: string, env: Readonly<Record<string, string>>): Promise<CommandResult> =>
+      millrace([...argv, '--out', join(root, out), '--mlflow'], { env });
+    const nowhere = await log('models/ltr.txt', {});
+    expect([nowhere.code, existsSync(join(root, 'models'))]).to.deep.equal([2, false]);
+    expect(nowhere.stderr).to.contain('--mlflow needs MLFLOW_TRACKING_URI in the environment');
+    const env = { MLFLOW_TRACKING_URI: 'http://127.0.0.1:1' };
+    const { code, stdout, stderr } = await log('models/ltr.txt', env);
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.contain('MLflow: run r7 of the experiment search:ltr\n');
+    const failed = await log('models/unlogged.txt', env);
+    expect([failed.code, existsSync(join(root, 'models/unlogged.txt'))]).to.deep.equal([1, true]);
+    expect(failed.stderr).to.contain('mlflow failed: no server');
+  });
+
+  it('names what is wrong with a direction, a span or a number of folds', async () => {
+    const fails = async (...more: string[]): Promise<string> => {
+      const { code, stderr } = await train(...more);
+      expect(code, more.join(' ')).to.be.above(0);
+      return stderr;
+    };
+    expect(await fails('--monotone', 'stats:ctrr=up')).to.equal(
+      'error: --monotone stats:ctrr: the model has no such column\nhelp: did you mean stats:ctr?\n',
+    );
+    expect(await fails('--monotone', 'product.brand=up', '--columns', 'product.brand')).to.contain(
+      'it is a text, which has no direction',
+    );
+    expect(await fails('--monotone', 'stats:ctr')).to.contain('Expected NAME=up or NAME=down');
+    expect(await fails('--budget', '0s')).to.contain('Expected a span such as 30s, 10m or 1h.');
+    expect(await fails('--folds', '1')).to.contain('Expected a whole number, 2 or more.');
+    expect(existsSync(join(root, 'models'))).to.equal(false);
+  });
+
+  it('names the columns that have one value, or none, in all rows', async () => {
+    const one = { quantiles: [4, 4, 4], missing: 0 };
+    const summaries = new Map<string, object>([
+      ['product.price', one],
+      ['product.cost', { quantiles: [], missing: 1 }],
+      ['stats:ctr', { quantiles: [0.25, 0.5], missing: 0.3 }],
+      ['product.brand', one], // a text, which the model does not use
+    ]);
+    const write = (features: readonly object[]): Promise<void> =>
+      writeFile(
+        join(root, 'data/manifest.json'),
+        JSON.stringify({ format: 1, pipeline: 'search', features, rows: { train: 6, holdout: 3 } }),
+      );
+    await write(FEATURES.map((feature) => ({ ...feature, ...summaries.get(feature.name) })));
+    const told = `one value in all rows, so the model learns nothing from them; look at the statuses in ${join(root, 'data/manifest.json')}`;
+    const { code, stderr } = await train();
+    expect(code, stderr).to.equal(0);
+    expect(stderr).to.contain(`warning: product__price, product__cost have ${told}\n`);
+    // If some rows have no value, a model can learn from that.
+    summaries.set('product.price', { ...one, missing: 0.5 }).delete('product.cost');
+    await write(FEATURES.map((feature) => ({ ...feature, ...summaries.get(feature.name) })));
+    expect((await train()).stderr).to.not.contain('one value in all rows');
   });
 
   it('takes the columns of inputs:, and computes expressions and definitions as the service does', async () => {
@@ -134,11 +227,33 @@ describe('millrace train', () => {
     expect((await train('--columns', 'stats:ctr')).stderr).to.contain('so --columns cannot change them');
     await pipeline('');
     await rm(join(root, 'models'), { recursive: true });
+    // All numbers, and a text, which becomes a category.
+    expect((await train('--columns', 'product.brand,all')).code).to.equal(0);
+    expect((await task()).columns.map(({ name, type }) => `${name} ${type}`)).to.deep.equal([
+      ...['product__brand text', 'product__price number', 'product__cost number', 'stats__ctr number'],
+    ]);
+    await rm(join(root, 'models'), { recursive: true });
     expect((await train('--columns', 'stats:ctr,product.price')).code).to.equal(0);
     expect((await train('--param', 'num_leaves=7', '--param', 'metric=map')).code).to.equal(0);
     const second = await task();
     expect(second.columns.map(({ name }) => name)).to.deep.equal(['stats__ctr', 'product__price']);
     expect(second.params).to.deep.equal({ num_leaves: 7, metric: 'map' });
+  });
+
+  it('leaves the columns of an old model that no longer exist, and says so', async () => {
+    await pipeline('');
+    expect((await train('--columns', 'stats:ctr,product.price')).code).to.equal(0);
+    const model = join(root, 'models/ltr.txt');
+    await writeFile(model, (await readFile(model, 'utf8')).replace('product__price', 'product__old_price'));
+    const { code, stderr } = await train();
+    expect(code, stderr).to.equal(0);
+    expect(stderr).to.contain(
+      'note: the new model has no column product__old_price, which models/ltr.txt has',
+    );
+    expect((await task()).columns.map(({ name }) => name)).to.include.members([
+      'product__price',
+      'stats__ctr',
+    ]);
   });
 
   it('learns from the places that were shown, and serves one place', async () => {

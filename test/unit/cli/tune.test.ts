@@ -129,6 +129,15 @@ describe('millrace tune', () => {
     });
   }
 
+  it('ends its progress bar before the error of a query that it cannot read', async () => {
+    const long = join(root, 'long.csv');
+    await writeFile(long, `query,product_id,grade\nshoes,p1,1\n${'x'.repeat(2000)},p1,1\n`);
+    // A bar that is not stopped would draw itself again and again, and the command would not end.
+    const failed = await millrace(['tune', 'search', '--judgments', long, ...store], { isTerminal: true });
+    expect(failed.code).to.equal(1);
+    expect(failed.stderr).to.match(/reading .* queries .*\nerror\[invalid_body\]/s);
+  });
+
   it('names the nearest pipeline', async () => {
     const failed = await millrace(['tune', 'serch', '--judgments', join(root, 'judgments.csv'), ...store]);
     expect(failed.code).to.equal(1);

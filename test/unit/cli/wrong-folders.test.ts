@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPropensities } from '../../../runtime/cli/train/propensities.js';
+import { readPropensities } from '../../../runtime/learn/training/propensities.js';
 import { millrace, type CommandResult } from '../../support/command-line.js';
 import { withFiles } from '../../support/temporary-files.js';
 
@@ -13,6 +13,12 @@ const FILES = {
   'broken/manifest.json': '{ "format": 1,',
   'no-list.json': '[1, 0.5',
   'judgments.csv': 'query,product_id,grade\ntv,p1,1\ntv,p2,0\n',
+};
+
+const WITH_PRODUCTS = {
+  ...FILES,
+  'products.csv': 'id,title\n1,tv\n2,radio\n',
+  'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes: { title: string }\n',
 };
 
 /** The commands that read a ledger, with the words that name it. */
@@ -113,6 +119,26 @@ describe('a folder or a file that is not there', () => {
           'error[unknown_pipeline]: the project has no pipeline shp; did you mean shop?',
         );
         expect(existsSync(join(root, 'data'))).to.equal(false);
+      }));
+
+  for (const [command, ...words] of [
+    ['init', 'new', '--from', 'a-file'],
+    ['init', 'new', '--from', 'products.csv', '--judgments', 'a-file'],
+    ['diff', 'shop', 'next', '--requests', 'a-file'],
+    ['evaluate', 'shop', '--judgments', 'a-file'],
+    ['entities load', 'product', 'a-file'],
+    ['text-stats', 'product.title', '--from', 'a-file'],
+  ] as const)
+    it(`${[command, ...words].join(' ')} names only flags that it has, if the name of the file shows no format`, () =>
+      withFiles(WITH_PRODUCTS, async (root) => {
+        const own = command === 'init' ? [] : ['--project', root, '--store', 'embedded', '--data-dir', root];
+        const argv = words.map((word) => (/^a-file$|\.csv$|^new$/.test(word) ? join(root, word) : word));
+        const { code, stderr } = await millrace([...command.split(' '), ...argv, ...own]);
+        expect(code).to.equal(2);
+        expect(stderr).to.contain(`error: cannot tell the format of ${join(root, 'a-file')} by its name`);
+        const { stdout: help } = await millrace([...command.split(' '), '--help']);
+        expect(stderr.includes('--format'), stderr).to.equal(help.includes(' --format '));
+        expect(existsSync(join(root, 'new'))).to.equal(false);
       }));
 
   it('a folder that cannot be written is no fault of the program', () =>

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { plugin as boostBounds } from '../../../plugins/boost_bounds/index.js';
 import { plugin as dedupe } from '../../../plugins/dedupe/index.js';
 import { plugin as diversify } from '../../../plugins/diversify/index.js';
+import { likenessOf } from '../../../plugins/diversify/likeness.js';
 import { plugin as group } from '../../../plugins/group/index.js';
 import { plugin as limit } from '../../../plugins/limit/index.js';
 import { plugin as pin } from '../../../plugins/pin/index.js';
@@ -84,6 +86,29 @@ describe('rules of the order', () => {
     });
     expect((await placed(dedupe, { by: 't' }, titles, 4)).rows).to.deep.equal([0, 1, 3]);
     expect((await placed(group, { by: 't', show: 'p' }, titles, 4)).rows).to.deep.equal([2, 1, 3]);
+  });
+
+  it('diversify compares vectors that repeat as it compares others', () => {
+    const element = fc.constantFrom(0, 1, -2, 0.5, NaN);
+    const pool = fc.array(fc.array(element, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(pool, fc.array(fc.nat(), { minLength: 1, maxLength: 12 }), (vectors, picks) => {
+        const rows = picks.map((pick) => vectors[pick % vectors.length] ?? []);
+        const step = new FakeStep(rows.length);
+        const { compare, known } = likenessOf(step, step.vector(rows, 3));
+        const length = (vector: readonly number[]): number => Math.hypot(...vector);
+        expect(known).to.equal(rows.filter((row) => length(row) > 0).length);
+        const alike = new Float64Array(rows.length);
+        for (const [at, own] of rows.entries()) {
+          compare(at, Int32Array.from(rows.keys()), rows.length, alike);
+          for (const [i, other] of rows.entries()) {
+            const product = own.reduce((sum, value, j) => sum + value * (other[j] ?? 0), 0);
+            const cosine = product / (length(own) * length(other));
+            expect(alike[i]).to.be.closeTo(Number.isFinite(cosine) ? cosine : 0, 1e-12);
+          }
+        }
+      }),
+    );
   });
 
   it('diversify compares vectors by cosine and lists by Jaccard', async () => {

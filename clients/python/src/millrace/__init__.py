@@ -10,14 +10,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .client import Millrace, Ranked, Ranking
+    from .client import Explanation, Millrace, Ranked, Ranking
     from .columns import Column
     from .data_set import DataSet, Feature, load_dataset
     from .errors import ConnectionFailed, MillraceError, Problem, Violation
-    from .evaluation import Comparison, Evaluation, MetricResult, evaluate
+    from .evaluation import Comparison, Evaluation, MetricResult, evaluate, load_evaluation
+    from .reports import Report, load_report
+    from .tables import Table
+    from .tracking import log_run
     from .training import TrainedModel, train
 
 _PLACES = {
+    "Explanation": "client",
     "Millrace": "client",
     "Ranked": "client",
     "Ranking": "client",
@@ -33,6 +37,11 @@ _PLACES = {
     "Evaluation": "evaluation",
     "MetricResult": "evaluation",
     "evaluate": "evaluation",
+    "load_evaluation": "evaluation",
+    "Report": "reports",
+    "load_report": "reports",
+    "Table": "tables",
+    "log_run": "tracking",
     "TrainedModel": "training",
     "train": "training",
 }
@@ -43,6 +52,7 @@ __all__ = [
     "ConnectionFailed",
     "DataSet",
     "Evaluation",
+    "Explanation",
     "Feature",
     "MetricResult",
     "Millrace",
@@ -50,10 +60,15 @@ __all__ = [
     "Problem",
     "Ranked",
     "Ranking",
+    "Report",
+    "Table",
     "TrainedModel",
     "Violation",
     "evaluate",
     "load_dataset",
+    "load_evaluation",
+    "load_report",
+    "log_run",
     "train",
 ]
 

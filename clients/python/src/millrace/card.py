@@ -10,7 +10,9 @@ from typing import Any
 from .columns import Column
 from .data_set import DataSet, Split
 from .evaluation import Evaluation
+from .inspection import measured, segments_of, worst_queries
 from .libraries import Trained
+from .selection import Search, Validation
 from .sides import Side
 from .weighing import Library, Weighing
 
@@ -23,10 +25,14 @@ def card_of(
     sides: Mapping[Split, Side],
     weighing: Weighing,
     result: Evaluation | None,
+    found: Search | Validation | None,
+    curve: Sequence[tuple[Side, Any]],
+    importance: Mapping[str, Mapping[str, float | None]],
     seed: int,
     seconds: float,
 ) -> dict[str, Any]:
     train, holdout = sides["train"], sides["holdout"]
+    values = holdout.quality(trained.predict(holdout.matrix, False, None)) if len(holdout.labels) > 0 else []
     return {
         "format": 1,
         "library": lib,
@@ -39,6 +45,7 @@ def card_of(
             "label": data.manifest.get("label"),
             "requests": {"train": len(train.groups), "holdout": len(holdout.groups)},
             "rows": {"train": len(train.labels), "holdout": len(holdout.labels)},
+            "span": {split: of.span for split, of in sides.items()},
             "left_out_unexamined": {
                 "train": train.rows - len(train.labels),
                 "holdout": holdout.rows - len(holdout.labels),
@@ -61,15 +68,43 @@ def card_of(
         "seed": seed,
         "seconds": round(seconds, 3),
         "holdout": None if result is None else {name: _result_json(one) for name, one in result.metrics.items()},
-        "importance": {
-            name: trained.importance[name]
-            for name in sorted(trained.importance, key=lambda one: (-trained.importance[one]["gain"], one))
+        **_selection_json(found, train, seed),
+        "learning_curve": [
+            {"requests": len(part.groups), "rows": len(part.labels), **_result_json(measured(holdout, of, seed))}
+            for part, of in curve
+        ],
+        "measure": holdout.measure,
+        "segments": {
+            feature: {value: _result_json(one) for value, one in of.items()}
+            for feature, of in segments_of(holdout, values, seed).items()
+        },
+        "worst": worst_queries(holdout, values),
+        "importance": dict(sorted(importance.items(), key=lambda one: (-(one[1]["gain"] or 0), one[0]))),
+    }
+
+
+def _selection_json(found: Search | Validation | None, train: Side, seed: int) -> dict[str, Any]:
+    if found is None:
+        return {}
+    if isinstance(found, Validation):
+        folds = found.rounds_of_folds
+        result = _result_json(measured(train, found.values, seed))
+        return {"folds": {"count": len(folds), "measure": train.measure, "rounds": folds, **result}}
+    return {
+        **_selection_json(found.after, train, seed),
+        "search": {
+            "points": found.points,
+            "seconds": round(found.seconds, 3),
+            "interrupted": found.is_interrupted,
+            "parameters": dict(found.found),
+            "defaults": _finite(found.before.mean),
+            "best": _finite(found.after.mean),
         },
     }
 
 
 def _weights_note(lib: Library, train: Side) -> str:
-    weights = train.weights if lib == "lightgbm" else train.sampling
+    weights = train.weights
     if len(weights) == 0 or bool((weights == weights[0]).all()):
         return "all rows weigh the same"
     return "used" if lib == "lightgbm" else "not used: XGBoost takes one weight for a whole request"

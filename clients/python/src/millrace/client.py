@@ -8,16 +8,20 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
+from urllib.parse import urlencode
 
 import httpx
 
 from .errors import ConnectionFailed, MillraceError, Problem
+from .frames import Frame, columns_of, is_frame, records_of, take
+from .tables import Table, table_of
 
 Json = dict[str, Any]
 
 # Statuses of a service that is overloaded, starting or draining. All requests may be sent again: uploads and updates
-# replace, and the service recognizes an event of feedback that it has stored, and does not count one that it could not recognize.
+# replace, and the service recognizes an event of feedback that it has stored, and does not count one that it could not
+# recognize.
 _TRIED_AGAIN = frozenset({429, 503})
 _FIRST_WAIT = 0.1
 _DEFAULT_PIPELINE = "ranking"
@@ -69,15 +73,60 @@ class Ranking(Sequence[Ranked]):
     def ids(self) -> list[str]:
         return [one.candidate_id for one in self.candidates]
 
+    @property
+    def table(self) -> Table:
+        """One row for each candidate; `place` counts from 1 on the page."""
+        return Table(
+            {
+                "place": range(1, len(self) + 1),
+                "candidate_id": self.ids,
+                "ranked_score": [one.ranked_score for one in self.candidates],
+            },
+            {"place": "int64", "candidate_id": "string", "ranked_score": "float64"},
+        )
 
-class Frame(Protocol):
-    """A data frame of pandas."""
+
+_EXPLAINED = {"candidate_id": "string", "place": "int64", "ranked_score": "float64", "score": "float64"}
+
+
+class Explanation(Json):
+    """Why a ranking is as it is: the whole answer, and tables of it."""
 
     @property
-    def columns(self) -> Any: ...
+    def table(self) -> Table:
+        """One row for each candidate of the page, with a column for each value that the pipeline read or computed. A
+        value that has the name of another column is `value:NAME`."""
+        return table_of(
+            (
+                {name: one[name] for name in _EXPLAINED}
+                | {
+                    f"value:{name}" if name in _EXPLAINED else name: value["value"]
+                    for name, value in one["values"].items()
+                }
+                for one in self["page"]
+            ),
+            _EXPLAINED,
+        )
 
     @property
-    def iloc(self) -> Any: ...
+    def statuses(self) -> Table:
+        """One row for each candidate and value: its `status`, and the `cause` of a default."""
+        return table_of(
+            (
+                {"candidate_id": one["candidate_id"], "name": name, **{of: value.get(of) for of in ("status", "cause")}}
+                for one in self["page"]
+                for name, value in one["values"].items()
+            ),
+            dict.fromkeys(("candidate_id", "name", "status", "cause"), "string"),
+        )
+
+    @property
+    def changes(self) -> Table:
+        """One row for each step that changed the score or the place of a candidate."""
+        return table_of(
+            ({"candidate_id": one["candidate_id"], **change} for one in self["page"] for change in one["changes"]),
+            {"candidate_id": "string", "step": "int64", "as": "string", "before": "float64", "after": "float64"},
+        )
 
 
 @dataclass(frozen=True)
@@ -169,14 +218,13 @@ class Millrace:
         `query={"query": "shoe"}`. `run_id` becomes the `run_id` of the events.
 
         `candidates` is a list of objects with the key of the type, e.g. `{"product_id": "p1"}`; the answer is a
-        `Ranking`, one page. Or it is a data frame of pandas with a column of that name; the answer then is the whole
-        data frame in the ranked order, with the columns `ranked_score` and `place`. Cells of the frame without a
-        value are not sent.
+        `Ranking`, one page. Or it is a data frame of pandas or polars, or a table of pyarrow, with a column of that
+        name; the answer then is the whole frame in the ranked order, with the columns `ranked_score` and `place`. Cells
+        of the frame without a value are not sent.
         """
-        if _is_frame(candidates):
+        if is_frame(candidates):
             return self._rank_frame(candidates, pipeline, request_id, run_id, fields)
-        sent = cast("Iterable[Mapping[str, Any]]", candidates)
-        body: Json = {"candidates": list(sent), **fields}
+        body: Json = {"candidates": records_of(candidates), **fields}
         if request_id is not None:
             body["request_id"] = request_id
         if page is not None:
@@ -203,14 +251,34 @@ class Millrace:
 
     @_endpoint("POST", "{route}/explain")
     def explain(
-        self, candidates: Iterable[Mapping[str, Any]], pipeline: str = _DEFAULT_PIPELINE, **fields: Any
-    ) -> Json:
-        """Why a ranking is as it is: every value with its status, and what each step did."""
-        return cast(Json, self._to_pipeline(pipeline, "/explain", {"candidates": list(candidates), **fields}).json())
+        self,
+        candidates: Iterable[Mapping[str, Any]] | Frame,
+        pipeline: str = _DEFAULT_PIPELINE,
+        *,
+        contributions: bool = False,
+        lift: tuple[str, int] | None = None,
+        **fields: Any,
+    ) -> Explanation:
+        """Why a ranking is as it is: every value with its status, and what each step did. `candidates` is a list or a
+        frame, as in `rank`; the answer explains one page. `contributions` also tells how each score came to be, and
+        `lift=("p17", 3)` which changes of its values lift a candidate to a place.
+        """
+        body = {"candidates": records_of(candidates), **fields}
+        return self._explain(pipeline, body, contributions=contributions, lift=lift)
 
-    def explain_score(self, pipeline: str, **fields: Any) -> Json:
+    def explain_score(self, pipeline: str, *, contributions: bool = False, **fields: Any) -> Explanation:
         """The same for a pipeline that scores one entity."""
-        return cast(Json, self._to_pipeline(pipeline, "/explain", fields).json())
+        return self._explain(pipeline, fields, contributions=contributions)
+
+    def _explain(
+        self, pipeline: str, body: Json, *, contributions: bool, lift: tuple[str, int] | None = None
+    ) -> Explanation:
+        asked = {
+            **({"contributions": "true"} if contributions else {}),
+            **({} if lift is None else {"lift": lift[0], "to": str(lift[1])}),
+        }
+        suffix = f"/explain?{urlencode(asked)}" if asked else "/explain"
+        return Explanation(self._to_pipeline(pipeline, suffix, body).json())
 
     # Entities
 
@@ -231,9 +299,8 @@ class Millrace:
         entity_key: str | None = None,
         create: bool = False,
     ) -> Json:
-        """
-        Replaces the attributes that each entity has, and removes those that are None; the others stay. At most 1,000. `create`
-        creates entities that are not stored; otherwise the answer lists them in `unknown_ids`.
+        """Replaces the attributes that each entity has, and removes those that are None; the others stay. At most
+        1,000. `create` creates entities that are not stored; otherwise the answer lists them in `unknown_ids`.
         """
         body: dict[str, Any] = {"entity_type": entity_type, "entities": list(entities)}
         if entity_key is not None:
@@ -262,9 +329,8 @@ class Millrace:
 
     @_endpoint("POST", "/api/v1/features/push")
     def push_features(self, view: str, rows: Iterable[Mapping[str, Any]], *, increment: bool = False) -> Json:
-        """
-        Stores rows of a feature view: keys, features, and perhaps `event_time`. `increment` adds the numbers of the rows to
-        the stored ones. It is tried once, because a second try can add twice.
+        """Stores rows of a feature view: keys, features, and perhaps `event_time`. `increment` adds the numbers of the
+        rows to the stored ones. It is tried once, because a second try can add twice.
         """
         body: dict[str, Any] = {"view": view, "rows": list(rows)}
         if not increment:
@@ -316,9 +382,7 @@ class Millrace:
     # Curation and experiments
 
     @_endpoint("POST", "/api/v1/curation/put")
-    def put_curation(
-        self, name: str, rules: Iterable[Mapping[str, Any]], *, version: str | None = None
-    ) -> Json:
+    def put_curation(self, name: str, rules: Iterable[Mapping[str, Any]], *, version: str | None = None) -> Json:
         """Replaces the rules that a list has over the API. `warnings` names rules that contradict others.
 
         With the `version` of the rules that were read, the call fails with `curation_changed` if others
@@ -334,10 +398,53 @@ class Millrace:
         """The rules that a list has over the API, what is wrong with newer ones, and `warnings`."""
         return self._post("/api/v1/curation/get", {"list": name})
 
+    @_endpoint("POST", "/api/v1/curation/draft/put")
+    def put_draft(self, name: str, draft: str, campaigns: Mapping[str, Any], **options: Any) -> Json:
+        """Saves campaigns in a draft, beside those that it has; None removes one.
+
+        `options`: `note`, `version`, `rebase`.
+        """
+        body = {"list": name, "draft": draft, "campaigns": dict(campaigns), **options}
+        return self._post("/api/v1/curation/draft/put", body)
+
+    @_endpoint("POST", "/api/v1/curation/draft/get")
+    def get_drafts(self, name: str, draft: str | None = None) -> list[Json]:
+        """The drafts of a list, or one of them."""
+        named = {} if draft is None else {"draft": draft}
+        return cast(list[Json], self._post("/api/v1/curation/draft/get", {"list": name, **named})["drafts"])
+
+    @_endpoint("POST", "/api/v1/curation/draft/discard")
+    def discard_draft(self, name: str, draft: str, campaigns: Iterable[str] | None = None) -> list[Json]:
+        """Removes campaigns from a draft, or all of it. Returns the drafts that are left."""
+        named = {} if campaigns is None else {"campaigns": list(campaigns)}
+        body = {"list": name, "draft": draft, **named}
+        return cast(list[Json], self._post("/api/v1/curation/draft/discard", body)["drafts"])
+
+    @_endpoint("POST", "/api/v1/curation/publish")
+    def publish_draft(self, name: str, draft: str, *, version: str | None = None) -> Json:
+        """Puts all changes of a draft in service, or none. `curation_conflict` names what others published since."""
+        named = {} if version is None else {"version": version}
+        return self._post("/api/v1/curation/publish", {"list": name, "draft": draft, **named})
+
+    @_endpoint("POST", "/api/v1/curation/history")
+    def list_publishes(self, name: str, most: int = 20) -> list[Json]:
+        """What was published of a list, the latest first."""
+        return cast(list[Json], self._post("/api/v1/curation/history", {"list": name, "most": most})["publishes"])
+
+    @_endpoint("POST", "/api/v1/curation/undo")
+    def undo_publish(self, name: str, publish: str) -> Json:
+        """Publishes the reverse of a publish, and of nothing else."""
+        return self._post("/api/v1/curation/undo", {"list": name, "publish": publish})
+
     @_endpoint("GET", "/api/v1/experiments")
     def list_experiments(self) -> list[Json]:
         """The experiments of the project, with their states."""
         return cast(list[Json], self._get("/api/v1/experiments").json()["experiments"])
+
+    @_endpoint("POST", "/api/v1/counters/rebuild")
+    def rebuild_counter(self, name: str, after: int | None = None) -> Json:
+        """Counts a counter again from the ledger of the service; with `after`, tells how that goes."""
+        return self._post("/api/v1/counters/rebuild", {"counter": name, "after": after})
 
     @_endpoint("POST", "/api/v1/experiments/stop")
     def stop_experiment(self, name: str) -> Json:
@@ -411,9 +518,10 @@ class Millrace:
         if described is None or described.candidate_key is None:
             raise MillraceError(f"the service has no pipeline {pipeline} that ranks candidates")
         key = described.candidate_key
-        if key not in frame.columns:
+        columns = columns_of(frame)
+        if key not in columns:
             raise MillraceError(f"the data frame has no column {key}, which names the candidates")
-        candidates = _records(frame)
+        candidates = records_of(frame)
         size = max(1, min(described.max_page, len(candidates)))
         places: dict[str, tuple[int, float]] = {}
         for page in range((len(candidates) + size - 1) // size):
@@ -426,15 +534,19 @@ class Millrace:
                 places[one.candidate_id] = (len(places) + 1, one.ranked_score)
             if len(ranking) < size:
                 break
-        ids = [str(one) for one in frame[key]]
+        ids = [str(one) for one in columns[key]]
         kept = sorted(
             {identifier: row for row, identifier in reversed(list(enumerate(ids))) if identifier in places}.items(),
             key=lambda item: places[item[0]][0],
         )
-        answer = frame.iloc[[row for _, row in kept]].copy()
-        answer["ranked_score"] = [places[identifier][1] for identifier, _ in kept]
-        answer["place"] = [places[identifier][0] for identifier, _ in kept]
-        return answer
+        return take(
+            frame,
+            [row for _, row in kept],
+            {
+                "ranked_score": [places[identifier][1] for identifier, _ in kept],
+                "place": [places[identifier][0] for identifier, _ in kept],
+            },
+        )
 
     def _scan(self, path: str, body: Json, limit: int | None, name: str) -> Iterator[Json]:
         cursor: Any = None
@@ -555,25 +667,3 @@ def _resolve(document: Json, schema: Json) -> Json:
             found = found[part]
         schema = found
     return schema
-
-
-def _is_frame(value: Any) -> bool:
-    return hasattr(value, "columns") and hasattr(value, "iloc")
-
-
-def _records(frame: Any) -> list[Json]:
-    columns = list(frame.columns)
-    return [
-        {str(name): value for name, value in zip(columns, row, strict=True) if not _is_missing(value)}
-        for row in frame.astype(object).itertuples(index=False, name=None)
-    ]
-
-
-def _is_missing(value: Any) -> bool:
-    # None, NaN, NaT and pandas.NA do not equal themselves, or are None.
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"

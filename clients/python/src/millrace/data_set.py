@@ -10,9 +10,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from .errors import DataSetError
+from .errors import DataSetError, load
 
 Split = Literal["train", "holdout"]
+
+_READERS = ("pandas", "pyarrow")
 
 # Columns of Millrace's own. All other columns are features.
 _OWN = ("request_id", "time", "candidate_id", "place", "label", "weight", "examined")
@@ -65,7 +67,7 @@ class DataSet:
         """Reads a file as a data frame of pandas, all of its columns or some."""
         parquet = self.folder / f"{split}.parquet"
         if parquet.exists():
-            return _pandas().read_parquet(parquet, columns=None if columns is None else list(columns))
+            return load("pandas", _READERS).read_parquet(parquet, columns=None if columns is None else list(columns))
         csv = self.folder / f"{split}.csv"
         if csv.exists():
             return self._read_csv(csv, columns)
@@ -82,14 +84,17 @@ class DataSet:
         numbers = {one.column for one in self.features.values() if one.type == "number"}
         types: dict[str, str] = {name: "str" for name in ("request_id", "candidate_id", *texts)}
         types |= {name: "float64" for name in (*numbers, "label", "weight")}
-        return _pandas().read_csv(
+        pd = load("pandas", _READERS)
+        # From 3.1 on, pandas reads all numbers exactly, and the parameter is deprecated.
+        exact = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+        return pd.read_csv(
             path,
             dtype=types,
             usecols=None if columns is None else list(columns),
             # Only an empty cell is no value; the text "NA" is a value.
             keep_default_na=False,
             na_values=[""],
-            float_precision="round_trip",
+            **exact,
         )
 
     @property
@@ -140,19 +145,3 @@ def short_list(names: Iterable[str]) -> str:
     listed = list(names)
     shown = ", ".join(listed[:8])
     return f"{shown} and {len(listed) - 8} more" if len(listed) > 8 else shown
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise MissingPackage("pandas", ["pandas", "pyarrow"]) from error
-    return pandas
-
-
-class MissingPackage(ImportError):
-    """A package that is needed is not installed; `packages` are those to install."""
-
-    def __init__(self, missing: str, packages: Sequence[str]) -> None:
-        self.packages = list(packages)
-        super().__init__(f"{missing} is not installed: pip install {' '.join(packages)}", name=missing)

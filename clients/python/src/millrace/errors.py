@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 
@@ -58,3 +59,22 @@ class DataSetError(MillraceError):
         self.message = message
         self.help = help
         super().__init__(message if help is None else f"{message}; {help}")
+
+
+class MissingPackage(ImportError):
+    """A package that is needed is not installed; `packages` are those to install."""
+
+    def __init__(self, missing: str, packages: Sequence[str]) -> None:
+        self.packages = list(packages)
+        super().__init__(f"{missing} is not installed: pip install {' '.join(packages)}", name=missing)
+
+
+def load(name: str, packages: Sequence[str] = ()) -> Any:
+    """Imports an optional package. `packages` are all that the task needs; by default the package alone."""
+    needed = packages or [name]
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingPackage(name, needed) from error
+    except OSError as error:  # LightGBM without libgomp
+        raise MissingPackage(f"{name} (it cannot be loaded: {error})", needed) from error

@@ -1,27 +1,37 @@
 """What `millrace train` runs: `python -m millrace.job SPEC`. It reads the task from a JSON file, and writes the results
-to the files that the task names. While it trains, it prints a JSON line for each round."""
+to the files that the task names. While it trains, it prints a JSON line for each round. A task with `logged` logs a
+model that is written to MLflow."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import time
 from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .columns import Column, values_of
-from .data_set import DataSet, MissingPackage, Split
-from .errors import DataSetError
+from .data_set import DataSet, Split
+from .errors import DataSetError, MissingPackage, load
+from .tracking import log_run
 from .training import train
 
 _FAILED = 3
+_SAME_INTERRUPT = 1.0
+"""Seconds."""
 
 
 def main(spec_path: str) -> int:
     spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
+    _interrupt_once()
     try:
         result = _run(spec)
+    except KeyboardInterrupt:
+        result = {"error": "it was stopped before there was a model", "help": None}
     except MissingPackage as error:
         result = {"missing": str(error), "packages": error.packages, "python": sys.executable}
     except DataSetError as error:
@@ -29,12 +39,18 @@ def main(spec_path: str) -> int:
     except Exception as error:  # the libraries raise many kinds, e.g. for a wrong parameter
         if not _is_of_library(error):
             raise
-        result = {"error": f"{spec['lib']} failed: {error}", "help": None}
+        result = {"error": f"{spec.get('lib', 'mlflow')} failed: {error}", "help": None}
     Path(spec["result"]).write_text(json.dumps(result), encoding="utf-8")
     return 0 if "card" in result else _FAILED
 
 
 def _run(spec: Mapping[str, Any]) -> dict[str, Any]:
+    if "logged" in spec:
+        # The working directory of the job is that of this package.
+        os.chdir(spec["folder"])
+        return {"card": log_run(spec["logged"], spec["name"])}
+    if spec["mlflow"]:
+        load("mlflow")
     data = DataSet(spec["data"])
     columns = [_column(one) for one in spec["columns"]]
     model = train(
@@ -49,7 +65,13 @@ def _run(spec: Mapping[str, Any]) -> dict[str, Any]:
         propensities=spec["propensities"],
         clip=spec["clip"],
         threads=spec["threads"],
+        folds=spec["folds"],
+        budget=spec["budget"],
+        monotone=spec["monotone"],
+        curve=spec["curve"],
+        importance=spec["importance"],
         progress=_tell,
+        searching=_tell_search,
     )
     model.save_model(spec["model"])
     scored: Split = spec["scored"]
@@ -86,8 +108,25 @@ def _tell(done: int, ndcg: float | None) -> None:
     print(json.dumps({"round": done, "ndcg": ndcg}), flush=True)
 
 
+def _tell_search(points: int, share: float, best: float) -> None:
+    print(json.dumps({"points": points, "share": share, "best": best}), flush=True)
+
+
+def _interrupt_once() -> None:
+    """A terminal sends Ctrl-C to this process and to the command, which passes it on: the two are one interrupt."""
+    first: float | None = None
+
+    def handle(*_: Any) -> None:
+        nonlocal first
+        if first is None or time.monotonic() - first > _SAME_INTERRUPT:
+            first = time.monotonic()
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, handle)
+
+
 def _is_of_library(error: Exception) -> bool:
-    return isinstance(error, ValueError) or type(error).__module__.split(".")[0] in ("lightgbm", "xgboost")
+    return isinstance(error, ValueError) or type(error).__module__.split(".")[0] in ("lightgbm", "xgboost", "mlflow")
 
 
 if __name__ == "__main__":

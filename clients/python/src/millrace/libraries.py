@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .data_set import MissingPackage
+from .errors import load
 from .sides import Side
 from .weighing import Library, Weighing
 
@@ -15,6 +15,12 @@ _DEFAULTS: Mapping[Library, Mapping[str, Any]] = {
     "xgboost": {"learning_rate": 0.05, "max_depth": 6, "min_child_weight": 1},
 }
 
+_MOST_ROUNDS = 1000
+# Where nothing can tell when to stop. `npm run bench -- clicks` shows what it gives.
+_FIXED_ROUNDS = 100
+# Fewer weighted clicks in the hold-out stop training by chance.
+_FEWEST_CLICKS = 1000
+
 
 @dataclass(frozen=True)
 class Task:
@@ -22,7 +28,7 @@ class Task:
 
     train: Side
     holdout: Side
-    rounds: int
+    most_rounds: int | None
     early_stopping: int
     seed: int
     params: Mapping[str, Any]
@@ -30,6 +36,13 @@ class Task:
     threads: int | None
     weighing: Weighing
     progress: Callable[[int, float | None], None] | None
+    monotone: Mapping[str, int]
+    """By column: 1 if the score must not fall while its value rises, -1 if it must not rise."""
+
+    @property
+    def constraints(self) -> Mapping[str, Any]:
+        names = self.train.matrix.columns
+        return {"monotone_constraints": tuple(self.monotone.get(name, 0) for name in names)} if self.monotone else {}
 
     @property
     def rounds_chosen_by(self) -> Literal["holdout", "option"]:
@@ -38,8 +51,16 @@ class Task:
 
     @property
     def can_stop(self) -> bool:
-        """Whether the hold-out can tell when to stop."""
-        return self.early_stopping > 0 and bool((self.holdout.labels > 0).any())
+        """Whether the hold-out can tell when to stop. Without propensities its NDCG has the bias of positions, which a
+        model of `library` does not have."""
+        if self.early_stopping == 0 or (self.weighing.method == "library" and self.weighing.propensities is None):
+            return False
+        clicks = int((self.holdout.labels > 0).sum())
+        return clicks >= (1 if self.weighing.propensities is None else _FEWEST_CLICKS)
+
+    @property
+    def rounds(self) -> int:
+        return self.most_rounds or (_MOST_ROUNDS if self.can_stop else _FIXED_ROUNDS)
 
 
 @dataclass(frozen=True)
@@ -50,25 +71,20 @@ class Trained:
     predict: Callable[[Any, bool, int | None], Any]
     rounds: int
     """Iterations in the model."""
-    rounds_chosen_by: Literal["holdout", "option"]
-    """What set the number: early stopping on the hold-out, or the caller."""
+    rounds_chosen_by: Literal["holdout", "folds", "option"]
+    """What set the number: early stopping on the hold-out, cross-validation, or the caller."""
     parameters: Mapping[str, Any]
     importance: Mapping[str, Mapping[str, float]]
+    contributions: Callable[[Any], Any]
+    """What each column adds to the score of each row; the last column is what all rows have."""
 
 
 def need(lib: Library) -> Any:
     """Imports what training needs, and returns pandas."""
     packages = [lib, "pandas", "pyarrow"]
     for name in packages:
-        try:
-            __import__(name)
-        except ImportError as error:
-            raise MissingPackage(name, packages) from error
-        except OSError as error:  # LightGBM without libgomp
-            raise MissingPackage(f"{name} (it cannot be loaded: {error})", packages) from error
-    import pandas
-
-    return pandas
+        load(name, packages)
+    return load("pandas")
 
 
 def train_lightgbm(task: Task) -> Trained:
@@ -86,10 +102,19 @@ def train_lightgbm(task: Task) -> Trained:
         "force_row_wise": True,
         "verbosity": -1,
         **({} if task.threads is None else {"num_threads": task.threads}),
+        **task.constraints,
         **task.params,
     }
     names = list(train.matrix.columns)
-    made = lgb.Dataset(train.matrix, train.labels, weight=train.weights, group=train.groups, free_raw_data=False)
+    made = lgb.Dataset(
+        train.matrix,
+        train.labels,
+        weight=train.weights,
+        group=train.groups,
+        init_score=train.offsets if task.weighing.method == "offset" else None,
+        free_raw_data=False,
+        **({"position": train.places} if task.weighing.method == "library" else {}),
+    )
     sets: dict[str, Any] = {}
     callbacks: list[Any] = []
     if task.can_stop:
@@ -122,6 +147,7 @@ def train_lightgbm(task: Task) -> Trained:
         task.rounds_chosen_by,
         parameters,
         {name: {"gain": float(gains[at]), "splits": float(splits[at])} for at, name in enumerate(names)},
+        lambda matrix: booster.predict(matrix, pred_contrib=True, num_iteration=best),
     )
 
 
@@ -133,23 +159,22 @@ def train_xgboost(task: Task) -> Trained:
     import xgboost as xgb
 
     train, holdout = task.train, task.holdout
-    unbiased = task.weighing.method == "lambdarank_unbiased"
+    method = task.weighing.method
     weighs = task.weighing.propensities is not None
     parameters: dict[str, Any] = {
         "objective": "rank:ndcg",
         **({"disable_default_eval_metric": True} if weighs else {"eval_metric": "ndcg@10"}),
         "tree_method": "hist",
         **_DEFAULTS["xgboost"],
-        **({"lambdarank_unbiased": True} if unbiased else {}),
+        **({"lambdarank_unbiased": True} if method == "library" else {}),
         "seed": task.seed,
         "verbosity": 0,
         **({} if task.threads is None else {"nthread": task.threads}),
+        **task.constraints,
         **task.params,
     }
 
-    def matrix_of(side: Side, labelled: bool = True) -> Any:
-        if not labelled:
-            return xgb.DMatrix(side.matrix, enable_categorical=True)
+    def matrix_of(side: Side) -> Any:
         made = xgb.DMatrix(side.matrix, label=side.labels, enable_categorical=True)
         made.set_group(side.groups)
         return made
@@ -159,6 +184,8 @@ def train_xgboost(task: Task) -> Trained:
 
     # The library accepts one weight a group, so weights of sampled rows are not used.
     made = matrix_of(train)
+    if method == "offset":
+        made.set_base_margin(train.offsets)
     watched = [(matrix_of(holdout), "holdout")] if task.can_stop else []
     callbacks: list[Any] = []
     if task.progress is not None:
@@ -199,4 +226,5 @@ def train_xgboost(task: Task) -> Trained:
         task.rounds_chosen_by,
         parameters,
         {name: {"gain": float(gains.get(name, 0)), "splits": float(splits.get(name, 0))} for name in names},
+        lambda matrix: booster.predict(xgb.DMatrix(matrix, enable_categorical=True), pred_contribs=True),
     )

@@ -39,12 +39,28 @@ Measure = Callable[[Judged, int, Options], "float | None"]
 _NO_DEPTH = 1 << 60
 
 
+def discounted_gains(grades: Sequence[float], k: int, gain: Gain) -> list[float]:
+    """What each of the first k ranks adds to DCG."""
+    return [
+        (2.0**grade - 1 if gain == "exp2" else grade) / log2(i + 2) if grade > 0 else 0.0
+        for i, grade in enumerate(grades[:k])
+    ]
+
+
 def _cumulated_gain(grades: Sequence[float], k: int, gain: Gain) -> float:
     total = 0.0
-    for i, grade in enumerate(grades[:k]):
-        if grade > 0:
-            total += (2.0**grade - 1 if gain == "exp2" else grade) / log2(i + 2)
+    for one in discounted_gains(grades, k, gain):
+        total += one
     return total
+
+
+def ndcg_by_rank(ranking: Judged, k: int, options: Options) -> list[float] | None:
+    """What each of the first k ranks adds to NDCG@k; None where NDCG is not defined."""
+    best = _cumulated_gain(ranking.ideal, k, options.gain)
+    if not best > 0:
+        return None
+    gains = discounted_gains(ranking.ranked, k, options.gain)
+    return [one / best for one in gains] + [0.0] * (k - len(gains))
 
 
 def ndcg(ranking: Judged, k: int, options: Options) -> float | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import ceil, erfc, expm1, floor, nan, pi, sqrt, tan
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil, erfc, exp, floor, lgamma, log, log1p, nan, sqrt
+from sys import float_info
 from typing import Any, NamedTuple
 
 _MOST_DRAWS = 2e7
@@ -62,6 +63,26 @@ def bootstrap_interval(values: Sequence[float], seed: int) -> Interval:
     return Interval(quantile(means, tail), quantile(means, 1 - tail))
 
 
+def share_interval(parts: Iterable[tuple[float, int]]) -> Interval:
+    """The 95 % interval of a share, from the hits and the rows of each request: rows of one request may be alike.
+
+    Wilson's interval for as many rows as would be as sure if they were independent: Korn and Graubard, Survey
+    Methodology 1998. One request tells nothing: the interval is then from 0 to 1.
+    """
+    listed = list(parts)
+    rows = sum(of for _, of in listed)
+    if len(listed) < 2:
+        return Interval(0.0, 1.0)
+    share = sum(hits for hits, _ in listed) / rows
+    alone = share * (1 - share) / (rows - 1)
+    found = sum((hits - share * of) ** 2 for hits, of in listed) / rows**2 * len(listed) / (len(listed) - 1)
+    n = rows / max(1.0, found / alone) if alone > 0 else len(listed)
+    t = _student_quantile(0.025, len(listed) - 1) ** 2
+    middle = (share + t / (2 * n)) / (1 + t / n)
+    half = sqrt(t * share * (1 - share) / n + (t / (2 * n)) ** 2) / (1 + t / n)
+    return Interval(middle - half, middle + half)
+
+
 def _tail_for(queries: int) -> float:
     """The share of resampled means beyond each end of the interval: below 0.025, which it approaches."""
     if queries < 2:
@@ -75,44 +96,49 @@ def _normal_share(value: float) -> float:
 
 
 def _student_quantile(tail: float, degrees: int) -> float:
-    """The value below which the share `tail` of Student's t distribution lies: Hill, Algorithm 396, CACM 1970."""
-    both = 2 * tail
-    if degrees == 1:
-        return -1 / tan((both * pi) / 2)
-    if degrees == 2:
-        return -sqrt(2 / (both * (2 - both)) - 2)
-    a = 1 / (degrees - 0.5)
-    b = 48 / (a * a)
-    c = (((20700 * a) / b - 98) * a - 16) * a + 96.36
-    d = ((94.5 / (b + c) - 3) / b + 1) * sqrt((a * pi) / 2) * degrees
-    x = d * both
-    y: float = x ** (2 / degrees)
-    if y > 0.05 + a:
-        z = _normal_quantile(tail)
-        y = z * z
-        if degrees < 5:
-            c += 0.3 * (degrees - 4.5) * (z + 0.6)
-        c += (((0.05 * d * z - 5) * z - 7) * z - 2) * z + b
-        y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * z
-        y = expm1(a * y * y)
-    else:
-        y = (
-            (1 / (((degrees + 6) / (degrees * y) - 0.089 * d - 0.822) * (degrees + 2) * 3) + 0.5 / (degrees + 4)) * y
-            - 1
-        ) * ((degrees + 1) / (degrees + 2)) + 1 / y
-    return -sqrt(degrees * y)
-
-
-def _normal_quantile(tail: float) -> float:
-    """The value below which the share `tail` of the standard normal distribution lies, by halving an interval."""
-    low, high = -40.0, 0.0
+    """The value below which the share `tail` of Student's t distribution lies."""
+    low = -1.0
+    while _student_share_beyond(low, degrees) > 2 * tail:
+        low *= 2
+    high = 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        if _normal_share(middle) < tail:
+        if _student_share_beyond(middle, degrees) < 2 * tail:
             low = middle
         else:
             high = middle
     return (low + high) / 2
+
+
+def _student_share_beyond(value: float, degrees: int) -> float:
+    """The share of Student's t distribution that is further from 0 than a value, on both sides.
+
+    The regularised incomplete beta function, by the continued fraction in Press, Teukolsky, Vetterling and Flannery,
+    "Numerical recipes", 3rd edition, 2007, section 6.4.
+    """
+    x = degrees / (degrees + value * value)
+    if x < (degrees / 2 + 1) / (degrees / 2 + 2.5):
+        return _beta_share(degrees / 2, 0.5, x)
+    return 1 - _beta_share(0.5, degrees / 2, 1 - x)
+
+
+def _beta_share(a: float, b: float, x: float) -> float:
+    if x <= 0:
+        return 0.0
+    c = 1.0
+    d = 1 / (1 - (a + b) * x / (a + 1))
+    fraction = d
+    for k in range(1, 10_000):
+        even = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k))
+        odd = -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1))
+        for term in (even, odd):
+            d = 1 / (1 + term * d)
+            c = 1 + term / c
+            fraction *= c * d
+        if abs(c * d - 1) < float_info.epsilon:
+            break
+    front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)
+    return exp(front) * fraction / a
 
 
 def _resampled_means(values: Sequence[float], samples: int, seed: int) -> list[float]:
@@ -136,6 +162,16 @@ def _resampled_by_numpy(values: Sequence[float], samples: int, seed: int) -> lis
     length = len(values)
     given = np.asarray(values, dtype=np.float64)
     means: list[float] = []
+    for drawn in _drawn(samples, length, seed):
+        # cumsum adds from the first to the last, as the service does; sum() does not.
+        means.extend((np.cumsum(given[np.floor(drawn * length).astype(np.int64)], axis=1)[:, -1] / length).tolist())
+    return means
+
+
+def _drawn(samples: int, length: int, seed: int) -> Iterator[Any]:
+    """The next numbers of `Random`, `length` for each sample, in lots of samples."""
+    import numpy as np
+
     # The state of the generator counts up, so that many numbers are drawn at once.
     step = np.uint64(0x6D2B79F5)
     word = np.uint64(_WORD)
@@ -146,11 +182,7 @@ def _resampled_by_numpy(values: Sequence[float], samples: int, seed: int) -> lis
         state = (np.uint64(seed & _WORD) + draws * step) & word
         mixed = ((state ^ (state >> np.uint64(15))) * (state | np.uint64(1))) & word
         mixed ^= (mixed + (((mixed ^ (mixed >> np.uint64(7))) * (mixed | np.uint64(61))) & word)) & word
-        drawn = (mixed ^ (mixed >> np.uint64(14))).astype(np.float64) / 2**32
-        rows = given[np.floor(drawn * length).astype(np.int64)].reshape(count, length)
-        # cumsum adds from the first to the last, as the service does; sum() does not.
-        means.extend((np.cumsum(rows, axis=1)[:, -1] / length).tolist())
-    return means
+        yield ((mixed ^ (mixed >> np.uint64(14))).astype(np.float64) / 2**32).reshape(count, length)
 
 
 def randomisation_test(differences: Sequence[float], seed: int) -> float:
@@ -167,14 +199,39 @@ def randomisation_test(differences: Sequence[float], seed: int) -> float:
             total = _sum([one if signs >> i & 1 else -one for i, one in enumerate(moved)])
             as_large += abs(total) >= least
         return as_large / every
-    random = Random(seed)
     samples = _resamples_for(len(moved))
-    for _ in range(samples):
-        total = 0.0
-        for one in moved:
-            total += one if random.next() < 0.5 else -one
+    for total in _signed_sums(moved, samples, seed):
         as_large += abs(total) >= least
     return (as_large + 1) / (samples + 1)
+
+
+def _signed_sums(values: Sequence[float], samples: int, seed: int) -> Iterable[float]:
+    """The sums of the values with signs that are drawn, one for each sample."""
+    try:
+        return _signed_by_numpy(values, samples, seed)
+    except ImportError:
+        random = Random(seed)
+        return [_sum([one if random.next() < 0.5 else -one for one in values]) for _ in range(samples)]
+
+
+def _signed_by_numpy(values: Sequence[float], samples: int, seed: int) -> list[float]:
+    import numpy as np
+
+    given = np.asarray(values, dtype=np.float64)
+    sums: list[float] = []
+    for drawn in _drawn(samples, len(values), seed):
+        sums.extend(np.cumsum(np.where(drawn < 0.5, given, -given), axis=1)[:, -1].tolist())
+    return sums
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p values, corrected for their number: Holm, Scandinavian Journal of Statistics 1979."""
+    corrected = [1.0] * len(p_values)
+    least = 0.0
+    for place, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, p_values[at] * (len(p_values) - place)))
+        corrected[at] = least
+    return corrected
 
 
 def _sum(values: Sequence[float]) -> float:

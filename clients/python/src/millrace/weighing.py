@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,15 +10,22 @@ from .data_set import DataSet
 from .errors import DataSetError
 
 Library = Literal["lightgbm", "xgboost"]
-Debias = Literal["auto", "none"]
+Debias = Literal["auto", "library", "none"]
+
+# What each library calls its own estimate of the bias, and the first version that has it.
+_OWN: Mapping[Library, tuple[str, tuple[int, int]]] = {
+    "lightgbm": ("position", (4, 1)),
+    "xgboost": ("lambdarank_unbiased", (2, 0)),
+}
 
 
 @dataclass(frozen=True)
 class Weighing:
     """How the bias of positions is treated."""
 
-    method: Literal["none", "inverse_propensity", "lambdarank_unbiased"]
-    """What training does."""
+    method: Literal["none", "offset", "library"]
+    """What training does. `offset`: the score of each row is the model's plus the logarithm of the propensity of its
+    place. `library`: the library estimates the bias itself."""
     reason: str
     propensities: Sequence[float] | None = None
     """If given, clicks of the hold-out are weighted by 1 / the propensity of their place, at most `clip`."""
@@ -36,22 +43,24 @@ def weighing_of(
     if given is not None:
         _check(data, given)
         given = list(given)
-    if lib == "xgboost":
-        return _of_xgboost(given, clip)
+    if debias == "library":
+        stops = "does not decide when to stop" if given is None else "is weighted by propensity"
+        reason = f"{_own_estimate(lib)} estimates the bias of positions; the hold-out {stops}"
+        return Weighing("library", reason, given, clip)
     if given is None:
-        return Weighing("none", "the data set has no propensities of positions, so all weights of positions are 1")
-    return Weighing("inverse_propensity", "1 / the propensity of the place, for clicked rows", given, clip)
+        return Weighing(
+            "none", "without propensities of positions, their bias is not corrected; `--debias library` estimates it"
+        )
+    return Weighing("offset", "the propensity of its place is part of the score of a row in training", given, clip)
 
 
-def _of_xgboost(given: Sequence[float] | None, clip: float) -> Weighing:
-    import xgboost
-
-    if int(xgboost.__version__.split(".")[0]) < 2:
-        return Weighing("none", "lambdarank_unbiased needs XGBoost 2.0", given, clip)
-    estimates = "XGBoost estimates the bias of positions itself"
-    if given is None:
-        return Weighing("lambdarank_unbiased", f"{estimates}; without propensities, the hold-out has the bias")
-    return Weighing("lambdarank_unbiased", f"{estimates}; the hold-out is weighted by propensity", given, clip)
+def _own_estimate(lib: Library) -> str:
+    name, first = _OWN[lib]
+    version: str = __import__(lib).__version__
+    major, minor = version.split(".")[:2]
+    if (int(major), int(minor)) < first:
+        raise DataSetError(f"{name} needs {lib} {first[0]}.{first[1]}, and this is {version}", "update it")
+    return f"{name} of {lib}"
 
 
 def _check(data: DataSet, given: Sequence[float]) -> None:

@@ -5,9 +5,9 @@ import { startService } from '../../../serve/app/serve.js';
 import { shuffled } from '../../../ground/core/shuffle.js';
 import { ndcg } from '../../../learn/evaluation/metrics.js';
 import type { Settings } from '../../../project/settings/settings.js';
-import { CommandFailure } from '../../failure.js';
+import { CommandFailure } from '../../../project/config/diagnostics/failure.js';
 import { HttpTarget } from '../../load/http-target.js';
-import { renderTable } from '../../table.js';
+import { renderTable } from '../../report/table.js';
 import { narrow, runCommand } from './commands.js';
 import type { Learning } from './learning.js';
 import { PIPELINE, SCHEMAS } from './project.js';
@@ -261,13 +261,10 @@ function resultText({ before, learned, best, share }: LoopResult, first: Measure
     clicks.toFixed(2),
   ];
   return (
-    renderTable(
-      [{ title: '' }, { title: 'ndcg@10', align: 'right' }, { title: 'clicks a page', align: 'right' }],
-      [
-        row('before', before, first.clicks),
-        row('learned', learned, second.clicks),
-        row('best possible', best, first.most),
-      ],
-    ) + `\n(learned − before) / (best possible − before) = ${share.toFixed(2)}\n`
+    renderTable({ '': 'left', 'ndcg@10': 'right', 'clicks a page': 'right' }, [
+      row('before', before, first.clicks),
+      row('learned', learned, second.clicks),
+      row('best possible', best, first.most),
+    ]) + `\n(learned − before) / (best possible − before) = ${share.toFixed(2)}\n`
   );
 }

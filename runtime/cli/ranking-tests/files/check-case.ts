@@ -1,4 +1,5 @@
 import type { FeatureComponent } from '../../../ground/api/component.js';
+import { everyStep } from '../../../request/compile/component-life.js';
 import type { Plan } from '../../../request/compile/plan.js';
 import type { Diagnostics } from '../../../project/config/diagnostics/diagnostics.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
@@ -35,7 +36,9 @@ export function checkNames(test: TestCase, config: ProjectConfig, diagnostics: D
     );
     return false;
   }
-  const steps = definition.components.map(({ as, use }) => (as ?? use).value);
+  const steps = [...(definition.retrieve?.retrievers ?? []), ...definition.components].map(
+    ({ as, use }) => (as ?? use).value,
+  );
   for (const { name, step, output } of stubbedEntries(test)) {
     if (output === undefined || output === '')
       diagnostics.error(
@@ -90,8 +93,14 @@ function checkCandidates(
 }
 
 /** The ids of the candidates of the request; for a pipeline that scores, the id of the entity. */
-function candidateIds({ request }: Pick<TestCase, 'request'>, plan: Plan): string[] {
+function candidateIds(test: TestCase, plan: Plan): string[] {
+  const { request } = test;
+  const stubs = stubbedEntries(test);
   const { key, name } = plan.candidateType;
+  if (member(request, 'candidates') === undefined && plan.retrieval !== undefined)
+    return stubs
+      .filter(({ step }) => plan.retrieval?.plan.steps.some(({ as }) => as === step))
+      .flatMap(({ written }) => (written.kind === 'map' ? [...written.entries.keys()] : []));
   const holders =
     plan.definition.task === 'rank' ? itemsIn(member(request, 'candidates')) : [member(request, name)];
   return holders.flatMap(
@@ -110,8 +119,8 @@ function checkStub(
   known: (id: Located<string>) => void,
   diagnostics: Diagnostics,
 ): void {
-  const planned = plan.steps.find(({ as }) => as === step);
-  const computes = planned?.kind === 'feature' || planned?.kind === 'model';
+  const planned = everyStep(plan).find(({ as }) => as === step);
+  const computes = planned !== undefined && ['feature', 'model', 'retriever'].includes(planned.kind);
   const outputs = computes
     ? (stubs.get(step)?.real ?? (planned.component as Partial<FeatureComponent>).outputs)
     : undefined;

@@ -3,7 +3,7 @@ import type { ProjectConfig } from '../../../project/config/model/project.js';
 import type { Diagnostics } from '../../../project/config/diagnostics/diagnostics.js';
 import type { Span } from '../../../project/config/yaml/source.js';
 import { viewsOfCounters } from '../../../project/config/project/load-counters.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import { EVENT_TIME, rowKeys } from '../../../state/index/row-keys.js';
 import { entriesIn, itemsIn, member, textIn, type Placed } from './placed.js';
 
@@ -101,6 +101,5 @@ function checkKeys(
 
 /** "did you mean", or else what to do. */
 export function suggestion(name: string, known: Iterable<string>, otherwise: string): string {
-  const guess = nearest(name, known);
-  return guess === undefined ? otherwise : `did you mean \`${guess}\`?`;
+  return didYouMean(name, known) ?? otherwise;
 }

@@ -1,3 +1,4 @@
+import { PIN_SOURCES } from '../../../ground/api/ranking-edit.js';
 import type { JsonObject } from '../../../ground/api/types.js';
 import { stepText } from '../check/words.js';
 import type { Edit, Outcome, RankedCase } from '../run/outcome.js';
@@ -100,21 +101,24 @@ export function rankedOf({ candidates }: Outcome): RankedCase[] {
 
 type Pin = Extract<Edit, { readonly kind: 'pin' }>;
 
-/** The pins that must hold: those of the pipeline give way to curation, for their candidate and their position. */
+/** The pins that must hold: a weaker source gives way to a stronger one, for its candidate and its position. */
 function pinsThatHold(ranked: readonly RankedCase[]): (readonly [RankedCase, readonly Pin[]])[] {
   const all = ranked.map(
     (one) => [one, one.edits.filter((edit): edit is Pin => edit.kind === 'pin')] as const,
   );
-  const curated = all.map(([one, pins]) => [one, pins.filter(isCurated)] as const);
-  const taken = new Set(curated.flatMap(([, pins]) => pins.map(({ position }) => position)));
-  return all.flatMap(([one, pins], at) => {
-    const own = curated[at]?.[1] ?? [];
-    const held = own.length > 0 ? own : pins.filter(({ position }) => !taken.has(position));
-    return held.length > 0 ? [[one, held] as const] : [];
+  const taken = new Set<number>();
+  return PIN_SOURCES.flatMap((source) => {
+    const own = all.flatMap(([one, pins]) => {
+      const strongest = PIN_SOURCES.find((name) => pins.some((pin) => pin.source === name));
+      const held = pins.filter(
+        (pin) => strongest === source && pin.source === source && !taken.has(pin.position),
+      );
+      return held.length > 0 ? [[one, held] as const] : [];
+    });
+    for (const [, pins] of own) for (const { position } of pins) taken.add(position);
+    return own;
   });
 }
-
-const isCurated = ({ source }: Pin): boolean => source === 'curation';
 
 function pinProblem(outcome: Outcome): string | undefined {
   const ranked = rankedOf(outcome);

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type * as FastCheck from 'fast-check';
 import type { JsonObject, JsonValue, ValueType } from '../../../ground/api/types.js';
 import type { Plan } from '../../../request/compile/plan.js';
@@ -25,7 +26,7 @@ export function requestsFor(
   { definition, candidateType, entities }: Plan,
   cases: readonly TestCase[],
 ): Arbitrary<JsonObject> {
-  const sent = cases.map(({ request }) => plain(request)).filter(isObject);
+  const sent = cases.map(({ request }) => plain(request)).filter(isJsonObject);
   const fields: Record<string, Arbitrary<JsonValue | undefined>> = {};
   for (const field of definition.request.fields.values())
     fields[field.name] = fieldOf(fc, field, entities, sent, cases);
@@ -131,11 +132,7 @@ function known(values: Readonly<Record<string, JsonValue | undefined>>): JsonObj
 }
 
 function listOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isObject) : [];
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : [];
 }
 
 function atLeast<T>(values: readonly T[], otherwise: T): readonly [T, ...T[]] {

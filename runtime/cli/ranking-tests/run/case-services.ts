@@ -2,15 +2,17 @@ import { viewsOfCounters } from '../../../project/config/project/load-counters.j
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import { EntityIndex } from '../../../state/index/entity-index.js';
 import { FeatureStore } from '../../../state/index/feature-store.js';
+import { EngineAdapter } from '../../../state/store/engine-adapter.js';
 import { LayoutRegistry } from '../../../state/store/layout-registry.js';
-import { CaseStore } from './case-store.js';
+import type { Store } from '../../../state/store/store.js';
+import { CaseEngine } from './case-store.js';
 
 /** The start of every store key of a case. */
 export const PREFIX = 'test';
 
 /** The store of a case, with what writes to it and what reads it. */
 export interface CaseServices {
-  readonly store: CaseStore;
+  readonly store: Store;
   readonly layouts: LayoutRegistry;
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
@@ -20,7 +22,7 @@ export interface CaseServices {
 /** Opens empty stores. Cases run one after the other, so those of one point in time share a store. */
 export class CaseStores {
   readonly #config: ProjectConfig;
-  readonly #byTime = new Map<number, CaseServices>();
+  readonly #byTime = new Map<number, { readonly engine: CaseEngine; readonly services: CaseServices }>();
 
   constructor(config: ProjectConfig) {
     this.#config = config;
@@ -28,15 +30,24 @@ export class CaseStores {
 
   /** An empty store. What was stored before for the same time is gone. @param time epoch milliseconds */
   open(time: number): CaseServices {
-    let services = this.#byTime.get(time);
-    if (services === undefined) this.#byTime.set(time, (services = servicesOf(this.#config, time)));
-    services.store.clear();
-    return services;
+    let opened = this.#byTime.get(time);
+    if (opened === undefined) {
+      const engine = new CaseEngine();
+      opened = { engine, services: servicesOf(engine, this.#config, time) };
+      this.#byTime.set(time, opened);
+    }
+    opened.engine.clear();
+    return opened.services;
   }
 }
 
-function servicesOf({ entities: types, views, counters }: ProjectConfig, time: number): CaseServices {
-  const store = new CaseStore();
+function servicesOf(
+  engine: CaseEngine,
+  { entities: types, views, counters }: ProjectConfig,
+  time: number,
+): CaseServices {
+  // Nothing expires in it, because a case has one point in time.
+  const store = new EngineAdapter(engine, () => -Infinity);
   const layouts = new LayoutRegistry(store, PREFIX);
   const now = (): number => time;
   const parts = { store, layouts, prefix: PREFIX, types };

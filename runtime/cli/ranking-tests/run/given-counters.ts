@@ -13,7 +13,9 @@ export function withGivenCounters(plan: Plan): Plan {
       read.counters === undefined ? read : { ...read, counters: new GivenCounters(read, read.counters) },
     ),
   }));
-  return { ...plan, levels };
+  const { retrieval } = plan;
+  const own = retrieval && { ...retrieval, plan: withGivenCounters(retrieval.plan) };
+  return { ...plan, levels, phases: undefined, retrieval: own };
 }
 
 /** Reads given values. A feature that is not given has the value of a key without events. */

@@ -2,7 +2,8 @@ import type { FeatureValue } from '../../../ground/api/step-input.js';
 import type { MillraceError } from '../../../ground/api/errors.js';
 import type { PinSource } from '../../../ground/api/ranking-edit.js';
 import type { Plan, PlannedStep } from '../../../request/compile/plan.js';
-import type { FinishedRun } from '../../../request/pipeline/explain/explain.js';
+import type { STEP_OUTCOMES } from '../../../request/pipeline/explain/explanation.js';
+import type { FinishedRun } from '../../../request/pipeline/explain/finished-run.js';
 import { readCell } from '../../../request/pipeline/components/step-view.js';
 import { degradationText } from '../../../request/pipeline/page/degraded.js';
 
@@ -32,7 +33,7 @@ export interface RankedCase {
 
 export interface StepOutcome {
   readonly step: StepRef;
-  readonly outcome: 'ran' | 'not_asked_for' | 'failed';
+  readonly outcome: (typeof STEP_OUTCOMES)[number];
   /** The candidates that the step saw. */
   readonly seen: number;
   /** For a filter: the ids that it removed. */

@@ -1,6 +1,8 @@
 import type { FeatureComponent, OutputKind, StepOutput } from '../../../ground/api/component.js';
 import type { StepInput } from '../../../ground/api/step-input.js';
 import { Status } from '../../../ground/api/status.js';
+import type { Found, RetrieverComponent } from '../../../ground/api/retriever.js';
+import { PLACE } from '../../../request/compile/check-component.js';
 import type { StubOf } from '../../../request/compile/step-tools.js';
 
 export type StubValue = number | string | boolean;
@@ -28,11 +30,12 @@ export class Stub {
     this.#values = values;
   }
 
-  readonly component: StubOf = (real): FeatureComponent => {
+  readonly component: StubOf = (real): FeatureComponent & Pick<RetrieverComponent, 'retrieve'> => {
     this.real = real;
     const outputs = real ?? this.named;
     return {
       outputs,
+      retrieve: () => this.#found(),
       compute: (input, output) => {
         for (const [name, kind] of Object.entries(outputs)) {
           const values = this.#values.get(name);
@@ -41,6 +44,27 @@ export class Stub {
       },
     };
   };
+
+  /** For a retriever: the candidates that the values name. */
+  #found(): Found {
+    const ids = idsOf(this.#values);
+    const columns = Array.from(this.#values, ([name, values]) => [
+      name,
+      Float64Array.from(ids, (id) => Number(typeof values === 'object' ? (values.get(id) ?? NaN) : values)),
+    ]);
+    return { ids, columns: Object.fromEntries(columns) as Found['columns'] };
+  }
+}
+
+/** The ids of a list of values by id, in the order of their places, or else as they are written. */
+function idsOf(values: StubbedOutputs): string[] {
+  const places = values.get(PLACE);
+  const ids = new Set(
+    [...values.values()].flatMap((one) => (typeof one === 'object' ? [...one.keys()] : [])),
+  );
+  const placeOf = (id: string): number =>
+    typeof places === 'object' ? Number(places.get(id) ?? Infinity) : 0;
+  return [...ids].sort((a, b) => placeOf(a) - placeOf(b) || 0);
 }
 
 function fill(

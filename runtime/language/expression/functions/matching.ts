@@ -7,7 +7,9 @@ import {
   jaccard,
   LANGUAGES,
   languageOf,
+  overlapWith,
   remembering,
+  TokenLists,
   UNIT_NAMES,
   wordCount,
   wordsOf,
@@ -92,6 +94,14 @@ function ofTwo<T>({ node, args }: Call, reading: Reading<T>, compare: (a: T, b: 
   return operation(node, NUMBER, args.slice(0, 2), comparing(reading, compare));
 }
 
+function overlap({ node, args }: Call, analyzer: Analyzer): Operand {
+  const tokens = distinctTokens(analyzer);
+  const kernel = comparing(tokens, jaccard, (text, dictionary) =>
+    overlapWith(tokens.of(text), TokenLists.of(dictionary, analyzer)),
+  );
+  return operation(node, NUMBER, args.slice(0, 2), kernel);
+}
+
 const LANGUAGE: Argument = { written: ['"german"', '"ja"'] };
 
 /** Functions of words, and of two texts. Each call has an analyzer of its own, which remembers texts. */
@@ -156,7 +166,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
       const isText = areTexts(call);
       const language = languageAt(call, 2);
       if (!isText || language === false) return undefined;
-      return ofTwo(call, distinctTokens(analyzerFor(language)), jaccard);
+      return overlap(call, analyzerFor(language));
     },
   },
   {
@@ -174,7 +184,7 @@ export const MATCHING_FUNCTIONS: readonly FunctionEntry[] = [
       const isText = areTexts(call);
       const ngrams = numberAt(call, 2, 3, NGRAM_LENGTHS);
       if (!isText || ngrams === undefined) return undefined;
-      return ofTwo(call, distinctTokens(new Analyzer({ ngrams })), jaccard);
+      return overlap(call, new Analyzer({ ngrams }));
     },
   },
   {

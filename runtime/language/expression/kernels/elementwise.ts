@@ -1,21 +1,11 @@
 import { MillraceError } from '../../../ground/api/errors.js';
 import { rowsOf, hideUnknown, mapLists, settle } from './rows.js';
+import { Equality, textAt } from './text-rows.js';
 import type { BuildKernel } from '../operand.js';
-import { type BinaryLoop, countFar, type NumberLoop, remainder, type UnaryLoop } from './number-loops.js';
+import { countFar, type NumberLoop, remainder, type UnaryLoop } from './number-loops.js';
 
 /** Which of two arguments is a list. The other argument is one value that is combined with each element. */
 export type ListSide = 'none' | 'left' | 'right';
-
-/** Compares n texts of one list or column with n texts of another. */
-export type TextLoop = BinaryLoop<readonly string[]>;
-
-export const sameText: TextLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
-  for (let k = 0; k < n; k++) out[o + k] = a[ai + k * sa] === b[bi + k * sb] ? 1 : 0;
-};
-
-export const otherText: TextLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
-  for (let k = 0; k < n; k++) out[o + k] = a[ai + k * sa] === b[bi + k * sb] ? 0 : 1;
-};
 
 /** An operator on two numbers, or on each number of a list and a number. */
 export function onNumbers(loop: NumberLoop, side: ListSide): BuildKernel {
@@ -62,16 +52,29 @@ function onNumberList(loop: NumberLoop, side: 'left' | 'right'): BuildKernel {
   };
 }
 
-/** An operator on two texts, or on each text of a list and a text. */
-export function onTexts(loop: TextLoop, side: ListSide): BuildKernel {
-  if (side !== 'none') return onTextList(loop, side);
+/** To find a text in a dictionary costs as much as so many comparisons. */
+const LOOK_UP = 4;
+
+/** Whether two texts are equal, or each text of a list and a text; or whether they differ. */
+export function onTexts(isEqual: boolean, side: ListSide): BuildKernel {
+  if (side !== 'none') return onTextList(isEqual, side);
   return (out, args) => {
     const [a = -1, b = -1] = args;
     return (frame) => {
       const result = frame.number(out);
       const x = frame.text(a);
       const y = frame.text(b);
-      loop(result.values, 0, x.values, 0, x.stride, y.values, 0, y.stride, rowsOf(frame, result));
+      const equality = new Equality();
+      const [one, all] = x.stride === 0 ? [x, y] : [y, x];
+      const { codes, dictionary } = all;
+      const rows = rowsOf(frame, result);
+      const isFound = one.stride === 0 && rows > LOOK_UP;
+      const code = isFound ? dictionary?.find(one.values[0] ?? '') : undefined;
+      for (let row = 0; row < rows; row++) {
+        const own = code === undefined ? -1 : (codes?.[row * all.stride] ?? -1);
+        const same = own < 0 ? equality.of(textAt(x, row), textAt(y, row)) : own === code;
+        result.values[row] = same === isEqual ? 1 : 0;
+      }
       hideUnknown(frame, result, x);
       hideUnknown(frame, result, y);
       settle(frame, result, args);
@@ -79,15 +82,18 @@ export function onTexts(loop: TextLoop, side: ListSide): BuildKernel {
   };
 }
 
-function onTextList(loop: TextLoop, side: 'left' | 'right'): BuildKernel {
+function onTextList(isEqual: boolean, side: 'left' | 'right'): BuildKernel {
   return (out, args) => {
     const [listSlot, oneSlot] = side === 'left' ? args : [args[1], args[0]];
     return (frame) => {
       const result = frame.numbers(out);
       const list = frame.texts(listSlot ?? -1);
       const one = frame.text(oneSlot ?? -1);
+      const equality = new Equality();
       return mapLists(frame, result, list, args, (row, at, start, n) => {
-        loop(result.values, at, list.values, start, 1, one.values, row * one.stride, 0, n);
+        const text = textAt(one, row);
+        for (let k = 0; k < n; k++)
+          result.values[at + k] = equality.of(list.values[start + k] as string, text) === isEqual ? 1 : 0;
         hideEmpty(result.values, at, list.values, start, n);
       });
     };

@@ -1,10 +1,12 @@
 import type { NumberColumn, NumbersColumn, TextsColumn } from '../../../ground/api/columns.js';
 import { isKnown } from '../../../ground/api/status.js';
 import type { Pieces } from '../../../ground/core/pieces.js';
+import { ByCode } from '../../../ground/text/index.js';
 import type { Frame } from '../../frame/frame.js';
 import type { BuildKernel } from '../operand.js';
 import { hideEmpty } from './elementwise.js';
 import { causeAt, hideUnknown, listsInSteps, mapLists, rowsOf, settle } from './rows.js';
+import { Equality, textAt } from './text-rows.js';
 
 /** `x in (1, 2, 3)`. The set of choices is made when the expression is compiled. */
 export function inNumbers(choices: ReadonlySet<number>, isList: boolean): BuildKernel {
@@ -43,23 +45,16 @@ export function inNumbers(choices: ReadonlySet<number>, isList: boolean): BuildK
 
 /** `x in ("a", "b")`. */
 export function inTexts(choices: ReadonlySet<string>, isList: boolean): BuildKernel {
-  const test = (
-    out: Float64Array,
-    o: number,
-    x: readonly string[],
-    i: number,
-    stride: number,
-    n: number,
-  ): void => {
-    for (let k = 0; k < n; k++) out[o + k] = choices.has(x[i + k * stride] as string) ? 1 : 0;
-  };
+  const byCode = new ByCode((text) => (choices.has(text) ? 1 : 0));
   return (out, args) => {
     const [slot = -1] = args;
     if (!isList) {
       return (frame) => {
         const result = frame.number(out);
         const x = frame.text(slot);
-        test(result.values, 0, x.values, 0, x.stride, rowsOf(frame, result));
+        const isChoice = byCode.reader(x);
+        for (let row = 0, rows = rowsOf(frame, result); row < rows; row++)
+          result.values[row] = isChoice(row * x.stride);
         hideUnknown(frame, result, x);
         settle(frame, result, args);
       };
@@ -68,7 +63,8 @@ export function inTexts(choices: ReadonlySet<string>, isList: boolean): BuildKer
       const result = frame.numbers(out);
       const list = frame.texts(slot);
       return mapLists(frame, result, list, args, (_row, at, start, n) => {
-        test(result.values, at, list.values, start, 1, n);
+        for (let k = 0; k < n; k++)
+          result.values[at + k] = choices.has(list.values[start + k] as string) ? 1 : 0;
         hideEmpty(result.values, at, list.values, start, n);
       });
     };
@@ -108,25 +104,20 @@ export const inTextColumns: BuildKernel = (out, args) => {
     const result = frame.number(out);
     const x = frame.text(slot);
     const rows = rowsOf(frame, result);
-    for (let row = 0; row < rows; row++) {
-      const at = row * x.stride;
-      const isSo = isKnown(x.status[at]);
-      result.values[row] = isSo ? textAmong(frame, x.values[at] as string, choices, row) : NaN;
+    for (let row = 0; row < rows; row++) result.values[row] = isKnown(x.status[row * x.stride]) ? 0 : NaN;
+    for (const choice of choices) {
+      const c = frame.text(choice);
+      const equality = new Equality();
+      for (let row = 0; row < rows; row++) {
+        const found = result.values[row];
+        if (found === 1 || !isKnown(x.status[row * x.stride])) continue;
+        if (!isKnown(c.status[row * c.stride])) result.values[row] = NaN;
+        else if (equality.of(textAt(x, row), textAt(c, row))) result.values[row] = 1;
+      }
     }
     settle(frame, result, args);
   };
 };
-
-function textAmong(frame: Frame, text: string, choices: readonly number[], row: number): number {
-  let result = 0;
-  for (const choice of choices) {
-    const column = frame.text(choice);
-    const at = row * column.stride;
-    if (!isKnown(column.status[at])) result = NaN;
-    else if (column.values[at] === text) return 1;
-  }
-  return result;
-}
 
 /** A list of the request is searched once for all candidates, if a search for each of them costs more. */
 function isSearchedOnce(rows: number, list: NumbersColumn | TextsColumn): boolean {
@@ -205,14 +196,21 @@ export const inTextList: BuildKernel = (out, args) => {
       const isUnknown = (element: string): boolean => element === '';
       return among(frame, result, args, x.values, search(wanted, list.values, lengthOf(list), isUnknown));
     }
+    // The codes of a list of the request are looked up once. Each row compares its own code with them.
+    const { codes, dictionary } = x;
+    const sought =
+      dictionary === undefined || list.stride !== 0 || rows < lengthOf(list)
+        ? undefined
+        : list.values.slice(0, lengthOf(list)).map((element) => dictionary.find(element));
     const work = (row: number): void => {
       const value = x.values[row * x.stride];
+      const code = sought === undefined ? -1 : (codes?.[row * x.stride] ?? -1);
       const end = list.offsets[row * list.stride + 1] as number;
       let found = 0;
       for (let i = list.offsets[row * list.stride] as number; i < end; i++) {
         const element = list.values[i];
         if (element === '') found = NaN;
-        else if (element === value) {
+        else if (code < 0 ? element === value : sought?.[i] === code) {
           found = 1;
           break;
         }

@@ -56,7 +56,7 @@ export const remainder: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   }
 };
 
-/** The processor computes a remainder bit by bit. If x is this many times larger than y, it takes up to 1 µs. */
+/** If x is more than this many times larger than y, the processor computes the remainder bit by bit, in up to 1 µs. */
 const FAR = 2 ** 64;
 
 /** How many of the remainders take long. The arguments are those of the loop. */

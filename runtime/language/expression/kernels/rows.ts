@@ -41,6 +41,7 @@ export function settle(frame: Frame, out: NumberColumn, args: readonly number[])
 /** Writes NaN in rows whose text is not known: the '' in such a cell is not a value. */
 export function hideUnknown(frame: Frame, out: NumberColumn, text: TextColumn): void {
   const { status, stride } = text;
+  if (stride === 0 && isKnown(status[0])) return;
   const rows = rowsOf(frame, out);
   for (let row = 0; row < rows; row++) {
     if (!isKnown(status[row * stride])) out.values[row] = NaN;

@@ -91,6 +91,19 @@ export class Pairs<R extends number | boolean> {
   }
 }
 
+/** Tells whether texts are equal, in one run of a kernel. Candidates may share two long ones, which are compared once. */
+export class Equality {
+  /** Made for the first two long texts: most texts are short. */
+  #pairs: Pairs<boolean> | undefined;
+
+  of(a: string, b: string): boolean {
+    if (a.length !== b.length) return false;
+    if (a.length <= SHORT) return a === b;
+    const pairs = (this.#pairs ??= new Pairs());
+    return pairs.get(a, b) ?? pairs.keep(a, b, a === b);
+  }
+}
+
 interface RowWork<T> {
   /** Computes rows whose texts are not long. */
   readonly compute: (from: number, to: number) => void;
@@ -169,6 +182,26 @@ export function chunkEnd(
     if (units >= CHUNK) return row + 1;
   }
   return rows;
+}
+
+/** The rows between two looks at the clock where a row may take some ten microseconds. */
+const COSTLY_ROWS = 32;
+
+/** Computes rows of which each may take long, until the time is over. @returns the work that is left */
+export function computeCostly(rows: number, compute: (row: number) => void): Pieces<void> | undefined {
+  const some = (from: number): number => {
+    const until = performance.now() + BUDGET_MS;
+    for (let row = from; row < rows; row++) {
+      compute(row);
+      if (row % COSTLY_ROWS === COSTLY_ROWS - 1 && performance.now() > until) return row + 1;
+    }
+    return rows;
+  };
+  const rest = function* (from: number): Pieces<void> {
+    for (let row = from; row < rows; yield) row = some(row);
+  };
+  const next = some(0);
+  return next < rows ? rest(next) : undefined;
 }
 
 export function isLong(text: string, { inPieces }: Reading<unknown>): boolean {

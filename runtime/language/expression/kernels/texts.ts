@@ -1,4 +1,4 @@
-import type { TextColumn } from '../../../ground/api/columns.js';
+import type { TextColumn, TextDictionary } from '../../../ground/api/columns.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import { Status } from '../../../ground/api/status.js';
 import type { Pieces } from '../../../ground/core/pieces.js';
@@ -8,6 +8,7 @@ import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
 import {
   chunkEnd,
   computeChunks,
+  computeCostly,
   hasLong,
   isLong,
   Pairs,
@@ -53,13 +54,12 @@ export function namingText(f: (text: string) => string): BuildKernel {
     return (frame) => {
       const result = frame.text(out);
       const x = frame.text(slot);
-      const rows = rowsOf(frame, result);
-      for (let row = 0; row < rows; row++) {
+      return computeCostly(rowsOf(frame, result), (row) => {
         const cause = causeAt(frame, args, row);
-        const name = cause === Status.present ? f(x.values[row * x.stride] as string) : '';
+        const name = cause === Status.present ? f(textAt(x, row)) : '';
         result.values[row] = name;
         result.status[row] = cause === Status.present && name === '' ? Status.absent : cause;
-      }
+      });
     };
   };
 }
@@ -167,8 +167,21 @@ function searchCounter(name: string): (text: string) => void {
   };
 }
 
-/** Computes a number from what is read of two texts; NaN is absent. */
-export function comparing<T>(reading: Reading<T>, compare: (a: T, b: T) => number): BuildKernel {
+/** How a text of the request compares with the texts of a dictionary, by their codes. Undefined: by what is read of the text. */
+export type ComparesCodes = (
+  text: string,
+  dictionary: TextDictionary,
+) => (code: number) => number | undefined;
+
+/**
+ * Computes a number from what is read of two texts; NaN is absent.
+ * @param ofCodes the same, if the order of the texts does not matter
+ */
+export function comparing<T>(
+  reading: Reading<T>,
+  compare: (a: T, b: T) => number,
+  ofCodes?: ComparesCodes,
+): BuildKernel {
   return (out, args) => {
     const [a = -1, b = -1] = args;
     return (frame) => {
@@ -181,10 +194,19 @@ export function comparing<T>(reading: Reading<T>, compare: (a: T, b: T) => numbe
       const pairs = new Pairs<number>();
       const compared = (left: string, right: string): number =>
         pairs.get(left, right) ?? pairs.keep(left, right, compare(reader.of(left), reader.of(right)));
+      const isFixedLong = [x, y].some((text) => text.stride === 0 && isLong(textAt(text, 0), reading));
+      const [fixed, other] = x.stride === 0 ? [x, y] : [y, x];
+      const { codes, dictionary } = other;
+      const ofCode =
+        fixed.stride === 0 && other.stride !== 0 && dictionary !== undefined && !isFixedLong
+          ? ofCodes?.(textAt(fixed, 0), dictionary)
+          : undefined;
       const compute = (from: number, to: number): void => {
         for (let row = from; row < to; row++) {
           const known = causeAt(frame, args, row) === Status.present;
-          result.values[row] = known ? compared(textAt(x, row), textAt(y, row)) : NaN;
+          const code = ofCode === undefined ? -1 : (codes?.[row] ?? -1);
+          const value = known && code >= 0 ? ofCode?.(code) : undefined;
+          result.values[row] = value ?? (known ? compared(textAt(x, row), textAt(y, row)) : NaN);
         }
       };
       const inPieces = function* (start: number): Pieces<void> {
@@ -201,7 +223,6 @@ export function comparing<T>(reading: Reading<T>, compare: (a: T, b: T) => numbe
         }
         settle(frame, result, args);
       };
-      const isFixedLong = [x, y].some((text) => text.stride === 0 && isLong(textAt(text, 0), reading));
       const rest = isFixedLong ? 0 : computeChunks(texts, rows, reading, compute);
       if (rest < rows) return inPieces(rest);
       settle(frame, result, args);

@@ -15,6 +15,8 @@ type Columns = readonly (FeatureColumn | undefined)[];
  */
 export class ColumnScorer implements TreeScorer {
   readonly form = 'columns';
+  /** The operations on planes for up to 128 rows. */
+  readonly operations: number;
   readonly #ensemble: TreeEnsemble;
   readonly #features: readonly number[];
   readonly #map: MemoryMap;
@@ -28,12 +30,13 @@ export class ColumnScorer implements TreeScorer {
 
   private constructor(
     ensemble: TreeEnsemble,
-    { features, tests, leafKind }: PlaneProgram,
+    { features, tests, trees, leafKind }: PlaneProgram,
     map: MemoryMap,
     categories: readonly CategoryLists[],
     simd: SimdModule,
     memory: WebAssembly.Memory,
   ) {
+    this.operations = trees.reduce((sum, tree) => sum + tree.operations.length / 4, tests.slots);
     this.#ensemble = ensemble;
     this.#features = features;
     this.#map = map;

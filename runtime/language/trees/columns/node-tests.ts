@@ -125,7 +125,7 @@ function write(slotOf: readonly Int32Array[], tree: number, node: number, slot: 
   if (slots !== undefined) slots[node] = slot;
 }
 
-class CategorySets implements CategoricalTests {
+export class CategorySets implements CategoricalTests {
   readonly slotsOf = new Map<number, number[]>();
   readonly missing: number[] = [];
   readonly #known = new Map<string, number>();

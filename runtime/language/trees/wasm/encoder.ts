@@ -16,6 +16,7 @@ export const OP = {
   localSet: 0x21,
   localTee: 0x22,
   i32Load: 0x28,
+  i64Load: 0x29,
   f32Load: 0x2a,
   f64Load: 0x2b,
   i32Load8U: 0x2d,
@@ -30,6 +31,7 @@ export const OP = {
   i32Ne: 0x47,
   i32LtU: 0x49,
   i32LeU: 0x4d,
+  i64GtS: 0x55,
   f64Eq: 0x61,
   f64Ne: 0x62,
   f64Lt: 0x63,
@@ -64,6 +66,8 @@ export const SIMD = {
   i16x8ExtendHighI8x16U: 0x8a,
   i16x8Shl: 0x8b,
   i16x8ShrU: 0x8d,
+  f64x2Add: 0xf0,
+  f64x2Mul: 0xf2,
 } as const;
 
 export const TYPE = { i32: 0x7f, f64: 0x7c, v128: 0x7b, empty: 0x40 } as const;
@@ -72,6 +76,7 @@ export type ValueTypeCode = (typeof TYPE)['i32' | 'f64' | 'v128'];
 /** The logarithm of the size in bytes that each load and store accesses, as its alignment hint. */
 const ALIGNMENT: Readonly<Record<number, number>> = {
   [OP.i32Load]: 2,
+  [OP.i64Load]: 3,
   [OP.f32Load]: 2,
   [OP.f64Load]: 3,
   [OP.i32Load8U]: 0,

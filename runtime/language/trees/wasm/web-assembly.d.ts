@@ -6,15 +6,15 @@ declare namespace WebAssembly {
     constructor(limits: { readonly initial: number; readonly maximum: number });
     readonly buffer: ArrayBuffer;
   }
-  interface Module {
+  type Imports = Readonly<Record<string, Readonly<Record<string, Memory>>>>;
+  class Module {
+    constructor(bytes: Uint8Array<ArrayBuffer>);
     readonly [Symbol.toStringTag]: 'WebAssembly.Module';
   }
-  interface Instance {
+  class Instance {
+    constructor(module: Module, imports: Imports);
     readonly exports: Readonly<Record<string, unknown>>;
   }
   function compile(bytes: Uint8Array<ArrayBuffer>): Promise<Module>;
-  function instantiate(
-    module: Module,
-    imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>,
-  ): Promise<Instance>;
+  function instantiate(module: Module, imports: Imports): Promise<Instance>;
 }

@@ -26,7 +26,8 @@ export interface CompactReport {
 
 const STATE_FILE = 'compacted.json';
 const WORK = '.work';
-const FORMAT = 1;
+/** 2: feedback has its owner. */
+const FORMAT = 2;
 /** The files that are written at the same time. A segment with more days is read again for the others. */
 const MOST_OPEN = 64;
 /** The cells of all open files that are held in memory. */
@@ -171,7 +172,8 @@ function readState(out: string): State {
     return { format: FORMAT, segments: {} };
   }
   const state = JSON.parse(text) as Partial<State>;
-  if (state.format !== FORMAT) throw new Error(`${join(out, STATE_FILE)} has another format`);
+  if (state.format !== FORMAT)
+    throw new Error(`${out} was written by another version; compact the ledger into another folder`);
   return { format: FORMAT, segments: { ...state.segments } };
 }
 

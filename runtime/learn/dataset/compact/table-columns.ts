@@ -2,6 +2,7 @@ import type { Cells } from '../../../state/ledger/cells.js';
 import type { DecodedRecord } from '../../../state/ledger/record-decoder.js';
 import type { RecordColumn, RecordSchema } from '../../../state/ledger/record-schema.js';
 import { RANKING_NAMES } from '../../../state/ledger/ranking-fields.js';
+import { ownerOf } from '../scan-ledger.js';
 import type { ParquetColumn, ParquetType } from '../parquet.js';
 
 /** The tables of a compacted ledger. */
@@ -34,6 +35,7 @@ export function columnsOf(table: Table, schema: RecordSchema): TableColumn[] {
   }
   if (table === 'rankings')
     for (const name of ['candidate_type', 'pipeline_version'] as const) columns.push(metaText(name, schema));
+  if (table === 'feedback') columns.push(plain('owner', 'text', ownerOf, true));
   if (table === 'history') columns.push(plain('ttl', 'int', () => numberOf(schema.meta.ttl), true));
   const taken = new Set(columns.map(({ name }) => name));
   const own = table === 'rankings' || table === 'candidates' ? RANKING_NAMES[group] : [];

@@ -7,6 +7,7 @@ import type {
   ForeignImpression,
   ForeignRanking,
 } from '../../../project/foreign/foreign-event.js';
+import { actsOf } from '../../../project/foreign/listed-feedback.js';
 import { Spool } from './spool.js';
 
 export interface CollectOptions {
@@ -42,6 +43,8 @@ export class Collector {
   readonly #entities: Spool;
   readonly #within: number;
   readonly #unjoined = new Set<string>();
+  /** By entity type: whether every event of it has a time. */
+  readonly #timed = new Map<string, boolean>();
 
   constructor({ folder, partitions, within }: CollectOptions) {
     this.#impressions = new Spool(join(folder, 'impressions'), partitions);
@@ -54,6 +57,7 @@ export class Collector {
   add(event: ForeignEvent): Promise<void> | undefined {
     switch (event.is) {
       case 'entity':
+        this.#timed.set(event.type, Number.isFinite(event.time) && this.#timed.get(event.type) !== false);
         return this.#entities.add(`${event.type} ${event.id}`, JSON.stringify(event));
       case 'impression':
         return this.#impressions.add(event.request, JSON.stringify(event));
@@ -70,11 +74,22 @@ export class Collector {
     return this.#entities.lines;
   }
 
-  /** Yields each entity once. Values of later events replace those of earlier ones, by name. */
-  async *wholeEntities(): AsyncGenerator<ForeignEntity> {
+  /** The entity types whose attributes the log tells with times. */
+  get timedTypes(): ReadonlySet<string> {
+    return new Set([...this.#timed].flatMap(([type, isTimed]) => (isTimed ? [type] : [])));
+  }
+
+  /**
+   * Yields each entity once. Values of later events replace those of earlier ones, by name.
+   * @param onEach gets each event of an entity
+   */
+  async *wholeEntities(
+    onEach: (event: ForeignEntity) => Promise<void> | undefined = () => undefined,
+  ): AsyncGenerator<ForeignEntity> {
     for await (const lines of this.#entities.partitions()) {
       const byId = new Map<string, ForeignEntity>();
       for (const event of parsed<ForeignEntity>(lines).sort((a, b) => (a.time || 0) - (b.time || 0))) {
+        await onEach(event);
         const key = `${event.type} ${event.id}`;
         const before = byId.get(key);
         byId.set(
@@ -86,14 +101,26 @@ export class Collector {
     }
   }
 
-  /** Yields the rankings and the feedback, sorted by time as far as they fit into memory together. */
+  /**
+   * Yields each event of the entity types whose events all have times, in no order of time. The files can be read once: a
+   * caller of this method cannot call `wholeEntities`.
+   */
+  async *timedEntities(): AsyncGenerator<ForeignEntity> {
+    for await (const lines of this.#entities.partitions())
+      for (const event of parsed<ForeignEntity>(lines)) if (this.timedTypes.has(event.type)) yield event;
+  }
+
+  /** Yields the rankings and the feedback, the acts on candidates as feedback. They are in no order of time. */
   async *records(): AsyncGenerator<ForeignRanking | ForeignFeedback> {
     for await (const lines of this.#impressions.partitions())
       for (const ranking of this.#grouped(parsed<ForeignImpression>(lines))) await this.#addRanking(ranking);
     const joins = this.#unjoined.has(FIRST_KIND) ? new Set([FIRST_KIND]) : this.#unjoined;
     for await (const lines of this.#byUser.partitions()) {
       const events = parsed<ForeignRanking | ForeignFeedback>(lines).sort((a, b) => a.time - b.time);
-      yield* this.#joined(events, joins);
+      for (const event of this.#joined(events, joins)) {
+        yield event;
+        if (event.is === 'ranking') yield* actsOf(event);
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import { ROLES } from '../../../project/foreign/column-roles.js';
 import { firstPosition, isFeature, isPosition, isRepeated } from '../../../project/foreign/column-shapes.js';
 import { kindOfFile, kindsOf } from '../../../project/foreign/event-types.js';
@@ -249,7 +249,7 @@ export class FileGuesser {
   /** The columns of the objects in a list. */
   #itemsOf({ path }: ColumnProfile): SampledColumns {
     const items = this.#columns.rows.flatMap((row) => listOf(valueAt(row, path)) ?? []);
-    return new SampledColumns(items.filter(isObject));
+    return new SampledColumns(items.filter(isJsonObject));
   }
 
   #items(item: ColumnProfile): EntitySource {
@@ -277,10 +277,6 @@ export class FileGuesser {
       this.#notes.push(`Not used, since they are not known before a list is shown: ${later.join(', ')}.`);
     return known;
   }
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function columnPaths(columns: Readonly<Record<string, ColumnProfile>>): Record<string, string> {

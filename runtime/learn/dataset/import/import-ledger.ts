@@ -2,7 +2,8 @@ import { closeSync, mkdirSync, openSync, renameSync, rmSync, utimesSync, writeSy
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Ledger } from '../../../state/ledger/ledger.js';
-import type { RecordKind, RecordSchema } from '../../../state/ledger/record-schema.js';
+import type { RecordKind } from '../../../ground/api/ledger.js';
+import type { RecordSchema } from '../../../state/ledger/record-schema.js';
 import { RecordWriter, type RecordRows } from '../../../state/ledger/record-writer.js';
 import { schemaFrame } from '../../../state/ledger/schema-frame.js';
 import { SEGMENT_BYTES, SEGMENT_MS, segmentPath } from '../../../ground/sdk/segments.js';

@@ -19,7 +19,6 @@ export class ImportedFeedback {
   readonly #ledger: Ledger;
   readonly #hasher: IdHasher;
   readonly #schemas = new Map<string, FeedbackSchema>();
-  readonly #received = Date.now();
 
   /** @param hasher replaces ids as in the records of rankings, so that both can be joined */
   constructor(candidateType: string, ledger: Ledger, hasher: IdHasher) {
@@ -35,7 +34,7 @@ export class ImportedFeedback {
       writeFields(writer, FEEDBACK_FIELDS, {
         request_id: feedback.request,
         time: feedback.time,
-        received: this.#received,
+        received: feedback.time,
         event: feedback.event,
         subject_type: type,
         subject_id: this.#hasher.shown(type, feedback.candidate),

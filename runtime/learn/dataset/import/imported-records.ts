@@ -7,12 +7,12 @@ import { atOnce } from '../../../ground/core/pieces.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { Ledger } from '../../../state/ledger/ledger.js';
 import { DRAWN_FIELDS } from '../../../state/ledger/experiment-columns.js';
-import { writeFields } from '../../../state/ledger/fields.js';
+import { unknownFields, writeFields } from '../../../state/ledger/fields.js';
 import { RANKING_FIELDS } from '../../../state/ledger/ranking-fields.js';
 import type { RecordSchema } from '../../../state/ledger/record-schema.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
 import { releaseFrame } from '../../../request/pipeline/log/leave-record.js';
-import { Ranking } from '../../../request/pipeline/components/ranking.js';
+import { Ranking } from '../../../request/ordering/ranking.js';
 import { runStep, type StepReport } from '../../../request/pipeline/components/run-components.js';
 import { fetchFeatures } from '../../../request/pipeline/features/fetch-features.js';
 import { BatchRead } from '../../../request/pipeline/hydrate/batch-read.js';
@@ -23,7 +23,6 @@ import { openRequest } from '../../../request/pipeline/request/open-request.js';
 import type { RankingRequest } from '../../../request/pipeline/request/read-request.js';
 import type { PipelineServices } from '../../../request/pipeline/pipeline-services.js';
 import type {
-  ForeignAct,
   ForeignCandidate,
   ForeignFeedback,
   ForeignRanking,
@@ -31,10 +30,16 @@ import type {
 } from '../../../project/foreign/foreign-event.js';
 import { requestBody, type ConvertText } from './foreign-request.js';
 import { ImportedFeedback } from './imported-feedback.js';
+import { TodaysInputs, type KnownInTime, type TodaysValues } from './todays-values.js';
 import { runKernelsAtOnce } from '../../../language/expression/run-kernels.js';
 
 /** The longest time limit that a timer can have. */
 const NO_LIMIT = 2 ** 31 - 1;
+/** What no foreign log has. */
+const UNKNOWN = {
+  record: unknownFields(RANKING_FIELDS.record),
+  candidate: unknownFields(RANKING_FIELDS.candidate),
+};
 /** The kind of feedback that a user gives: the unit of a ranking. */
 const USER = 'user';
 
@@ -45,6 +50,7 @@ export interface ImportedRecordsOptions {
   readonly hasher: IdHasher;
   readonly projectVersion: string;
   readonly convert: ConvertText;
+  readonly known: KnownInTime;
 }
 
 export interface Refused {
@@ -52,9 +58,19 @@ export interface Refused {
   readonly detail: string;
 }
 
+interface ShownRequest extends RankingRequest {
+  /** By the position in `ids`. */
+  readonly shown: readonly (ForeignCandidate | undefined)[];
+  /** Whether the log has probabilities. */
+  readonly isDrawn: boolean;
+}
+
+/** The fields of a ranking's candidates that differ between logs. */
+type RankingForm = 'plain' | 'pooled' | 'drawn';
+
 /**
  * Makes records of foreign rankings and feedback. The values that the pipeline logs are computed by its plan, from what the
- * store holds now and from what the log says of the request. The clock of the plan shows the time of the request.
+ * store holds and from what the log says of the request. The clock of the services shows the time of the request.
  */
 export class ImportedRecords {
   readonly #plan: Plan;
@@ -64,30 +80,27 @@ export class ImportedRecords {
   readonly #hasher: IdHasher;
   readonly #convert: ConvertText;
   readonly #values: Readonly<Record<'record' | 'candidate', readonly NamedColumn[]>>;
-  readonly #schemas: Readonly<Record<'plain' | 'pooled' | 'drawn', RecordSchema>>;
+  readonly #projectVersion: string;
+  readonly #inputs: TodaysInputs;
+  readonly #schemas = new Map<TodaysValues, Map<RankingForm, RecordSchema>>();
   readonly #deadline = new Deadline(NO_LIMIT);
-  #now = 0;
   /** Candidates that are not in the store. */
   missing = 0;
 
-  constructor({ plan, services, ledger, hasher, projectVersion, convert }: ImportedRecordsOptions) {
+  constructor({ plan, services, ledger, hasher, projectVersion, convert, known }: ImportedRecordsOptions) {
     this.#plan = plan;
-    this.#services = { ...services, now: () => this.#now };
+    this.#services = services;
     this.#ledger = ledger;
     this.#feedback = new ImportedFeedback(plan.candidateType.name, ledger, hasher);
     this.#hasher = hasher;
     this.#convert = convert;
     this.#values = loggedValues(plan);
-    const meta = { imported: true, computed_at: 'import' };
-    this.#schemas = {
-      plain: rankingSchema(plan, projectVersion, { meta }),
-      drawn: rankingSchema(plan, projectVersion, { meta, candidate: DRAWN_FIELDS }),
-      pooled: rankingSchema(plan, projectVersion, { meta: { ...meta, pooled: true } }),
-    };
+    this.#projectVersion = projectVersion;
+    this.#inputs = new TodaysInputs(plan, known);
   }
 
   /**
-   * Records a ranking, and the clicks, orders and other acts on its candidates.
+   * Records a ranking without the acts on its candidates.
    * @returns the reason if the pipeline refuses it
    */
   async addRanking(ranking: ForeignRanking): Promise<Refused | undefined> {
@@ -98,7 +111,6 @@ export class ImportedRecords {
         reason: 'too_many_candidates',
         detail: `${length} candidates, and ${name} ranks at most ${limits.candidates}`,
       };
-    this.#now = ranking.time;
     try {
       await this.#addComputed(ranking);
     } catch (error) {
@@ -107,22 +119,16 @@ export class ImportedRecords {
       const where = violation === undefined || violation.pointer === '' ? '' : `${violation.pointer}: `;
       return { reason: 'bad_request', detail: where + (violation?.detail ?? error.message) };
     }
-    for (const { id, position, acts } of ranking.candidates)
-      for (const act of acts)
-        this.addFeedback({
-          ...act,
-          is: 'feedback',
-          request: ranking.request,
-          owners: ranking.owners,
-          candidate: id,
-          position,
-          values: {},
-        });
     return undefined;
   }
 
   addFeedback(feedback: ForeignFeedback): void {
     this.#feedback.add(feedback);
+  }
+
+  /** The logged values that depend on what is known only today, in a ranking that was added. */
+  get today(): readonly string[] {
+    return [...new Set([...this.#schemas.keys()].flatMap((today) => Object.keys(today)))];
   }
 
   close(): void {
@@ -133,7 +139,7 @@ export class ImportedRecords {
     const plan = this.#plan;
     const { store, layouts, readers, now } = this.#services;
     const body = requestBody(plan, ranking, this.#convert);
-    const { request, frame } = atOnce(openRequest(plan, body, ranking.request, now));
+    const { request, frame } = atOnce(openRequest(plan, body, now, { requestId: ranking.request }));
     const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
     await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
     this.missing += reads.batch.missing.get(plan.candidateType.name) ?? 0;
@@ -146,25 +152,38 @@ export class ImportedRecords {
         reports.push(
           await runStep(step, { frame, ranking: steps, deadline: this.#deadline, handlers: {} }, undefined),
         );
+      else if (step.when === undefined) runKernelsAtOnce(step.inputs, frame);
     }
     runKernelsAtOnce(plan.log.kernels, frame);
     const byId = new Map(ranking.candidates.map((candidate) => [candidate.id, candidate]));
     const shown = request.ids.map((id) => byId.get(id));
     const isDrawn = ranking.candidates.some(({ propensity }) => propensity !== undefined);
-    const schema = this.#schemas[ranking.pooled === true ? 'pooled' : isDrawn ? 'drawn' : 'plain'];
+    const form = ranking.pooled === true ? 'pooled' : isDrawn ? 'drawn' : 'plain';
+    const schema = this.#schemaOf(form, this.#inputs.of(ranking));
     this.#ledger.add(schema, { candidate: request.ids.length, change: 0 }, (writer) => {
-      this.#write(writer, frame, ranking, request, shown, schema === this.#schemas.drawn);
+      this.#write(writer, frame, ranking, { ...request, shown, isDrawn: form === 'drawn' });
     });
     releaseFrame(plan, frame, reports);
+  }
+
+  #schemaOf(form: RankingForm, today: TodaysValues): RecordSchema {
+    const forms = this.#schemas.get(today) ?? new Map<RankingForm, RecordSchema>();
+    this.#schemas.set(today, forms);
+    let schema = forms.get(form);
+    if (schema === undefined) {
+      const meta = { imported: true, today, ...(form === 'pooled' ? { pooled: true } : {}) };
+      const more = form === 'drawn' ? { candidate: DRAWN_FIELDS } : {};
+      schema = rankingSchema(this.#plan, this.#projectVersion, { meta, ...more });
+      forms.set(form, schema);
+    }
+    return schema;
   }
 
   #write(
     writer: RecordWriter,
     frame: Frame,
     { request, time, owners }: ForeignRanking,
-    { ids: candidateIds, entityIds }: RankingRequest,
-    shown: readonly (ForeignCandidate | undefined)[],
-    isDrawn: boolean,
+    { ids: candidateIds, entityIds, shown, isDrawn }: ShownRequest,
   ): void {
     const ids = new HashedIds(this.#hasher);
     const { name: type } = this.#plan.candidateType;
@@ -177,8 +196,8 @@ export class ImportedRecords {
         named.add(`${field.entity}=${ids.shown(field.entity, id)}`);
     }
     writeFields(writer, RANKING_FIELDS.record, {
+      ...UNKNOWN.record,
       request_id: request,
-      run_id: undefined,
       time,
       status: 'ok',
       degraded: [],
@@ -193,10 +212,10 @@ export class ImportedRecords {
     });
     for (const { slot } of this.#values.record) this.#writeValue(writer, frame, slot, ids, 1);
     writeFields(writer, RANKING_FIELDS.candidate, {
+      ...UNKNOWN.candidate,
       candidate_id: { values: candidateIds.map((id) => ids.shown(type, id)) },
       sent_at: { values: Int32Array.from(candidateIds.keys()) },
       place: { values: Int32Array.from(shown, (candidate, at) => candidate?.position ?? at + 1) },
-      base_score: undefined,
       score: knownCells(shown, (candidate) => candidate?.score),
       removed_by: 0,
       weight: 1,
@@ -234,9 +253,4 @@ function knownCells(
   const values = Float64Array.from(shown, (candidate) => valueOf(candidate) ?? NaN);
   const statuses = Uint8Array.from(values, (value) => (Number.isNaN(value) ? Status.absent : Status.present));
   return { values, statuses };
-}
-
-/** How often each kind of feedback is in a list of acts. */
-export function countActs(acts: readonly ForeignAct[], counts: Map<string, number>): void {
-  for (const { event } of acts) counts.set(event, (counts.get(event) ?? 0) + 1);
 }

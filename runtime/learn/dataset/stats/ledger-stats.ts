@@ -1,7 +1,8 @@
 import { statusName, type StatusName } from '../../../ground/api/status.js';
 import { readReport, type ReadReport } from '../../../state/ledger/frame-splitter.js';
 import type { DecodedRecord } from '../../../state/ledger/record-decoder.js';
-import type { RecordColumn, RecordKind } from '../../../state/ledger/record-schema.js';
+import type { RecordKind } from '../../../ground/api/ledger.js';
+import type { RecordColumn } from '../../../state/ledger/record-schema.js';
 import { readRecords } from '../../../state/ledger/record-reader.js';
 import type { Manifest } from '../manifest.js';
 import { ShiftCounter, type Shift } from './psi.js';

@@ -57,11 +57,11 @@ export function* checkConflicts(
   }
 }
 
-const EVERY_REQUEST = '[null,null]';
+const EVERY_REQUEST = '[null,null,null]';
 
-function keyOf({ query, when }: CurationRule): string {
+function keyOf({ query, category, when }: CurationRule): string {
   const wanted = query && [query.match, normalizeQuery(query.text.value)];
-  return JSON.stringify([wanted ?? null, when?.value ?? null]);
+  return JSON.stringify([wanted ?? null, category?.value ?? null, when?.value ?? null]);
 }
 
 /** @returns whether there is an error */

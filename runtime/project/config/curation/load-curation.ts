@@ -14,15 +14,19 @@ import type { CurationList } from '../model/curation.js';
 export const CURATION_FOLDER = FILE_KINDS.curation.folder;
 
 /** Reads and checks the files of `curation/`. A list whose file has errors is returned with the rules that could be read. */
-export async function loadCuration(root: string, diagnostics: Diagnostics): Promise<CurationList[]> {
+export async function loadCuration(
+  root: string,
+  zone: string,
+  diagnostics: Diagnostics,
+): Promise<CurationList[]> {
   const lists = (await readYamlFiles(root, CURATION_FOLDER, diagnostics)).map((file) =>
-    read(file, diagnostics),
+    read(file, zone, diagnostics),
   );
   const names = await readdir(join(root, CURATION_FOLDER)).catch((): string[] => []);
   for (const name of names.filter((one) => /^[^.].*\.csv$/.test(one)).sort()) {
     const file = await readText(root, `${CURATION_FOLDER}/${name}`, diagnostics);
     if (file === undefined) continue;
-    const list = read(file, diagnostics);
+    const list = read(file, zone, diagnostics);
     const other = lists.find((one) => one.name === list.name);
     if (other === undefined) lists.push(list);
     else
@@ -36,17 +40,29 @@ export async function loadCuration(root: string, diagnostics: Diagnostics): Prom
   return lists;
 }
 
-function read(file: SourceFile, diagnostics: Diagnostics): CurationList {
+function read(file: SourceFile, zone: string, diagnostics: Diagnostics): CurationList {
   return (
-    readCuration(file, diagnostics) ?? { name: stemOf(file), at: { file, start: 0, end: 0 }, file, rules: [] }
+    readCuration(file, zone, diagnostics) ?? {
+      name: stemOf(file),
+      at: { file, start: 0, end: 0 },
+      file,
+      rules: [],
+    }
   );
 }
 
-/** Reads a list. Variables of the environment are not replaced: a list is data, and requests can bring one. */
-export function readCuration(file: SourceFile, diagnostics: Diagnostics): CurationList | undefined {
+/**
+ * Reads a list. Variables of the environment are not replaced: a list is data, and requests can bring one.
+ * @param zone the time zone of the project
+ */
+export function readCuration(
+  file: SourceFile,
+  zone: string,
+  diagnostics: Diagnostics,
+): CurationList | undefined {
   if (file.path.endsWith('.csv')) return checked(readCurationCsv(file, diagnostics), diagnostics);
   const parsed = parseFile(file, 'curation', {}, diagnostics);
-  return parsed && checked(readCurationYaml(parsed, diagnostics), diagnostics);
+  return parsed && checked(readCurationYaml(parsed, diagnostics, zone), diagnostics);
 }
 
 function checked(list: CurationList, diagnostics: Diagnostics): CurationList {

@@ -1,12 +1,13 @@
-import { CHOICES, choiceOf } from '../model/choices.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { YAML_WORDS } from '../model/yaml-keys.generated.js';
+import { didYouMean, nearest } from '../../../ground/core/nearest.js';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { placeOf } from '../project/project-files.js';
 import type { Located, SourceFile } from '../yaml/source.js';
 import { readCsvFields, type CsvRecord } from './csv-fields.js';
 import { readActivity } from './read-rule.js';
-import type { CurationList, CurationRule } from '../model/curation.js';
+import type { Acts, CurationList, CurationRule } from '../model/curation.js';
+import { NO_ACTS, type ActName } from './read-acts.js';
 
 /** The columns of a file, in any order. A file may leave out those that it does not need. */
 export const CSV_COLUMNS = ['query', 'match', 'action', 'target', 'value', 'from', 'until', 'note'] as const;
@@ -14,8 +15,8 @@ type Column = (typeof CSV_COLUMNS)[number];
 type Row = Partial<Record<Column, Located<string>>>;
 
 const NEEDED = ['action', 'target'] as const;
-const ACTIONS = ['pin', 'hide', 'boost', 'bury'] as const;
-const MATCHES = [...CHOICES['curation.match'], 'when'] as const;
+const ACTIONS = ['pin', 'hide', 'boost', 'bury'] as const satisfies readonly ActName[];
+const MATCHES = [...YAML_WORDS['curation.rules.match'], 'when'] as const;
 const HEADER = CSV_COLUMNS.join(',');
 
 /** Reads the rules of a CSV file: one action a line. Errors go to `diagnostics`, each with its field. */
@@ -102,7 +103,7 @@ function readHeader({ fields, at }: CsvRecord, diagnostics: Diagnostics): readon
 }
 
 function readRule(row: Row, { at }: CsvRecord, name: string, diagnostics: Diagnostics): CurationRule {
-  const match = oneOf('match', row.match, MATCHES, diagnostics) ?? choiceOf('curation.match', undefined);
+  const match = oneOf('match', row.match, MATCHES, diagnostics) ?? 'equals';
   if (row.match !== undefined && row.query === undefined)
     diagnostics.error(
       'missing_key',
@@ -122,15 +123,12 @@ function readRule(row: Row, { at }: CsvRecord, name: string, diagnostics: Diagno
   return rule;
 }
 
-type Acts = Pick<CurationRule, 'pins' | 'hides' | 'boosts' | 'buries'>;
-const NONE: Acts = { pins: [], hides: [], boosts: [], buries: [] };
-
 function readAction(row: Row, at: CsvRecord['at'], diagnostics: Diagnostics): Acts {
   const { action, target, value } = row;
   const kind = oneOf('action', action, ACTIONS, diagnostics);
   if (action === undefined)
     diagnostics.error('missing_key', at, '`action` is empty', `the actions are ${ACTIONS.join(', ')}`);
-  if (kind === undefined) return NONE;
+  if (kind === undefined) return NO_ACTS;
   if (target === undefined) {
     diagnostics.error(
       'missing_key',
@@ -138,38 +136,38 @@ function readAction(row: Row, at: CsvRecord['at'], diagnostics: Diagnostics): Ac
       '`target` is empty',
       kind === 'pin' || kind === 'hide' ? 'write the id of a candidate' : 'write a condition on a candidate',
     );
-    return NONE;
+    return NO_ACTS;
   }
   if ((kind === 'hide' || kind === 'bury') && value !== undefined)
     diagnostics.error('unknown_key', value.at, `\`${kind}\` takes no value`, 'leave `value` empty');
   switch (kind) {
     case 'pin':
       if (value !== undefined && /^[1-9]\d{0,8}$/.test(value.value))
-        return { ...NONE, pins: [{ position: Number(value.value), id: target }] };
+        return { ...NO_ACTS, pins: [{ position: Number(value.value), id: target }] };
       diagnostics.error(
         'wrong_type',
         (value ?? action)?.at ?? at,
         `\`value\`: expected a position, found ${value === undefined ? 'nothing' : `\`${value.value}\``}`,
         'write a whole number from 1',
       );
-      return NONE;
+      return NO_ACTS;
     case 'hide':
-      return { ...NONE, hides: [target] };
+      return { ...NO_ACTS, hides: [target] };
     case 'bury':
-      return { ...NONE, buries: [target] };
+      return { ...NO_ACTS, buries: [target] };
     case 'boost': {
       const [, sign, number] = /^([*+-]?)(\d+(?:\.\d+)?)$/.exec(value?.value ?? '') ?? [];
       const isAdded = sign === '+' || sign === '-';
       const amount = Number(isAdded ? `${sign}${number ?? ''}` : number);
       if (number !== undefined && (isAdded || amount > 0))
-        return { ...NONE, boosts: [{ where: target, change: isAdded ? 'add' : 'multiply', amount }] };
+        return { ...NO_ACTS, boosts: [{ where: target, change: isAdded ? 'add' : 'multiply', amount }] };
       diagnostics.error(
         'wrong_type',
         (value ?? action)?.at ?? at,
         `\`value\`: expected a factor or a sum, found ${value === undefined ? 'nothing' : `\`${value.value}\``}`,
         'write 1.5 or *1.5 to multiply the score, +2 or -2 to add to it',
       );
-      return NONE;
+      return NO_ACTS;
     }
   }
 }
@@ -183,12 +181,11 @@ function oneOf<T extends string>(
   if (field === undefined) return undefined;
   const found = words.find((word) => word === field.value);
   if (found !== undefined) return found;
-  const guess = nearest(field.value, words);
   diagnostics.error(
     'wrong_type',
     field.at,
     `\`${column}\`: expected ${words.join(', ')}, found \`${field.value}\``,
-    guess === undefined ? `write one of ${words.join(', ')}` : `did you mean \`${guess}\`?`,
+    didYouMean(field.value, words) ?? `write one of ${words.join(', ')}`,
   );
   return undefined;
 }

@@ -1,11 +1,10 @@
-import { choiceOf } from '../model/choices.js';
-import { isMap, type Node } from 'yaml';
+import { Section } from '../yaml/section.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { Located, SourceFile } from '../yaml/source.js';
-import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
+import type { CurationList, CurationRule } from '../model/curation.js';
+import { readActs } from './read-acts.js';
+import { readCampaign } from './read-campaigns.js';
 import { checkActs, readActivity } from './read-rule.js';
-import type { CuratedBoost, CurationList, CurationRule } from '../model/curation.js';
 
 /** Rules that came over the API. They are read in portions, each as a file of its own. */
 export interface SentPortion {
@@ -16,18 +15,29 @@ export interface SentPortion {
 }
 
 /**
- * Reads the rules of a YAML file whose shape is checked. Errors go to `diagnostics`.
- * @param sent if the rules came over the API; their names say so
+ * Reads the rules and campaigns of a YAML file whose shape is checked. Errors go to `diagnostics`.
+ * @param zone the time zone of the project
+ * @param sent if they came over the API; the names of the rules say so
  */
 export function readCurationYaml(
   { file, root, name }: ParsedFile,
   diagnostics: Diagnostics,
+  zone: string,
   sent?: SentPortion,
 ): CurationList {
-  const list = sent === undefined ? name.value : `${name.value}:api`;
+  const prefix = sent === undefined ? name.value : `${name.value}:api`;
   const { before, names } = sent ?? { before: 0, names: new Set<string>() };
-  const rules = itemsOf(memberOf(file, root, 'rules')).map((node, index) => {
-    const own = locatedText(file, memberOf(file, node, 'name'));
+  const list = new Section('curation', file, root, diagnostics);
+  if (sent === undefined && !list.has('rules') && !list.has('campaigns') && !list.hasUnknownKey)
+    diagnostics.error(
+      'missing_key',
+      list.at(),
+      'the list has neither `rules` nor `campaigns`',
+      'add one of them, such as `rules: []`',
+    );
+  const rules = list.items('rules').map((node, index) => {
+    const rule = new Section('curation.rules', file, node, diagnostics);
+    const own = rule.located('name');
     if (own !== undefined && names.has(own.value))
       diagnostics.error(
         'duplicate_name',
@@ -36,19 +46,19 @@ export function readCurationYaml(
         'give this rule another name',
       );
     names.add(own?.value ?? '');
-    return readRule(file, node, `${list}:${own?.value ?? before + index + 1}`, diagnostics);
+    return readRule(rule, `${prefix}:${own?.value ?? before + index + 1}`);
   });
-  return { name: name.value, file, at: name.at, rules };
+  const campaigns = list.entries('campaigns').flatMap((entry) => readCampaign(list, entry, zone));
+  const isStored = sent === undefined ? undefined : (true as const);
+  const all = [...rules, ...campaigns].map((rule) => ({ ...rule, isStored }));
+  return { name: name.value, file, at: name.at, rules: all };
 }
 
-/** The keys that change nothing. */
-const PASSIVE_KEYS: readonly string[] = ['name', 'note', 'query', 'match', 'when', 'from', 'until'];
-
-function readRule(file: SourceFile, node: Node, name: string, diagnostics: Diagnostics): CurationRule {
-  const text = (key: string): Located<string> | undefined => locatedText(file, memberOf(file, node, key));
-  const at = spanOf(file, node);
-  const query = text('query');
-  const match = text('match');
+function readRule(section: Section<'curation.rules'>, name: string): CurationRule {
+  const { diagnostics } = section;
+  const at = section.at();
+  const query = section.located('query');
+  const match = section.located('match');
   if (query === undefined && match !== undefined)
     diagnostics.error(
       'missing_key',
@@ -59,40 +69,12 @@ function readRule(file: SourceFile, node: Node, name: string, diagnostics: Diagn
   const rule: CurationRule = {
     name,
     at,
-    note: textOf(memberOf(file, node, 'note')),
-    query: query && { text: query, match: choiceOf('curation.match', match?.value) },
-    when: text('when'),
-    ...readActivity({ at, from: text('from'), until: text('until') }, diagnostics),
-    pins: entriesOf(file, memberOf(file, node, 'pin')).flatMap(({ key, value }) => {
-      const id = locatedText(file, value);
-      return id === undefined ? [] : [{ position: Number(key), id }];
-    }),
-    hides: itemsOf(memberOf(file, node, 'hide')).flatMap((item) => locatedText(file, item) ?? []),
-    boosts: readBoost(file, node, diagnostics),
-    buries: [locatedText(file, memberOf(file, memberOf(file, node, 'bury'), 'where'))].flatMap(
-      (where) => where ?? [],
-    ),
+    note: section.text('note'),
+    query: query && { text: query, match: section.word('match') ?? 'equals' },
+    when: section.located('when'),
+    ...readActivity({ at, from: section.located('from'), until: section.located('until') }, diagnostics),
+    ...readActs(section),
   };
-  // A misspelt action, and an action with a wrong value, are reported already.
-  const keys = entriesOf(file, node).map(({ key }) => key);
-  if (isMap(node) && keys.every((key) => PASSIVE_KEYS.includes(key))) checkActs(rule, diagnostics);
+  checkActs(section, at);
   return rule;
-}
-
-function readBoost(file: SourceFile, rule: Node, diagnostics: Diagnostics): CuratedBoost[] {
-  const boost = entryOf(file, rule, 'boost');
-  const where = locatedText(file, memberOf(file, boost?.value, 'where'));
-  if (boost === undefined || where === undefined) return [];
-  const multiply = textOf(memberOf(file, boost.value, 'multiply'));
-  const add = textOf(memberOf(file, boost.value, 'add'));
-  if ((multiply === undefined) === (add === undefined)) {
-    diagnostics.error(
-      multiply === undefined ? 'missing_key' : 'unknown_key',
-      boost.keyAt,
-      `\`boost\` needs one of \`multiply\` and \`add\`, found ${multiply === undefined ? 'none' : 'both'}`,
-      'write `multiply: 1.5` or `add: 2`',
-    );
-    return [];
-  }
-  return [{ where, change: multiply === undefined ? 'add' : 'multiply', amount: Number(multiply ?? add) }];
 }

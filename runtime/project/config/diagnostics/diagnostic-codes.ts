@@ -36,6 +36,7 @@ export const DIAGNOSTIC_CODES = {
   unknown_id: 'An expression compares a reference with an id that the index does not hold.',
   unscored_above: 'A candidate without a score can rank above one with a score.',
   never_true: 'A condition can never be true.',
+  date_alone: 'A date without a time means its midnight in UTC.',
   always_true: 'A condition is always true.',
   always_absent: 'An expression never has a value.',
   unused_default: 'A default is never used, because the value before it is always known.',

@@ -26,7 +26,7 @@ export function excerptOf(span: Span, width: number): Excerpt | undefined {
   const cells = cellsOf(text.slice(from, to));
   const start = span.start - from;
   const end = Math.min(Math.max(span.end, span.start + 1), lineEnd) - from;
-  return { line, ...fit(cells, start, end, width, from > lineStart, to < lineEnd) };
+  return { line, ...fit(cells, { start, end }, width, { before: from > lineStart, after: to < lineEnd }) };
 }
 
 function beforePair(text: string, offset: number): number {
@@ -36,11 +36,9 @@ function beforePair(text: string, offset: number): number {
 
 function fit(
   cells: readonly Cell[],
-  start: number,
-  end: number,
+  { start, end }: { readonly start: number; readonly end: number },
   width: number,
-  cutBefore: boolean,
-  cutAfter: boolean,
+  cut: { readonly before: boolean; readonly after: boolean },
 ): { text: string; underline: string } {
   let first = cells.findIndex(
     (cell, i) => (cells[i + 1]?.offset ?? Infinity) > start && cell.offset <= start,
@@ -67,8 +65,8 @@ function fit(
     const grewLeft = grow(false);
     more = grow(true) || grewLeft;
   }
-  const before = cutBefore || left > 0 ? CUT : '';
-  const after = cutAfter || right < cells.length ? CUT : '';
+  const before = cut.before || left > 0 ? CUT : '';
+  const after = cut.after || right < cells.length ? CUT : '';
   const shown = (from: number, to: number): Cell[] => cells.slice(from, to);
   const sum = (some: readonly Cell[]): number => some.reduce((total, cell) => total + cell.width, 0);
   const carets = Math.max(1, sum(shown(first, Math.min(last, right))));

@@ -1,7 +1,8 @@
-import type { Choice } from './choices.js';
+import type { JsonObject } from '../../../ground/api/types.js';
+import { YAML_WORDS, type Word } from './yaml-keys.generated.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
-export type ExperimentMode = Choice<'experiment.mode'>;
+export type ExperimentMode = Word<'experiment.mode'>;
 
 /** `experiments/<name>.yaml` */
 export interface ExperimentDefinition {
@@ -11,6 +12,8 @@ export interface ExperimentDefinition {
   readonly mode: ExperimentMode;
   /** The field of the request whose entity is the unit, such as `user`. */
   readonly unit: Located<string>;
+  /** The field of the request that names the arm, if another platform assigns the units. There is then no share and no layer. */
+  readonly assign: Located<string> | undefined;
   /** From 0 to 1: the share of the units that take part. */
   readonly share: number;
   /** From 0 to 1: where the share begins in the layer. */
@@ -41,8 +44,16 @@ export interface ArmDefinition {
 }
 
 export interface ExperimentMetrics {
+  /** It decides. */
   readonly primary: ExperimentMetric;
+  readonly secondary: readonly ExperimentMetric[];
   readonly guard: readonly ExperimentGuard[];
+}
+
+/** What the decision depends on. Records carry it, so that a report can tell whether it was changed after the start. */
+export function ruleOf(metrics: ExperimentMetrics): JsonObject {
+  const text = JSON.stringify(metrics, (key, value: unknown) => (key === 'at' ? undefined : value));
+  return JSON.parse(text) as JsonObject;
 }
 
 /** What a unit did within a time from its first exposure. */
@@ -55,16 +66,18 @@ export interface ExperimentMetric {
   readonly over: string | undefined;
   /** Milliseconds. */
   readonly within: number;
+  /** Milliseconds before the first exposure from which on the past counts; undefined: the metric is not adjusted. */
+  readonly before: number | undefined;
   readonly at: Span;
 }
 
-export const GUARDS = ['latency_p50', 'latency_p95', 'latency_p99', 'degraded', 'failed'] as const;
+export const GUARDS = YAML_WORDS['experiment.metrics.guard'];
 
 export type Guard = (typeof GUARDS)[number];
 
 export interface ExperimentGuard {
   readonly metric: Guard;
-  /** The largest relative worsening that is accepted, such as 0.1; undefined: the default of the report. */
-  readonly bound: number | undefined;
+  /** The largest relative worsening that is accepted, such as 0.1. */
+  readonly margin: number;
   readonly at: Span;
 }

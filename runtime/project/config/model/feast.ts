@@ -1,4 +1,4 @@
-import type { Choice } from './choices.js';
+import type { Word } from './yaml-keys.generated.js';
 
 /** How Feast's clients use a view. For a view that Feast stores, `source` has the names. */
 export interface FeastUse {
@@ -32,4 +32,4 @@ export interface FeastSource {
 }
 
 /** The type of an entity's ids in Feast. */
-export type JoinKeyType = Choice<'feature-view.type'>;
+export type JoinKeyType = Word<'feature-view.source.feast.join_keys.*.type'>;

@@ -1,4 +1,4 @@
-import type { Choice } from './choices.js';
+import type { Word } from './yaml-keys.generated.js';
 import type { ValueType } from '../../../ground/api/types.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 import type { AttributeDefinition } from './entities.js';
@@ -17,11 +17,13 @@ export interface PipelineDefinition {
   readonly request: RequestDefinition;
   readonly limits: PipelineLimits;
   /** What becomes of a request if the store cannot be read: 503, or the candidates as they were sent. */
-  readonly onStoreError: Choice<'pipeline.on_store_error'>;
+  readonly onStoreError: Word<'pipeline.on_store_error'>;
   readonly features: readonly FeatureRequirement[];
   readonly params: ReadonlyMap<string, ParamDefinition>;
   /** Name → text of the expression. */
   readonly define: ReadonlyMap<string, Located<string>>;
+  /** How the candidates of a request that sends none are found; undefined if each request must send them. */
+  readonly retrieve: RetrieveDefinition | undefined;
   readonly components: readonly StepDefinition[];
   /**
    * For a pipeline that scores: the values that the answer contains in addition to the score; name → text of the
@@ -42,9 +44,9 @@ export interface RequestDefinition {
   /** The other fields of the body, by name. */
   readonly fields: ReadonlyMap<string, RequestField>;
   /** What to do with fields that nothing declares: count them, or answer 422. */
-  readonly unknown: Choice<'pipeline.unknown'>;
+  readonly unknown: Word<'pipeline.request.unknown'>;
   /** What to do with a candidate whose id appeared earlier: leave it out and count it, or answer 422. */
-  readonly duplicates: Choice<'pipeline.duplicates'>;
+  readonly duplicates: Word<'pipeline.request.duplicates'>;
 }
 
 export type RequestField =
@@ -103,12 +105,26 @@ export interface StepDefinition {
   readonly as: Located<string> | undefined;
   readonly when: Located<string> | undefined;
   readonly top: Located<number> | undefined;
-  readonly onError: Choice<'pipeline.on_error'>;
+  readonly onError: Word<'pipeline.components.on_error'>;
   /** Where a step that sets the score puts the candidates that it leaves without one; undefined: they keep their score. */
-  readonly unscored: Located<Choice<'pipeline.unscored'>> | undefined;
+  readonly unscored: Located<Word<'pipeline.components.unscored'>> | undefined;
   /** The YAML under `with:`. It is checked against the plugin's options schema when the pipeline is compiled. */
   readonly with: Node | undefined;
   readonly at: Span;
+}
+
+/** One entry of `retrieve:`. It has the options of a step that make sense before there are candidates. */
+export interface RetrieverDefinition extends StepDefinition {
+  readonly timeoutMs: number;
+}
+
+/** `retrieve:` and `merge:` of a pipeline. */
+export interface RetrieveDefinition {
+  readonly retrievers: readonly RetrieverDefinition[];
+  /** `rrf`, `first`, or the text of an expression. */
+  readonly fuse: Located<string>;
+  /** The most candidates of the merged list. */
+  readonly most: number;
 }
 
 /** `log:` of a pipeline. */
@@ -118,11 +134,11 @@ export interface LogDefinition {
   /** The field of the request whose entity is the unit, or `request`: every request is a unit. */
   readonly unit: string;
   /** The candidates to log. */
-  readonly candidates: Choice<'pipeline.candidates'>;
+  readonly candidates: Word<'pipeline.log.candidates'>;
   /** How many candidates are logged besides the page. */
   readonly sample: number;
   /** `models`, `all`, or a list of names; a list may have `models`, too. The names are not resolved yet. */
-  readonly features: Choice<'pipeline.features'> | readonly Located<string>[];
+  readonly features: Word<'pipeline.log.features'> | readonly Located<string>[];
   /** The entity types whose ids are replaced by hashes. */
   readonly hash: ReadonlyMap<string, Span>;
   /** The place of `log`. */

@@ -8,6 +8,7 @@ import type { CurationList } from './curation.js';
 import type { EntityType } from './entities.js';
 import type { EventKind } from './events.js';
 import type { ExperimentDefinition } from './experiments.js';
+import type { FrontDefinition } from './fronts.js';
 import type { PipelineDefinition } from './pipelines.js';
 import type { SinkDefinition } from './sinks.js';
 import type { SourceDefinition } from './sources.js';
@@ -25,9 +26,12 @@ export interface ProjectConfig {
   readonly events: ReadonlyMap<string, EventKind>;
   readonly sinks: readonly SinkDefinition[];
   readonly sources: readonly SourceDefinition[];
+  readonly fronts: readonly FrontDefinition[];
   readonly experiments: readonly ExperimentDefinition[];
   /** The lists of curation/. */
   readonly curation: readonly CurationList[];
+  /** The time zone of the IANA in which days of campaigns are whole. */
+  readonly timeZone: string;
   /** The npm packages whose plugins the project uses, as millrace.yaml lists them. */
   readonly packages: readonly Located<string>[];
 }

@@ -1,3 +1,4 @@
+import type { Word } from './yaml-keys.generated.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 import type { Node } from 'yaml';
 
@@ -31,7 +32,7 @@ export interface SourceDefinition {
 
 /** Where the messages of a source go. */
 export interface SourceInto {
-  readonly kind: 'feedback' | 'entities' | 'features';
+  readonly kind: Word<'source.into'>;
   /** The entity type or the feature view. Undefined: each message names its own. */
   readonly name: string | undefined;
 }

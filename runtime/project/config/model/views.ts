@@ -1,4 +1,4 @@
-import type { Choice } from './choices.js';
+import type { Word } from './yaml-keys.generated.js';
 import type { JsonValue, ValueType } from '../../../ground/api/types.js';
 import type { Span } from '../yaml/source.js';
 import type { CounterDefinition } from './counters.js';
@@ -11,7 +11,7 @@ export interface FeatureView {
   readonly of: readonly string[];
   /** Milliseconds; null if rows never expire. */
   readonly ttl: number | null;
-  readonly expired: Choice<'feature-view.expired'>;
+  readonly expired: Word<'feature-view.expired'>;
   /** The store key that the view's record shares with other views of the same entities. */
   readonly group: string;
   /** True if every pushed row is recorded in the ledger. */

@@ -1,13 +1,13 @@
 import { typeText, type ValueType } from '../../../ground/api/types.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Located, Span } from '../yaml/source.js';
-import type { ArmDefinition, ExperimentDefinition } from '../model/experiments.js';
+import type { ArmDefinition, ExperimentDefinition, ExperimentMetric } from '../model/experiments.js';
 import type { EventKind } from '../model/events.js';
 import type { PipelineDefinition, RequestField } from '../model/pipelines.js';
-import { checkInterleaving } from './check-interleaving.js';
 import { checkLayers } from './check-layers.js';
 import { paramProblem } from './param-values.js';
+import { EXPERIMENT_MODES } from '../model/experiment-modes.js';
 
 /** What experiments may name. */
 export interface ExperimentNames {
@@ -26,13 +26,13 @@ export function checkExperiments(
   for (const experiment of experiments) {
     checkArms(experiment, names, diagnostics);
     checkMetrics(experiment, names, diagnostics);
-    if (experiment.mode === 'interleave') checkInterleaving(experiment, diagnostics);
+    EXPERIMENT_MODES[experiment.mode].check?.(experiment, diagnostics);
   }
   checkLayers(experiments, diagnostics);
 }
 
 function checkArms(
-  { pipeline, unit, arms }: ExperimentDefinition,
+  { pipeline, unit, assign, arms }: ExperimentDefinition,
   names: ExperimentNames,
   diagnostics: Diagnostics,
 ): void {
@@ -53,6 +53,7 @@ function checkArms(
       `the pipeline \`${definition.name}\` scores one entity; experiments need a pipeline that ranks`,
     );
   checkUnit(unit, definition, diagnostics);
+  if (assign !== undefined) checkAssign(assign, definition, diagnostics);
   for (const arm of others) checkArm(arm, definition, unit.value, names, diagnostics);
 }
 
@@ -140,72 +141,96 @@ function checkUnit(
   const field = request.fields.get(unit.value);
   if (field?.kind === 'entity') return;
   const known = [...request.fields.values()].flatMap((one) => (one.kind === 'entity' ? [one.name] : []));
-  report(
-    'unknown_name',
-    unit,
-    `\`unit\`: the request of \`${name}\` has no entity called \`${unit.value}\``,
-    known,
+  const all =
     known.length === 0
       ? 'add one under `request:`, such as `user: optional(user)`'
-      : `it has ${known.join(', ')}`,
-    diagnostics,
+      : `it has ${known.join(', ')}`;
+  diagnostics.error(
+    'unknown_name',
+    unit.at,
+    `\`unit\`: the request of \`${name}\` has no entity called \`${unit.value}\``,
+    didYouMean(unit.value, known) ?? all,
+  );
+}
+
+function checkAssign(
+  { value, at }: Located<string>,
+  { name, request }: PipelineDefinition,
+  diagnostics: Diagnostics,
+): void {
+  const texts = [...request.fields.values()].flatMap((field) =>
+    field.kind === 'scalar' && field.type.kind === 'string' ? [field.name] : [],
+  );
+  if (texts.includes(value)) return;
+  diagnostics.error(
+    'unknown_name',
+    at,
+    `\`assign\`: the request of \`${name}\` has no text called \`${value}\``,
+    didYouMean(value, texts) ??
+      (texts.length > 0
+        ? `it has ${texts.join(', ')}`
+        : 'add one under `request:`, such as `variant: optional(string)`'),
   );
 }
 
 function checkMetrics(
   { metrics }: ExperimentDefinition,
-  { events }: ExperimentNames,
+  names: ExperimentNames,
   diagnostics: Diagnostics,
 ): void {
   if (metrics === undefined) return;
-  const { event, over, value, at } = metrics.primary;
+  const { primary, secondary, guard } = metrics;
+  const listed = new Set<string>();
+  const checkOnce = (name: string, at: Span, key: string): void => {
+    if (listed.has(key))
+      diagnostics.error('duplicate_name', at, `\`${name}\` is listed twice`, 'remove one of them');
+    listed.add(key);
+  };
+  for (const metric of [primary, ...secondary]) {
+    checkMetric(metric, names, diagnostics);
+    const { at, ...rule } = metric;
+    checkOnce(metric.event, at, JSON.stringify(rule));
+  }
+  for (const { metric, at } of guard) checkOnce(metric, at, metric);
+}
+
+function checkMetric(
+  { event, over, value, at }: ExperimentMetric,
+  { events }: ExperimentNames,
+  diagnostics: Diagnostics,
+): void {
   const kinds = [...events.keys()];
   for (const name of over === undefined ? [event] : [event, over])
     if (!events.has(name))
-      report(
+      diagnostics.error(
         'unknown_name',
-        { value: name, at: wordIn(at, name) },
+        wordIn(at, name),
         `there is no kind of feedback \`${name}\``,
-        kinds,
-        `the kinds are ${kinds.join(', ')}`,
-        diagnostics,
+        didYouMean(name, kinds) ?? `the kinds are ${kinds.join(', ')}`,
       );
   const values = [...(events.get(event)?.values.keys() ?? [])];
   if (value.kind === 'sum' && events.has(event) && !values.includes(value.of))
-    report(
+    diagnostics.error(
       'unknown_name',
-      { value: value.of, at: wordIn(at, value.of) },
+      wordIn(at, value.of),
       `events of the kind \`${event}\` carry no \`${value.of}\``,
-      values,
-      `declare it under \`events:\` of millrace.yaml, as in \`${event}: { ${value.of}: float }\``,
-      diagnostics,
+      didYouMean(value.of, values) ??
+        `declare it under \`events:\` of millrace.yaml, as in \`${event}: { ${value.of}: float }\``,
     );
 }
 
 /** @returns undefined if there is none, which is reported, or if its file has errors */
-function pipelineOf(
+export function pipelineOf(
   { value, at }: Located<string>,
-  { pipelines, pipelineNames }: ExperimentNames,
+  { pipelines, pipelineNames }: Pick<ExperimentNames, 'pipelines' | 'pipelineNames'>,
   diagnostics: Diagnostics,
 ): PipelineDefinition | undefined {
   const found = pipelines.find(({ name }) => name === value);
   if (found !== undefined || pipelineNames.has(value)) return found;
   const known = pipelines.map(({ name }) => name);
-  const help = `the pipelines are ${known.join(', ')}`;
-  report('unknown_pipeline', { value, at }, `there is no pipeline \`${value}\``, known, help, diagnostics);
+  const help = didYouMean(value, known) ?? `the pipelines are ${known.join(', ')}`;
+  diagnostics.error('unknown_pipeline', at, `there is no pipeline \`${value}\``, help);
   return undefined;
-}
-
-function report(
-  code: 'unknown_name' | 'unknown_pipeline',
-  { value, at }: Located<string>,
-  message: string,
-  known: readonly string[],
-  help: string,
-  diagnostics: Diagnostics,
-): void {
-  const guess = nearest(value, known);
-  diagnostics.error(code, at, message, guess === undefined ? help : `did you mean \`${guess}\`?`);
 }
 
 /** The place of a word in the lines that begin at a place. */

@@ -5,7 +5,17 @@ import type { ExperimentDefinition } from '../model/experiments.js';
 const RESERVED = 'interleaved';
 
 /** Checks what only an interleaving cannot have. `checkDrawnArms` checks its pipelines when they are compiled. */
-export function checkInterleaving({ arms, metrics }: ExperimentDefinition, diagnostics: Diagnostics): void {
+export function checkInterleaving(
+  { arms, assign, metrics }: ExperimentDefinition,
+  diagnostics: Diagnostics,
+): void {
+  if (assign !== undefined)
+    diagnostics.error(
+      'invalid_arm',
+      assign.at,
+      '`assign`: the pages of an interleaving have both arms, so nobody assigns one',
+      'leave `assign` out, or write `mode: split`',
+    );
   const [control, , ...more] = arms.values();
   for (const arm of more)
     diagnostics.error(
@@ -31,13 +41,21 @@ export function checkInterleaving({ arms, metrics }: ExperimentDefinition, diagn
       );
   }
   if (metrics === undefined) return;
-  const { primary, guard } = metrics;
-  if (primary.value.kind === 'sum' || primary.over !== undefined)
+  const { primary, secondary, guard } = metrics;
+  if (primary.value.kind === 'sum' || primary.over !== undefined || primary.before !== undefined)
     diagnostics.error(
       'invalid_arm',
       primary.at,
-      '`primary`: an interleaving counts which arm the events of a unit fall on, so it has neither a sum nor `over`',
+      '`primary`: an interleaving counts which arm the events of a unit fall on, so it has no sum, `over` or `adjust`',
       `write \`primary: { event: ${primary.event} }\`, or \`mode: split\``,
+    );
+  const [other] = secondary;
+  if (other !== undefined)
+    diagnostics.error(
+      'invalid_arm',
+      other.at,
+      '`secondary`: an interleaving has one metric, because it tells only the direction',
+      'leave `secondary` out, or write `mode: split`',
     );
   const [first] = guard;
   if (first !== undefined)

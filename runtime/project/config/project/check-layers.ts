@@ -1,9 +1,10 @@
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { ExperimentDefinition } from '../model/experiments.js';
+import { isLive, isMixed } from '../model/experiment-modes.js';
 
 /** Checks that experiments of one layer do not overlap, and that others do not meet in what they change. */
 export function checkLayers(experiments: readonly ExperimentDefinition[], diagnostics: Diagnostics): void {
-  const live = experiments.filter(({ mode }) => mode !== 'shadow');
+  const live = experiments.filter(isLive);
   for (const { share, offset, name, at } of live)
     if (isBefore(1, offset + share))
       diagnostics.error(
@@ -17,7 +18,8 @@ export function checkLayers(experiments: readonly ExperimentDefinition[], diagno
 }
 
 function checkPair(one: ExperimentDefinition, other: ExperimentDefinition, diagnostics: Diagnostics): void {
-  if (one.layer.value === other.layer.value) {
+  const isForeign = one.assign !== undefined || other.assign !== undefined;
+  if (one.layer.value === other.layer.value && !isForeign) {
     if (one.unit.value !== other.unit.value)
       diagnostics.error(
         'layer_conflict',
@@ -45,7 +47,9 @@ function checkPair(one: ExperimentDefinition, other: ExperimentDefinition, diagn
       'layer_conflict',
       one.at,
       `\`${one.name}\` and \`${other.name}\` ${shared}, but they do not share a layer`,
-      `write \`layer: ${other.layer.value}\` and an \`offset\` in \`${one.name}\`, so that they exclude one another`,
+      isForeign
+        ? 'an experiment with `assign` has no layer; let one end (`until`) before the other begins (`from`)'
+        : `write \`layer: ${other.layer.value}\` and an \`offset\` in \`${one.name}\`, so that they exclude one another`,
     );
 }
 
@@ -58,8 +62,7 @@ function sharedChange(one: ExperimentDefinition, other: ExperimentDefinition): s
   );
   if (replaces !== undefined)
     return `meet in the pipeline \`${pipeline}\`, which \`${replaces.name}\` replaces`;
-  if (one.mode === 'interleave' && other.mode === 'interleave')
-    return `both interleave the pages of \`${pipeline}\``;
+  if (isMixed(one) && isMixed(other)) return `both interleave the pages of \`${pipeline}\``;
   const own = paramsOf(one);
   const both = [...paramsOf(other)].find((param) => own.has(param));
   return both === undefined ? undefined : `both change the param \`${both}\` of \`${pipeline}\``;

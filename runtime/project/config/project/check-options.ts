@@ -1,6 +1,6 @@
 import type { Node } from 'yaml';
 import type { JsonObject } from '../../../ground/api/types.js';
-import { checkShape } from './check-shape.js';
+import { checkShape, type Shaped } from './check-shape.js';
 import { Diagnostics } from '../diagnostics/diagnostics.js';
 import { deepFreeze } from '../../../ground/core/freeze.js';
 import { markedTexts, type MarkedText, type OptionPath } from './materialise.js';
@@ -36,8 +36,10 @@ export function checkOptions(
   params: ReadonlyMap<string, Pick<ParamDefinition, 'value' | 'range'>> = new Map(),
 ): CheckedOptions | undefined {
   const named = new ParamOptions(valuesOf(params, ({ value }) => value));
-  const { value, places, schemas, sound } = checkShape(node, schema, diagnostics, at, named);
-  if (!sound || !fitsRanges(node, schema, diagnostics, at, params, named.used)) return undefined;
+  const check = (into: Diagnostics, values: ParamOptions): Shaped =>
+    checkShape(node, schema, into, at, values);
+  const { value, places, schemas, sound } = check(diagnostics, named);
+  if (!sound || !fitsRanges(params, named.used, diagnostics, check)) return undefined;
   return Object.freeze({
     value: deepFreeze(value) as JsonObject,
     marks: deepFreeze(markedTexts(value, schemas, places)),
@@ -53,12 +55,10 @@ function valuesOf<P>(params: ReadonlyMap<string, P>, value: (param: P) => number
 
 /** Checks that the options take every value that tuning may choose. */
 function fitsRanges(
-  node: Node | undefined,
-  schema: JsonObject,
-  diagnostics: Diagnostics,
-  at: Span,
   params: ReadonlyMap<string, Pick<ParamDefinition, 'value' | 'range'>>,
   used: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+  check: (into: Diagnostics, values: ParamOptions) => Shaped,
 ): boolean {
   for (const [name, { range }] of params) {
     if (range === undefined || !used.has(name)) continue;
@@ -66,7 +66,7 @@ function fitsRanges(
     for (const tried of [min, max, fractionIn(min, max)]) {
       const problems = new Diagnostics();
       const values = valuesOf(params, ({ value }) => value).set(name, tried);
-      if (checkShape(node, schema, problems, at, new ParamOptions(values, true)).sound) continue;
+      if (check(problems, new ParamOptions(values, true)).sound) continue;
       for (const { code, at: place, message } of problems.all)
         diagnostics.error(
           code,

@@ -42,13 +42,15 @@ function hasOwnMeaning(name: string, at: Span, diagnostics: Diagnostics): boolea
 
 /** The name of a param has no other meaning in the pipeline, not even before a colon. */
 function checkParamNames(
-  { params, define, features, components }: PipelineDefinition,
+  { params, define, features, components, retrieve }: PipelineDefinition,
   roots: ReadonlySet<string>,
   diagnostics: Diagnostics,
 ): void {
   const producers = new Map([
     ...features.map(({ name }) => [name.value, 'a name under `features`'] as const),
-    ...components.flatMap(({ as }) => (as === undefined ? [] : [[as.value, 'the name of a step'] as const])),
+    ...[...(retrieve?.retrievers ?? []), ...components].flatMap(({ as }) =>
+      as === undefined ? [] : [[as.value, 'the name of a step'] as const],
+    ),
   ]);
   for (const { name, at } of params.values()) {
     if (hasOwnMeaning(name, at, diagnostics)) continue;
@@ -94,16 +96,19 @@ function checkFeatureNames(
     taken.set(name.value, isBinding ? '' : view.value);
     lines.add(line);
   }
-  const steps = new Map<string, Span>();
-  for (const { as } of pipeline.components) {
-    if (as === undefined) continue;
-    const earlier = steps.get(as.value);
-    if (earlier !== undefined)
-      clash(as, 'step', `the name of the step at line ${earlier.file.position(earlier.start).line}`);
-    else if (views.has(as.value)) clash(as, 'step', 'the name of a feature view');
-    else if (taken.has(as.value)) clash(as, 'step', 'a name under `features`');
-    steps.set(as.value, as.at);
-  }
+  const named = new Map<string, string>();
+  for (const [what, steps] of [
+    ['retriever', pipeline.retrieve?.retrievers ?? []],
+    ['step', pipeline.components],
+  ] as const)
+    for (const { as } of steps) {
+      if (as === undefined) continue;
+      const earlier = named.get(as.value);
+      if (earlier !== undefined) clash(as, what, `the name of ${earlier}`);
+      else if (views.has(as.value)) clash(as, what, 'the name of a feature view');
+      else if (taken.has(as.value)) clash(as, what, 'a name under `features`');
+      named.set(as.value, `the ${what} at line ${as.at.file.position(as.at.start).line}`);
+    }
 }
 
 /**
@@ -149,6 +154,7 @@ export function checkRoutes(
   }
 }
 
-function isReserved(path: string, reserved: readonly string[]): boolean {
+/** @param path in lower case */
+export function isReserved(path: string, reserved: readonly string[]): boolean {
   return reserved.some((taken) => path === taken || (taken.endsWith('/') && `${path}/`.startsWith(taken)));
 }

@@ -1,7 +1,8 @@
 /** Finds errors in the options schema of a plugin, and their places. */
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
 import { compileSchema, sharedAjv } from './check-shape.js';
-import { isMark, isObject, MARK_WORDS } from './marks.js';
+import { isMark, MARK_WORDS } from './marks.js';
 import { nearest } from '../../../ground/core/nearest.js';
 import { pruneErrors } from './prune-errors.js';
 import { pointerPath } from './schema-walk.js';
@@ -60,7 +61,7 @@ function* keywordFaults(
   path: readonly (string | number)[],
   known: ReadonlySet<string>,
 ): Generator<SchemaFault> {
-  if (!isObject(schema)) return;
+  if (!isJsonObject(schema)) return;
   for (const key of Object.keys(schema)) {
     if (known.has(key)) continue;
     const guess = nearest(key, known);
@@ -79,7 +80,7 @@ function* keywordFaults(
       for (const [index, one] of (schema[key] as readonly JsonValue[]).entries())
         yield* keywordFaults(one, [...path, key, index], known);
   for (const key of MAPPINGS)
-    if (isObject(schema[key]))
+    if (isJsonObject(schema[key]))
       for (const [name, one] of Object.entries(schema[key]))
         yield* keywordFaults(one, [...path, key, name], known);
 }

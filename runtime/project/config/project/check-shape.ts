@@ -90,12 +90,23 @@ export function checkShape(
 ): Shaped {
   const { schemas, validate } = compileSchema(schema);
   const places = new Places(at.file, node, at);
-  const value =
-    node === undefined ? (Object.create(null) as JsonObject) : materialise(at.file, node, schemas, params);
+  const value = node === undefined ? (Object.create(null) as JsonObject) : materialise(node, schemas, params);
   const valid = validate(value);
-  const errors = valid ? [] : (validate.errors ?? []).filter((error) => !isInGrammar(error, schemas));
+  const errors = valid ? [] : firstErrors(validate.errors ?? [], schemas);
   reportShapeErrors(errors, places, diagnostics, params);
   return { value, places, schemas, sound: errors.length === 0 };
+}
+
+/** Of one file, so many errors are reported. An error takes up to 10 µs. */
+const MOST_ERRORS = 500;
+
+function firstErrors(errors: readonly ErrorObject[], schemas: ApplicableSchemas): readonly ErrorObject[] {
+  const first: ErrorObject[] = [];
+  for (const error of errors) {
+    if (first.length === MOST_ERRORS) break;
+    if (!isInGrammar(error, schemas)) first.push(error);
+  }
+  return first;
 }
 
 /** True if the error is inside a value that another reader checks. */

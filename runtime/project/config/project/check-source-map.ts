@@ -1,30 +1,29 @@
-import { isMap, isSeq, type Node } from 'yaml';
-import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import { entriesOf, locatedText, memberOf, spanOf } from '../yaml/tree.js';
+import { isMap, isSeq } from 'yaml';
+import type { Section } from '../yaml/section.js';
+import { locatedText, spanOf } from '../yaml/tree.js';
 import type { SourceDefinition } from '../model/sources.js';
 import { FEEDBACK_COLUMNS, isReadyMap, READY_MAPS } from './ready-maps.js';
-import { help, keyPlace, type SourceNames } from './source-names.js';
+import { help, type SourceNames } from './source-names.js';
 
 /** Keys that only have a meaning beside a map of columns of feedback; `positions_from` also beside most ready maps. */
 const COLUMN_KEYS = ['event', 'values', 'where', 'positions_from'] as const;
 
 /** Checks how the messages of a source are read: the map, and the keys that belong to it. */
 export function checkSourceMap(
-  root: Node,
+  section: Section<'source'>,
   source: SourceDefinition,
   names: SourceNames,
-  diagnostics: Diagnostics,
 ): void {
   const { map, into, file } = source;
-  const mapNode = memberOf(file, root, 'map');
+  const { diagnostics } = section;
+  const mapNode = section.value('map');
   const hasColumns = typeof map === 'object' && into.kind === 'feedback';
   const hasPositions = typeof map === 'string' && map !== 'metarank' && into.kind === 'feedback';
   for (const key of COLUMN_KEYS) {
-    const node = memberOf(file, root, key);
-    if (node !== undefined && !hasColumns && !(key === 'positions_from' && hasPositions))
+    if (section.value(key) !== undefined && !hasColumns && !(key === 'positions_from' && hasPositions))
       diagnostics.error(
         'unknown_key',
-        keyPlace(file, root, key),
+        section.keyAt(key),
         `\`${key}\` has a meaning only beside a \`map\` of columns, with \`into: feedback\``,
         typeof map === 'string' ? `\`map: ${map}\` knows it already; remove the key` : 'remove the key',
       );
@@ -34,7 +33,7 @@ export function checkSourceMap(
   if (into.kind === 'features') {
     diagnostics.error(
       'unknown_key',
-      keyPlace(file, root, 'map'),
+      section.keyAt('map'),
       '`map` has no meaning with `into: features`',
       'rows have the form of a push: the keys of the view, its features and event_time (docs/sources.md)',
     );
@@ -42,7 +41,7 @@ export function checkSourceMap(
   }
   if (source.about === '') {
     // A type that does not exist is reported already.
-    if (memberOf(file, root, 'about') !== undefined) return;
+    if (section.value('about') !== undefined) return;
     diagnostics.error(
       'missing_key',
       at,
@@ -70,17 +69,13 @@ export function checkSourceMap(
     return;
   }
   if (!isMap(mapNode)) return;
-  if (into.kind === 'entities') checkEntityMap(mapNode, source, names, diagnostics);
-  else checkFeedbackMap(root, mapNode, source, names, diagnostics);
+  if (into.kind === 'entities') checkEntityMap(section, source, names);
+  else checkFeedbackMap(section, source, names);
 }
 
-function checkEntityMap(
-  mapNode: Node,
-  { file, into }: SourceDefinition,
-  names: SourceNames,
-  diagnostics: Diagnostics,
-): void {
-  const [first, ...others] = entriesOf(file, mapNode);
+function checkEntityMap(section: Section<'source'>, { into }: SourceDefinition, names: SourceNames): void {
+  const { diagnostics } = section;
+  const [first, ...others] = section.entries('map');
   const wanted = into.name ?? first?.key;
   for (const { key, keyAt } of others)
     diagnostics.error(
@@ -102,15 +97,10 @@ function checkEntityMap(
   );
 }
 
-function checkFeedbackMap(
-  root: Node,
-  mapNode: Node,
-  source: SourceDefinition,
-  names: SourceNames,
-  diagnostics: Diagnostics,
-): void {
-  const { file, about, event } = source;
-  const keys = entriesOf(file, mapNode);
+function checkFeedbackMap(section: Section<'source'>, source: SourceDefinition, names: SourceNames): void {
+  const { diagnostics } = section;
+  const { about, event } = source;
+  const keys = section.entries('map');
   const columns: readonly string[] = FEEDBACK_COLUMNS;
   for (const { key, keyAt } of keys)
     if (!columns.includes(key) && !names.entityNames.has(key))
@@ -123,13 +113,13 @@ function checkFeedbackMap(
   const has = (key: string): boolean => keys.some((one) => one.key === key);
   const unknown = keys.some(({ key }) => !columns.includes(key) && !names.entityNames.has(key));
   const missing = (message: string, remedy: string): void =>
-    diagnostics.error('missing_key', keyPlace(file, root, 'map'), message, remedy);
+    diagnostics.error('missing_key', section.keyAt('map'), message, remedy);
   if (!has(about) && !unknown)
     missing(`\`map\` has no \`${about}\``, 'it names the column with the id that an event is about');
   if (!unknown && !has('request') && !keys.some(({ key }) => key !== about && names.entityNames.has(key)))
     diagnostics.warning(
       'missing_key',
-      keyPlace(file, root, 'map'),
+      section.keyAt('map'),
       `\`map\` names nobody that the events belong to, so they count for \`${about}\` in counters, and in no user's history`,
       'add the column of the user, for example `user: user_id`',
     );
@@ -140,7 +130,7 @@ function checkFeedbackMap(
     );
   if (typeof event === 'object' && !has('type'))
     missing('`map` has no `type`', 'it names the column whose values are under `event`');
-  checkKinds(root, source, names, diagnostics);
+  checkKinds(section, source, names);
 }
 
 /** The values of the column `type` that `where` lets through; undefined if it does not look at this column. */
@@ -153,18 +143,13 @@ export function keptTypes({
   return values === undefined ? undefined : new Set(values);
 }
 
-function checkKinds(
-  root: Node,
-  source: SourceDefinition,
-  { events }: SourceNames,
-  diagnostics: Diagnostics,
-): void {
-  const { file, event } = source;
-  const node = memberOf(file, root, 'event');
+function checkKinds(section: Section<'source'>, source: SourceDefinition, { events }: SourceNames): void {
+  const { file, diagnostics } = section;
+  const { event } = source;
   const kinds =
     typeof event === 'object'
-      ? entriesOf(file, node).map(({ value }) => locatedText(file, value))
-      : [locatedText(file, node)];
+      ? section.entries('event').map(({ value }) => locatedText(file, value))
+      : [section.located('event')];
   for (const kind of kinds)
     if (kind !== undefined && kind.value !== 'null' && !events.has(kind.value))
       diagnostics.error(
@@ -175,7 +160,7 @@ function checkKinds(
       );
   const kept = keptTypes(source);
   if (kept !== undefined && kept.size > 0 && typeof event === 'object')
-    for (const { key, keyAt } of entriesOf(file, node))
+    for (const { key, keyAt } of section.entries('event'))
       if (event[key] !== null && !kept.has(key))
         diagnostics.warning(
           'unreached',
@@ -184,7 +169,7 @@ function checkKinds(
           `add \`${key}\` to the values under \`where\`, or remove it here`,
         );
   const declared = [...events.values()].flatMap(({ values }) => [...values.keys()]);
-  for (const { key, keyAt } of entriesOf(file, memberOf(file, root, 'values')))
+  for (const { key, keyAt } of section.entries('values'))
     if (!declared.includes(key))
       diagnostics.error(
         'unknown_name',
@@ -195,7 +180,7 @@ function checkKinds(
           : help(key, declared, 'the values are'),
       );
   // Texts of `where` are compared as they are written.
-  for (const { key, value, keyAt } of entriesOf(file, memberOf(file, root, 'where')))
+  for (const { key, value, keyAt } of section.entries('where'))
     if (isSeq(value) && value.items.length === 0)
       diagnostics.error('wrong_type', keyAt, `\`where\`: \`${key}\` needs a list of values`);
 }

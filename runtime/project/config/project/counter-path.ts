@@ -1,4 +1,4 @@
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { spanWithin, type Located } from '../yaml/source.js';
 import type { EntityType } from '../model/entities.js';
@@ -27,12 +27,11 @@ export function checkPath(
     return spanWithin(path, start, start + (segments[index] ?? '').length);
   };
   if (!entityNames.has(root)) {
-    const guess = nearest(root, entityNames);
     diagnostics.error(
       'unknown_entity',
       placeOf(0),
       `there is no entity type \`${root}\``,
-      guess === undefined ? 'a path begins with an entity type of the event' : `did you mean \`${guess}\`?`,
+      didYouMean(root, entityNames) ?? 'a path begins with an entity type of the event',
     );
     return;
   }
@@ -43,14 +42,11 @@ export function checkPath(
     const name = segments[i] ?? '';
     const attribute = entity.attributes.get(name);
     if (attribute === undefined) {
-      const guess = nearest(name, entity.attributes.keys());
       diagnostics.error(
         'unknown_attribute',
         placeOf(i),
         `\`${current}\` has no attribute \`${name}\``,
-        guess === undefined
-          ? `it has ${[...entity.attributes.keys()].join(', ')}`
-          : `did you mean \`${guess}\`?`,
+        didYouMean(name, entity.attributes.keys()) ?? `it has ${[...entity.attributes.keys()].join(', ')}`,
       );
       return;
     }

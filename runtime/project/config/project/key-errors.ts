@@ -1,7 +1,7 @@
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
-import { nearest } from '../../../ground/core/nearest.js';
-import { isObject } from './marks.js';
+import { didYouMean, nearest } from '../../../ground/core/nearest.js';
 import type { Params, Place, Told } from './shape-place.js';
 
 /** Returns the path of the key that an unknown key most likely means. */
@@ -19,28 +19,22 @@ export function pointerTo(error: ErrorObject, key: string): string {
 
 export function unknownKey(key: string, place: Place): Told {
   const known = keysOf(place.schema);
-  const guess = nearest(key, known);
   return {
     code: 'unknown_key',
     at: place.places.key([...place.path, key]),
     message: `\`${key}\` is not allowed here`,
-    help:
-      guess !== undefined
-        ? `did you mean \`${guess}\`?`
-        : known.length > 0
-          ? `the keys here are ${known.join(', ')}`
-          : undefined,
+    help: didYouMean(key, known) ?? (known.length > 0 ? `the keys here are ${known.join(', ')}` : undefined),
   };
 }
 
 function keysOf({ properties }: JsonObject): string[] {
-  return isObject(properties) ? Object.keys(properties) : [];
+  return isJsonObject(properties) ? Object.keys(properties) : [];
 }
 
 export function missingKey(key: string, place: Place): Told {
   const { properties } = place.schema;
   const described =
-    isObject(properties) && isObject(properties[key]) ? properties[key]['examples'] : undefined;
+    isJsonObject(properties) && isJsonObject(properties[key]) ? properties[key]['examples'] : undefined;
   const example: JsonValue | undefined = Array.isArray(described)
     ? (described as readonly JsonValue[])[0]
     : undefined;
@@ -79,7 +73,7 @@ export function oneKeyOf(place: Place): Told | undefined {
 
 /** Returns the key that a branch requires, if the branch requires nothing else. */
 function onlyKey(branch: JsonValue): string | undefined {
-  if (!isObject(branch) || Object.keys(branch).join() !== 'required') return undefined;
+  if (!isJsonObject(branch) || Object.keys(branch).join() !== 'required') return undefined;
   const { required } = branch;
   const [key, ...others] = Array.isArray(required) ? (required as readonly JsonValue[]) : [];
   return typeof key === 'string' && others.length === 0 ? key : undefined;

@@ -1,8 +1,6 @@
-import type { Node } from 'yaml';
 import { parseDuration } from '../../../ground/api/duration.js';
-import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { Located, SourceFile, Span } from '../yaml/source.js';
-import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
+import { Section } from '../yaml/section.js';
+import type { Located } from '../yaml/source.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import { CounterFeatureReader } from './counter-feature.js';
 import { checkPath } from './counter-path.js';
@@ -50,21 +48,22 @@ function loadCounter(
       `\`${name.value}\` is already the name of a feature view`,
       'counters and feature views share their names; choose another name',
     );
-  const types = readOf(file, memberOf(file, root, 'of'), context);
-  const by = readBy(file, entryOf(file, root, 'by'), types, known, diagnostics);
+  const counter = new Section('counter', file, root, diagnostics);
+  const types = readOf(counter, context);
+  const by = readBy(counter, types, known);
   const features = new Map<string, CounterFeature>();
-  const reader = new CounterFeatureReader(file, known.events, known.entityNames, diagnostics);
-  for (const { key, keyAt, value } of entriesOf(file, memberOf(file, root, 'features'))) {
-    const feature = reader.read(key, keyAt, value);
+  for (const { key, keyAt, value } of counter.entries('features')) {
+    const reader = new CounterFeatureReader(counter.of('counter.features.*', value), known);
+    const feature = reader.read(key, keyAt);
     if (feature !== undefined) features.set(key, feature);
   }
   const of = types.map(({ value }) => value);
-  const ttl = readTtl(file, memberOf(file, root, 'ttl'), features, diagnostics);
+  const ttl = readTtl(counter, features);
   return { name: name.value, of, by, ttl, features, at: name.at };
 }
 
-function readOf(file: SourceFile, node: Node | undefined, context: TypeContext): Located<string>[] {
-  const types = itemsOf(node).flatMap((item) => locatedText(file, item) ?? []);
+function readOf(counter: Section<'counter'>, context: TypeContext): Located<string>[] {
+  const types = counter.texts('of');
   for (const [i, { value, at }] of types.entries()) {
     context.references.push({ entity: value, at });
     if (types.findIndex((other) => other.value === value) < i)
@@ -79,18 +78,17 @@ function readOf(file: SourceFile, node: Node | undefined, context: TypeContext):
 }
 
 function readBy(
-  file: SourceFile,
-  entry: { readonly keyAt: Span; readonly value: Node | undefined } | undefined,
+  counter: Section<'counter'>,
   types: readonly Located<string>[],
   known: CounterContext,
-  diagnostics: Diagnostics,
 ): string[][] {
-  if (entry === undefined) return types.map(({ value }) => [value]);
-  const paths = itemsOf(entry.value).flatMap((item) => locatedText(file, item) ?? []);
+  const { diagnostics } = counter;
+  if (!counter.has('by')) return types.map(({ value }) => [value]);
+  const paths = counter.texts('by');
   if (paths.length !== types.length) {
     diagnostics.error(
       'binding_mismatch',
-      entry.keyAt,
+      counter.keyAt('by'),
       `\`by\`: expected ${types.length === 1 ? '1 path' : `${types.length} paths`}, one for each entity type under \`of\`, found ${paths.length}`,
       types.length === 0
         ? 'remove the line: a global counter needs no path'
@@ -115,30 +113,23 @@ function readBy(
   return paths.map(({ value }) => value.split('.'));
 }
 
-function readTtl(
-  file: SourceFile,
-  node: Node | undefined,
-  features: ReadonlyMap<string, CounterFeature>,
-  diagnostics: Diagnostics,
-): number {
+function readTtl(counter: Section<'counter'>, features: ReadonlyMap<string, CounterFeature>): number {
   const lasting = [...features.values()].map(({ name, window, halfLife }) => ({
     name,
     time: window ?? (halfLife === undefined ? 0 : Math.min(HALF_LIVES * halfLife, LONGEST_TTL)),
     isWindow: window !== undefined,
   }));
   const longest = lasting.filter(({ isWindow }) => isWindow).sort((a, b) => b.time - a.time)[0];
-  const ttl = parseDuration(textOf(node) ?? '');
-  if (node === undefined || ttl === undefined)
-    return Math.max(...lasting.map(({ time }) => time), 0) || DEFAULT_TTL;
+  const ttl = parseDuration(counter.text('ttl') ?? '');
+  if (ttl === undefined) return Math.max(...lasting.map(({ time }) => time), 0) || DEFAULT_TTL;
   if (longest !== undefined && ttl < longest.time)
-    diagnostics.error(
+    counter.diagnostics.error(
       'invalid_counter',
-      spanOf(file, node),
+      counter.at('ttl'),
       `\`ttl\` is shorter than the window of \`${longest.name}\``,
       'give it at least the longest window, or remove the line',
     );
-  else if (ttl > LONGEST_TTL || ttl < 60_000)
-    diagnostics.error('wrong_type', spanOf(file, node), '`ttl`: expected a time from 1m to 366d');
+  else if (ttl > LONGEST_TTL || ttl < 60_000) counter.wrong('ttl', 'expected a time from 1m to 366d');
   return ttl;
 }
 

@@ -1,12 +1,12 @@
-import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
-import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { AttributeDefinition, EntityType } from '../model/entities.js';
 import { checkSpellings, readType, TYPE_KINDS, type TypeContext } from './parse-type.js';
 import { readTypedEntry, type TypedEntry } from './typed-entry.js';
+import { loadDisplay } from './load-display.js';
 import type { SourceFile, Span } from '../yaml/source.js';
-import { entriesOf, entryOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
+import { Section } from '../yaml/section.js';
+import { entriesOf, entryOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 
 /** Entity types that exist without a file, and their keys. */
@@ -31,6 +31,11 @@ export function loadEntities(files: readonly ParsedFile[], context: TypeContext)
   for (const parsed of files) types.set(parsed.name.value, loadEntity(parsed, context));
   for (const [name, key] of PREDEFINED)
     if (!types.has(name)) types.set(name, { name, key, attributes: new Map(), at: undefined });
+  for (const parsed of files) {
+    const display = loadDisplay(parsed, types, context);
+    const type = types.get(parsed.name.value);
+    if (display !== undefined && type !== undefined) types.set(type.name, { ...type, display });
+  }
   return types;
 }
 
@@ -43,8 +48,9 @@ function loadEntity({ file, root, name }: ParsedFile, context: TypeContext): Ent
       `\`${name.value}\` is already a type of values`,
       'choose another name',
     );
-  const key = keyOf(file, root, name.value, diagnostics);
-  const attributes = readAttributes(file, memberOf(file, root, 'attributes'), context);
+  const entity = new Section('entity', file, root, diagnostics);
+  const key = keyOf(entity, name.value);
+  const attributes = readAttributes(file, entity.value('attributes'), context);
   const types = new Map([...attributes].map(([attribute, { type }]) => [attribute, type]));
   const places = new Map([...attributes].map(([attribute, { at }]) => [attribute, at]));
   const at = places.get(key);
@@ -56,8 +62,8 @@ function loadEntity({ file, root, name }: ParsedFile, context: TypeContext): Ent
       'remove the line: every entity already has its key',
     );
   checkSpellings(types, places, key, diagnostics);
-  const ids = locatedText(file, memberOf(file, root, 'ids'));
-  const normalizes = choiceOf('entity.ids', ids?.value) === 'normalized';
+  const ids = entity.located('ids');
+  const normalizes = entity.word('ids') === 'normalized';
   if (ids !== undefined && normalizes && name.value !== 'query')
     diagnostics.error(
       'wrong_type',
@@ -69,13 +75,12 @@ function loadEntity({ file, root, name }: ParsedFile, context: TypeContext): Ent
   return normalizes ? { ...found, normalizesIds: true } : found;
 }
 
-function keyOf(file: SourceFile, root: Node, name: string, diagnostics: Diagnostics): string {
-  const base = textOf(memberOf(file, root, 'extends'));
-  const usual = base === 'ProductEntity' ? 'product_id' : (PREDEFINED.get(name) ?? `${name}_id`);
-  const given = entryOf(file, root, 'key');
-  const key = locatedText(file, given?.value);
-  if (given !== undefined && FIXED_KEYS.has(name) && key !== undefined && key.value !== usual)
-    diagnostics.error(
+function keyOf(entity: Section<'entity'>, name: string): string {
+  const usual =
+    entity.word('extends') === 'ProductEntity' ? 'product_id' : (PREDEFINED.get(name) ?? `${name}_id`);
+  const key = entity.located('key');
+  if (FIXED_KEYS.has(name) && key !== undefined && key.value !== usual)
+    entity.diagnostics.error(
       'reserved_name',
       key.at,
       `the key of \`${name}\` is always \`${usual}\``,
@@ -114,5 +119,5 @@ function readAttribute(
     const type = readType(at, node, context);
     return type && { type };
   }
-  return readTypedEntry(at, name, node, [], '{ type: string, private: true }', context);
+  return readTypedEntry({ at, name, node, example: '{ type: string, private: true }' }, context);
 }

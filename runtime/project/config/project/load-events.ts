@@ -20,7 +20,7 @@ export const MOST_EVENT_KINDS = 32;
 const MOST_EVENT_VALUES = 32;
 
 const EXAMPLE = '`events: { click: {}, order: { revenue: float } }`';
-const VALUE_KINDS = ['int', 'float', 'bool', 'string'] as const;
+export const VALUE_KINDS = ['int', 'float', 'bool', 'string'] as const;
 
 /** The kinds of feedback of a project that declares none. */
 export const DEFAULT_EVENTS: ReadonlyMap<string, EventKind> = new Map(

@@ -1,135 +1,129 @@
-import { choiceOf } from '../model/choices.js';
-import { isMap, isScalar, type Node } from 'yaml';
+import { isScalar } from 'yaml';
 import { parseDuration } from '../../../ground/api/duration.js';
-import { parseShare } from '../../../ground/core/share.js';
 import { TIME_FORMS, timestampOf } from '../../../ground/core/timestamp.js';
+import { isDate } from '../../../ground/core/time-zone.js';
+import { warnOfDate } from '../curation/read-rule.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { SourceFile } from '../yaml/source.js';
-import { entriesOf, itemsOf, locatedText, memberOf, spanOf, textOf, type Entry } from '../yaml/tree.js';
+import { numberOf, Section } from '../yaml/section.js';
+import { textOf, type Entry } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import {
   GUARDS,
   type ArmDefinition,
   type ExperimentDefinition,
   type ExperimentGuard,
+  type ExperimentMetric,
   type ExperimentMetrics,
 } from '../model/experiments.js';
 
 const DAY = 86_400_000;
+const DEFAULT_MARGIN = 0.1;
 
 /** Loads the experiments of a project. `checkExperiments` checks the names in them. Wrong shapes are already reported. */
 export function loadExperiments(
   files: readonly ParsedFile[],
   diagnostics: Diagnostics,
 ): ExperimentDefinition[] {
-  return files.flatMap((parsed) => new ExperimentReader(parsed, diagnostics).read() ?? []);
+  return files.flatMap((parsed) => loadExperiment(parsed, diagnostics) ?? []);
 }
 
-class ExperimentReader {
-  readonly #file: SourceFile;
-
-  constructor(
-    readonly parsed: ParsedFile,
-    readonly diagnostics: Diagnostics,
-  ) {
-    this.#file = parsed.file;
-  }
-
-  /** @returns undefined if a required key is missing, which is reported */
-  read(): ExperimentDefinition | undefined {
-    const { file, name, root } = this.parsed;
-    const text = (key: string): ReturnType<typeof locatedText> => locatedText(file, this.#member(key));
-    const [pipeline, unit, mode] = [text('pipeline'), text('unit'), textOf(this.#member('mode'))];
-    const arms = entriesOf(file, this.#member('arms')).map((entry) => this.#arm(entry));
-    if (pipeline === undefined || unit === undefined || arms.length === 0) return undefined;
-    const from = this.#time('from');
-    const until = this.#time('until');
-    const ends = this.#member('until');
-    if (from !== undefined && until !== undefined && ends !== undefined && until <= from)
-      this.diagnostics.error('wrong_type', spanOf(file, ends), '`until`: must be later than `from`');
-    return {
-      name: name.value,
-      pipeline,
-      mode: choiceOf('experiment.mode', mode),
-      unit,
-      share: this.#share(root, 'share') ?? 1,
-      offset: this.#share(root, 'offset') ?? 0,
-      layer: text('layer') ?? name,
-      from,
-      until,
-      arms: new Map(arms.map((arm) => [arm.name, arm])),
-      metrics: this.#metrics(this.#member('metrics')),
-      file,
-      at: name.at,
-    };
-  }
-
-  #member(key: string): Node | undefined {
-    return memberOf(this.#file, this.parsed.root, key);
-  }
-
-  #share(parent: Node, key: string): number | undefined {
-    const text = locatedText(this.#file, memberOf(this.#file, parent, key));
-    if (text === undefined) return undefined;
-    const share = parseShare(text.value);
-    if (share === undefined && /^[0-9.]+%$/.test(text.value))
-      this.diagnostics.error('wrong_type', text.at, `\`${key}\`: must be from 0% to 100%`);
-    return share;
-  }
-
-  #time(key: string): number | undefined {
-    const node = this.#member(key);
-    if (!isScalar(node)) return undefined;
-    const time = timestampOf(node.value);
-    if (!Number.isNaN(time)) return time;
-    this.diagnostics.error('wrong_type', spanOf(this.#file, node), `\`${key}\`: expected ${TIME_FORMS}`);
-    return undefined;
-  }
-
-  #arm({ key, keyAt, value }: Entry): ArmDefinition {
-    const member = (name: string): Node | undefined => memberOf(this.#file, value, name);
-    const params = entriesOf(this.#file, member('params')).flatMap((entry) => {
-      const number = numberOf(entry.value);
-      return number === undefined ? [] : [[entry.key, { value: number, at: entry.keyAt }] as const];
-    });
-    return {
-      name: key,
-      weight: numberOf(member('weight')) ?? 1,
-      params: new Map(params),
-      pipeline: locatedText(this.#file, member('pipeline')),
-      at: keyAt,
-    };
-  }
-
-  #metrics(node: Node | undefined): ExperimentMetrics | undefined {
-    const primary = memberOf(this.#file, node, 'primary');
-    const text = (key: string): string | undefined => textOf(memberOf(this.#file, primary, key));
-    const event = text('event');
-    if (primary === undefined || event === undefined) return undefined;
-    const value = text('value') ?? 'count';
-    const summed = /^sum\((.*)\)$/.exec(value)?.[1];
-    return {
-      primary: {
-        event,
-        value:
-          summed === undefined ? { kind: value === 'any' ? 'any' : 'count' } : { kind: 'sum', of: summed },
-        over: text('over'),
-        within: parseDuration(text('within') ?? '') ?? 7 * DAY,
-        at: spanOf(this.#file, primary),
-      },
-      guard: itemsOf(memberOf(this.#file, node, 'guard')).flatMap((item) => this.#guard(item)),
-    };
-  }
-
-  #guard(item: Node): ExperimentGuard[] {
-    const named = isMap(item) ? entriesOf(this.#file, item)[0]?.key : textOf(item);
-    const metric = GUARDS.find((one) => one === named);
-    if (metric === undefined) return [];
-    return [{ metric, bound: this.#share(item, metric), at: spanOf(this.#file, item) }];
-  }
+/** @returns undefined if a required key is missing, which is reported */
+function loadExperiment(
+  { file, name, root }: ParsedFile,
+  diagnostics: Diagnostics,
+): ExperimentDefinition | undefined {
+  const experiment = new Section('experiment', file, root, diagnostics);
+  const [pipeline, unit] = [experiment.located('pipeline'), experiment.located('unit')];
+  const arms = experiment.entries('arms').map((entry) => readArm(experiment, entry));
+  if (pipeline === undefined || unit === undefined || arms.length === 0) return undefined;
+  const from = readTime(experiment, 'from');
+  const until = readTime(experiment, 'until');
+  if (from !== undefined && until !== undefined && until <= from)
+    experiment.wrong('until', 'must be later than `from`');
+  const assign = experiment.located('assign');
+  for (const key of assign === undefined ? [] : (['share', 'layer', 'offset'] as const))
+    if (experiment.has(key))
+      experiment.wrong(
+        key,
+        'does not apply with `assign`',
+        'leave it out: the other platform chooses the units',
+      );
+  return {
+    name: name.value,
+    pipeline,
+    mode: experiment.word('mode') ?? 'split',
+    unit,
+    assign: assign && { value: assign.value.replace(/^request\./, ''), at: assign.at },
+    share: experiment.share('share') ?? 1,
+    offset: experiment.share('offset') ?? 0,
+    layer: experiment.located('layer') ?? name,
+    from,
+    until,
+    arms: new Map(arms.map((arm) => [arm.name, arm])),
+    metrics: readMetrics(experiment.section('metrics')),
+    file,
+    at: name.at,
+  };
 }
 
-function numberOf(node: Node | undefined): number | undefined {
-  const value: unknown = isScalar(node) ? node.value : undefined;
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+function readTime(experiment: Section<'experiment'>, key: 'from' | 'until'): number | undefined {
+  const node = experiment.value(key);
+  if (!isScalar(node)) return undefined;
+  const time = timestampOf(node.value);
+  if (isDate(String(node.value)))
+    warnOfDate({ value: String(node.value), at: experiment.at(key) }, experiment.diagnostics);
+  if (!Number.isNaN(time)) return time;
+  experiment.wrong(key, `expected ${TIME_FORMS}`);
+  return undefined;
+}
+
+function readArm(experiment: Section<'experiment'>, { key: name, keyAt, value }: Entry): ArmDefinition {
+  const arm = experiment.of('experiment.arms.*', value);
+  const params = arm.entries('params').flatMap((entry) => {
+    const number = numberOf(entry.value);
+    return number === undefined ? [] : [[entry.key, { value: number, at: entry.keyAt }] as const];
+  });
+  return {
+    name,
+    weight: arm.number('weight') ?? 1,
+    params: new Map(params),
+    pipeline: arm.located('pipeline'),
+    at: keyAt,
+  };
+}
+
+function readMetrics(metrics: Section<'experiment.metrics'>): ExperimentMetrics | undefined {
+  const primary = readMetric(metrics.section('primary'));
+  if (primary === undefined) return undefined;
+  const place = 'experiment.metrics.secondary';
+  return {
+    primary,
+    secondary: metrics.items('secondary').flatMap((item) => readMetric(metrics.of(place, item)) ?? []),
+    guard: metrics.items('guard').flatMap((item) => readGuard(metrics.of('experiment.metrics.guard', item))),
+  };
+}
+
+function readMetric(
+  metric: Section<'experiment.metrics.primary'> | Section<'experiment.metrics.secondary'>,
+): ExperimentMetric | undefined {
+  const event = metric.text('event');
+  if (event === undefined) return undefined;
+  const value = metric.text('value') ?? 'count';
+  const summed = /^sum\((.*)\)$/.exec(value)?.[1];
+  return {
+    event,
+    value: summed === undefined ? { kind: value === 'any' ? 'any' : 'count' } : { kind: 'sum', of: summed },
+    over: metric.text('over'),
+    within: parseDuration(metric.text('within') ?? '') ?? 7 * DAY,
+    before: parseDuration(metric.section('adjust').text('before') ?? ''),
+    at: metric.at(),
+  };
+}
+
+function readGuard(guard: Section<'experiment.metrics.guard'>): ExperimentGuard[] {
+  const named = textOf(guard.node) ?? guard.text('metric');
+  const metric = GUARDS.find((one) => one === named);
+  return metric === undefined
+    ? []
+    : [{ metric, margin: guard.share('margin') ?? DEFAULT_MARGIN, at: guard.at() }];
 }

@@ -1,69 +1,66 @@
-import { choiceOf } from '../model/choices.js';
-import { isMap, type Node } from 'yaml';
+import { isMap } from 'yaml';
 import { collidingFeatures, type FeatureName } from './feast-fields.js';
 import { parseRedisUrl } from '../../settings/redis-target.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { EntityType } from '../model/entities.js';
 import type { FeastSource } from '../model/feast.js';
 import type { FeatureView } from '../model/views.js';
-import { nearest } from '../../../ground/core/nearest.js';
-import type { SourceFile, Span } from '../yaml/source.js';
-import { entriesOf, entryOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
+import type { Section } from '../yaml/section.js';
+import type { Located, Span } from '../yaml/source.js';
+import { entriesOf, locatedText, textOf } from '../yaml/tree.js';
 
 type JoinKeys = FeastSource['joinKeys'];
+type SourceSection = Section<'feature-view.source.feast'>;
 
 /** Reads a view's `source: { feast: … }`. Its form was checked before. */
 export function readFeastSource(
-  file: SourceFile,
-  node: Node,
+  source: SourceSection,
   view: FeatureView,
   entities: ReadonlyMap<string, EntityType>,
-  diagnostics: Diagnostics,
 ): FeastSource {
-  const url = locatedText(file, memberOf(file, node, 'url'));
+  const url = source.located('url');
   if (url !== undefined && parseRedisUrl(url.value) === undefined)
-    diagnostics.error(
+    source.diagnostics.error(
       'wrong_type',
       url.at,
       '`url`: expected redis://host[:port][/db], or rediss:// for TLS',
       'an environment variable can provide it: "${FEAST_REDIS_URL}"',
     );
   return {
-    project: textOf(memberOf(file, node, 'project')) ?? '',
+    project: source.text('project') ?? '',
     url: url?.value,
-    keyVersion: textOf(memberOf(file, node, 'key_version')) === '2' ? 2 : 3,
-    view: textOf(memberOf(file, node, 'view')) ?? view.name,
-    joinKeys: readJoinKeys(file, node, view, entities, diagnostics),
-    fields: readFields(file, memberOf(file, node, 'fields'), view, diagnostics),
+    keyVersion: source.text('key_version') === '2' ? 2 : 3,
+    view: source.text('view') ?? view.name,
+    joinKeys: readJoinKeys(source, view, entities),
+    fields: readFields(source, view),
   };
 }
 
 function readJoinKeys(
-  file: SourceFile,
-  node: Node,
+  source: SourceSection,
   { of, name: viewName }: FeatureView,
   entities: ReadonlyMap<string, EntityType>,
-  diagnostics: Diagnostics,
 ): JoinKeys {
-  const given = entryOf(file, node, 'join_keys');
+  const { file, diagnostics } = source;
+  const given = source.entry('join_keys');
   if (given === undefined)
     return of.map((type) => ({ name: entities.get(type)?.key ?? `${type}_id`, type: 'string' }));
   const joinKeys = new Map<string, JoinKeys[number]>();
   for (const { key, keyAt, value } of entriesOf(file, given.value)) {
-    const entity = locatedText(file, isMap(value) ? memberOf(file, value, 'entity') : value);
+    const joinKey = source.of('feature-view.source.feast.join_keys.*', value);
+    const entity = isMap(value) ? joinKey.located('entity') : locatedText(file, value);
     if (entity === undefined) continue;
-    if (!of.includes(entity.value)) {
-      const guess = nearest(entity.value, of);
+    if (!of.includes(entity.value))
       mismatch(
         diagnostics,
         entity.at,
         `the view \`${viewName}\` has the entities (${of.join(', ')}), not \`${entity.value}\``,
-        guess && `did you mean \`${guess}\`?`,
+        didYouMean(entity.value, of),
       );
-    } else if (joinKeys.has(entity.value))
+    else if (joinKeys.has(entity.value))
       mismatch(diagnostics, keyAt, `\`${entity.value}\` already has a join key`);
-    const type = isMap(value) ? textOf(memberOf(file, value, 'type')) : undefined;
-    joinKeys.set(entity.value, { name: key, type: choiceOf('feature-view.type', type) });
+    joinKeys.set(entity.value, { name: key, type: joinKey.word('type') ?? 'string' });
   }
   return of.map((type) => {
     const joinKey = joinKeys.get(type);
@@ -83,25 +80,30 @@ function mismatch(diagnostics: Diagnostics, at: Span, message: string, help?: st
 }
 
 export function readFields(
-  file: SourceFile,
-  node: Node | undefined,
+  section: SourceSection | Section<'feature-view.feast'>,
   view: FeatureView,
-  diagnostics: Diagnostics,
 ): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
-  for (const { key, keyAt, value } of entriesOf(file, node)) {
-    if (!view.features.has(key)) {
-      const guess = nearest(key, view.features.keys());
-      diagnostics.error(
-        'unknown_feature',
-        keyAt,
-        `view \`${view.name}\` has no feature \`${key}\``,
-        guess === undefined ? undefined : `did you mean \`${guess}\`?`,
-      );
-    }
+  for (const { key, keyAt, value } of section.entries('fields')) {
+    checkFeature({ value: key, at: keyAt }, view, section.diagnostics);
     fields.set(key, textOf(value) ?? key);
   }
   return fields;
+}
+
+export function checkFeature(
+  { value: name, at }: Located<string>,
+  view: FeatureView,
+  diagnostics: Diagnostics,
+): boolean {
+  if (view.features.has(name)) return true;
+  diagnostics.error(
+    'unknown_feature',
+    at,
+    `view \`${view.name}\` has no feature \`${name}\``,
+    didYouMean(name, view.features.keys()),
+  );
+  return false;
 }
 
 /** Reports features that Feast stores in one field of one hash. The value that is written last is read for both. */

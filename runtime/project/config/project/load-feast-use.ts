@@ -1,53 +1,45 @@
-import type { Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import type { EntityType } from '../model/entities.js';
 import type { FeastUse } from '../model/feast.js';
 import type { FeatureView } from '../model/views.js';
-import { readFields } from './load-feast-source.js';
-import type { Located, SourceFile, Span } from '../yaml/source.js';
-import { entriesOf, entryOf, itemsOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
+import { checkFeature, readFields } from './load-feast-source.js';
+import type { Section } from '../yaml/section.js';
+import type { Located } from '../yaml/source.js';
+import { itemsOf, locatedText } from '../yaml/tree.js';
 
-/** An entry of the view's file. */
-interface Entry {
-  readonly keyAt: Span;
-  readonly value: Node | undefined;
-}
+type UseSection = Section<'feature-view.feast'>;
 
 /** Reads a view's `feast:`. Its form was checked before. */
 export function readFeastUse(
-  file: SourceFile,
-  { value: node }: Entry,
+  use: UseSection,
   view: FeatureView,
   entities: ReadonlyMap<string, EntityType>,
-  diagnostics: Diagnostics,
 ): FeastUse {
-  const textsAt = (name: string): Located<string>[] => textsOf(file, memberOf(file, node, name));
-  const json = textsAt('json').filter((feature) => checkJson(feature, view, diagnostics));
-  const services = entriesOf(file, memberOf(file, node, 'services')).map(({ key, value }) => {
-    const features = textsOf(file, value).filter((one) => checkFeature(one, view, diagnostics));
+  const { file, diagnostics } = use;
+  const json = use.texts('json').filter((feature) => checkJson(feature, view, diagnostics));
+  const services = use.entries('services').map(({ key, value }) => {
+    const features = itemsOf(value)
+      .flatMap((item) => locatedText(file, item) ?? [])
+      .filter((one) => checkFeature(one, view, diagnostics));
     return [key, features.map(({ value: name }) => name)] as const;
   });
   return {
-    view: textOf(memberOf(file, node, 'view')) ?? view.name,
-    joinKeys: readJoinKeys(file, node, view, entities, diagnostics),
-    fields: readFields(file, memberOf(file, node, 'fields'), view, diagnostics),
+    view: use.text('view') ?? view.name,
+    joinKeys: readJoinKeys(use, view, entities),
+    fields: readFields(use, view),
     json: new Set(json.map(({ value }) => value)),
-    push: textsAt('push').map(({ value }) => value),
+    push: use.texts('push').map(({ value }) => value),
     services: new Map(services),
   };
 }
 
 /** In a view that Feast stores, `source: feast:` has the names, and nothing can be pushed. */
-export function refuseNamesOfSource(
-  file: SourceFile,
-  { value: node }: Entry,
-  diagnostics: Diagnostics,
-): void {
-  for (const name of ['view', 'join_keys', 'fields', 'push']) {
-    const entry = entryOf(file, node, name);
+export function refuseNamesOfSource(use: UseSection): void {
+  for (const name of ['view', 'join_keys', 'fields', 'push'] as const) {
+    const entry = use.entry(name);
     if (entry === undefined) continue;
-    diagnostics.error(
+    use.diagnostics.error(
       'unknown_key',
       entry.keyAt,
       `\`${name}\` is not allowed here for a view that Feast stores`,
@@ -56,26 +48,6 @@ export function refuseNamesOfSource(
         : `write it under \`source: feast:\` instead`,
     );
   }
-}
-
-function textsOf(file: SourceFile, node: Node | undefined): Located<string>[] {
-  return itemsOf(node).flatMap((item) => locatedText(file, item) ?? []);
-}
-
-function checkFeature(
-  { value: name, at }: Located<string>,
-  view: FeatureView,
-  diagnostics: Diagnostics,
-): boolean {
-  if (view.features.has(name)) return true;
-  const guess = nearest(name, view.features.keys());
-  diagnostics.error(
-    'unknown_feature',
-    at,
-    `view \`${view.name}\` has no feature \`${name}\``,
-    guess === undefined ? undefined : `did you mean \`${guess}\`?`,
-  );
-  return false;
 }
 
 function checkJson(feature: Located<string>, view: FeatureView, diagnostics: Diagnostics): boolean {
@@ -92,26 +64,22 @@ function checkJson(feature: Located<string>, view: FeatureView, diagnostics: Dia
 }
 
 function readJoinKeys(
-  file: SourceFile,
-  node: Node | undefined,
+  use: UseSection,
   { of, name: viewName }: FeatureView,
   entities: ReadonlyMap<string, EntityType>,
-  diagnostics: Diagnostics,
 ): FeastUse['joinKeys'] {
-  const given = entryOf(file, node, 'join_keys');
-  if (given === undefined) return undefined;
+  if (!use.has('join_keys')) return undefined;
   const names = new Map<string, string>();
-  for (const { key, value } of entriesOf(file, given.value)) {
-    const entity = locatedText(file, value);
+  for (const { key, value } of use.entries('join_keys')) {
+    const entity = locatedText(use.file, value);
     if (entity === undefined) continue;
     names.set(entity.value, key);
     if (of.includes(entity.value)) continue;
-    const guess = nearest(entity.value, of);
-    diagnostics.error(
+    use.diagnostics.error(
       'binding_mismatch',
       entity.at,
       `the view \`${viewName}\` has the entities (${of.join(', ')}), not \`${entity.value}\``,
-      guess === undefined ? undefined : `did you mean \`${guess}\`?`,
+      didYouMean(entity.value, of),
     );
   }
   return of.map((type) => names.get(type) ?? entities.get(type)?.key ?? `${type}_id`);

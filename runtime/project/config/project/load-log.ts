@@ -1,112 +1,80 @@
-import { choiceOf } from '../model/choices.js';
-import { isSeq, type Node } from 'yaml';
-import { nearest } from '../../../ground/core/nearest.js';
-import { parseShare } from '../../../ground/core/share.js';
+import { isSeq } from 'yaml';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { Located, SourceFile, Span } from '../yaml/source.js';
-import { entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
+import type { Section } from '../yaml/section.js';
+import type { Located, Span } from '../yaml/source.js';
+import { locatedText, spanOf } from '../yaml/tree.js';
 import type { LogDefinition, RequestDefinition } from '../model/pipelines.js';
 
 /** The unit of a request that stands for itself. */
 export const REQUEST_UNIT = 'request';
 
+type LogSection = Section<'pipeline.log'>;
+
 /**
  * Reads `log:`. The names under `features` are checked when the pipeline is compiled.
- * @param root the pipeline
  * @param candidateType the entity type that is ranked or scored
  * @param entities the names of all entity types
  * @returns undefined if the pipeline has no `log:`
  */
 export function loadLog(
-  file: SourceFile,
-  root: Node,
+  pipeline: Section<'pipeline'>,
   request: RequestDefinition,
   candidateType: string,
   entities: ReadonlySet<string>,
-  diagnostics: Diagnostics,
 ): LogDefinition | undefined {
-  const entry = entryOf(file, root, 'log');
+  const entry = pipeline.entry('log');
   if (entry === undefined) return undefined;
-  const member = (key: string): Node | undefined => memberOf(file, entry.value, key);
-  const candidates = choiceOf('pipeline.candidates', textOf(member('candidates')));
-  const sample = numberOf(member('sample')) ?? 0;
+  const log = pipeline.section('log');
+  const candidates = log.word('candidates') ?? 'page';
+  const sample = log.whole('sample') ?? 0;
   if (candidates === 'all' && sample > 0)
-    diagnostics.error(
+    log.diagnostics.error(
       'wrong_type',
-      entryOf(file, entry.value, 'sample')?.keyAt ?? entry.keyAt,
+      log.keyAt('sample'),
       '`sample`: all candidates are logged, so there is nothing to sample',
       'remove the line, or write `candidates: page`',
     );
   return {
-    share: readShare(file, member('share'), diagnostics),
-    unit: readUnit(file, member('unit'), request, candidateType, diagnostics),
+    share: log.share('share') ?? 1,
+    unit: readUnit(log, request, candidateType),
     candidates,
     sample,
-    features: readFeatures(file, member('features')),
-    hash: readTypes(file, member('hash'), entities, diagnostics),
+    features: isSeq(log.value('features')) ? log.texts('features') : (log.word('features') ?? 'models'),
+    hash: readTypes(log, entities),
     at: entry.keyAt,
   };
 }
 
-function readShare(file: SourceFile, node: Node | undefined, diagnostics: Diagnostics): number {
-  const text = locatedText(file, node);
-  if (text === undefined) return 1;
-  const share = parseShare(text.value);
-  if (share === undefined && /^[0-9.]+%$/.test(text.value))
-    diagnostics.error('wrong_type', text.at, '`share`: must be from 0% to 100%');
-  return share ?? 1;
-}
-
 /** `request`, or a field of the request that names an entity. */
-function readUnit(
-  file: SourceFile,
-  node: Node | undefined,
-  { fields }: RequestDefinition,
-  candidateType: string,
-  diagnostics: Diagnostics,
-): string {
-  const text = locatedText(file, node);
+function readUnit(log: LogSection, { fields }: RequestDefinition, candidateType: string): string {
+  const text = log.located('unit');
   if (text === undefined || text.value === REQUEST_UNIT) return REQUEST_UNIT;
   const field = fields.get(text.value);
   if (field?.kind === 'entity') return text.value;
   const units = [...fields.values()].flatMap(({ kind, name }) => (kind === 'entity' ? [name] : []));
   const known = [...units, REQUEST_UNIT];
+  const all = `the units here are ${known.join(', ')}`;
   if (field !== undefined || text.value === candidateType) {
     const what = field === undefined ? 'what the pipeline ranks or scores' : 'a value, not an entity';
-    diagnostics.error(
-      'unknown_name',
-      text.at,
-      `\`unit\`: \`${text.value}\` is ${what}`,
-      `the units here are ${known.join(', ')}`,
-    );
+    log.diagnostics.error('unknown_name', text.at, `\`unit\`: \`${text.value}\` is ${what}`, all);
     return REQUEST_UNIT;
   }
-  const guess = nearest(text.value, known);
-  diagnostics.error(
+  log.diagnostics.error(
     'unknown_name',
     text.at,
     `\`unit\`: the request has no entity called \`${text.value}\``,
-    guess === undefined ? `the units here are ${known.join(', ')}` : `did you mean \`${guess}\`?`,
+    didYouMean(text.value, known) ?? all,
   );
   return REQUEST_UNIT;
 }
 
-function readFeatures(file: SourceFile, node: Node | undefined): LogDefinition['features'] {
-  if (!isSeq(node)) return choiceOf('pipeline.features', textOf(node));
-  return itemsOf(node).flatMap((item) => locatedText(file, item) ?? []);
-}
-
-function readTypes(
-  file: SourceFile,
-  node: Node | undefined,
-  entities: ReadonlySet<string>,
-  diagnostics: Diagnostics,
-): ReadonlyMap<string, Span> {
+function readTypes(log: LogSection, entities: ReadonlySet<string>): ReadonlyMap<string, Span> {
   const types = new Map<string, Span>();
-  for (const item of itemsOf(node)) {
-    const type = locatedText(file, item);
-    if (type === undefined) continue;
-    if (checkType(type, entities, diagnostics)) types.set(type.value, spanOf(file, item));
+  for (const item of log.items('hash')) {
+    const type = locatedText(log.file, item);
+    if (type !== undefined && checkType(type, entities, log.diagnostics))
+      types.set(type.value, spanOf(log.file, item));
   }
   return types;
 }
@@ -122,17 +90,11 @@ function checkType(type: Located<string>, entities: ReadonlySet<string>, diagnos
     return false;
   }
   if (entities.has(type.value)) return true;
-  const guess = nearest(type.value, entities);
   diagnostics.error(
     'unknown_entity',
     type.at,
     `\`hash\`: there is no entity type \`${type.value}\``,
-    guess === undefined ? `the types are ${[...entities].join(', ')}` : `did you mean \`${guess}\`?`,
+    didYouMean(type.value, entities) ?? `the types are ${[...entities].join(', ')}`,
   );
   return false;
-}
-
-function numberOf(node: Node | undefined): number | undefined {
-  const value: unknown = node !== undefined && 'value' in node ? node.value : undefined;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }

@@ -1,5 +1,4 @@
-import { choiceOf } from '../model/choices.js';
-import { isMap, type Node } from 'yaml';
+import { isMap } from 'yaml';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { parseDuration } from '../../../ground/api/duration.js';
@@ -8,18 +7,15 @@ import { checkScored } from './check-scored.js';
 import { loadLog } from './load-log.js';
 import { loadParams } from './load-params.js';
 import { loadRequest } from './load-request.js';
+import { loadRetrieve } from './load-retrieve.js';
 import type { EntityType } from '../model/entities.js';
-import type {
-  FeatureRequirement,
-  PipelineDefinition,
-  PipelineLimits,
-  StepDefinition,
-} from '../model/pipelines.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import type { PipelineDefinition, PipelineLimits, StepDefinition } from '../model/pipelines.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import { parseRequirement } from './parse-requirement.js';
 import type { TypeContext } from './parse-type.js';
-import type { Located, SourceFile, Span } from '../yaml/source.js';
-import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
+import type { Located } from '../yaml/source.js';
+import { Section } from '../yaml/section.js';
+import { locatedText } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 
 const DEFAULT_CANDIDATES = 1000;
@@ -55,39 +51,41 @@ function loadPipeline(
   context: TypeContext,
 ): PipelineDefinition {
   const { diagnostics } = context;
-  const member = (key: string): Node | undefined => memberOf(file, root, key);
-  const task = member('rank') === undefined && member('score') !== undefined ? 'score' : 'rank';
-  const candidateType = locatedText(file, member(task)) ?? { value: '', at: name.at };
+  const pipeline = new Section('pipeline', file, root, diagnostics);
+  const task =
+    pipeline.value('rank') === undefined && pipeline.value('score') !== undefined ? 'score' : 'rank';
+  const candidateType = pipeline.located(task) ?? { value: '', at: name.at };
   if (NAME_PATTERN.test(candidateType.value))
     checkCandidateType(task, candidateType, known.entityNames, diagnostics);
-  if (task === 'score')
-    checkScored(file, root, candidateType.value, known.entities.get(candidateType.value), diagnostics);
+  if (task === 'score') checkScored(pipeline, candidateType.value, known.entities.get(candidateType.value));
   const request = loadRequest(
-    file,
-    member('request'),
-    task,
-    known.entities.get(candidateType.value),
-    known.entities.get('request'),
-    known.entityNames,
+    pipeline.section('request'),
+    { task, candidateType: known.entities.get(candidateType.value), ...known },
     context,
   );
+  const limits = readLimits(pipeline.section('limits'));
+  const params = loadParams(pipeline);
+  const define = readExpressions(pipeline, 'define');
   return {
     name: name.value,
     at: name.at,
     file,
-    route: locatedText(file, member('route')) ?? { value: `/api/v1/${name.value}`, at: name.at },
+    route: pipeline.located('route') ?? { value: `/api/v1/${name.value}`, at: name.at },
     task,
     candidateType,
     request,
-    limits: readLimits(file, member('limits'), diagnostics),
-    onStoreError: choiceOf('pipeline.on_store_error', textOf(member('on_store_error'))),
-    features: readRequirements(file, member('features'), diagnostics),
-    params: loadParams(file, member('params'), diagnostics),
-    define: readExpressions(file, member('define')),
-    components: itemsOf(member('components')).flatMap((item) => readStep(file, item) ?? []),
-    answer: readExpressions(file, member('answer')),
-    page: readPage(file, entryOf(file, root, 'page')?.value, diagnostics),
-    log: loadLog(file, root, request, candidateType.value, known.entityNames, diagnostics),
+    limits,
+    onStoreError: pipeline.word('on_store_error') ?? 'fail',
+    features: pipeline.items('features').flatMap((item) => parseRequirement(file, item, diagnostics) ?? []),
+    params,
+    define,
+    retrieve: loadRetrieve(pipeline, { task, limits, params, define }, (retriever) => readStep(retriever)),
+    components: pipeline
+      .items('components')
+      .flatMap((item) => readStep(pipeline.of('pipeline.components', item)) ?? []),
+    answer: readExpressions(pipeline, 'answer'),
+    page: readPage(pipeline.section('page')),
+    log: loadLog(pipeline, request, candidateType.value, known.entityNames),
   };
 }
 
@@ -107,90 +105,73 @@ function checkCandidateType(
       'score an entity of the request; its other fields are `request.<field>`',
     );
   if (entities.has(value)) return;
-  const guess = nearest(value, entities);
   diagnostics.error(
     'unknown_entity',
     at,
     `there is no entity type \`${value}\``,
-    guess === undefined ? `declare it in schemas/entities/${value}.yaml` : `did you mean \`${guess}\`?`,
+    didYouMean(value, entities) ?? `declare it in schemas/entities/${value}.yaml`,
   );
 }
 
-function readLimits(file: SourceFile, node: Node | undefined, diagnostics: Diagnostics): PipelineLimits {
-  const timeNode = memberOf(file, node, 'time');
-  const time = parseDuration(textOf(timeNode) ?? '');
-  if (timeNode !== undefined && time !== undefined && (time < 1 || time > MAX_TIME))
-    diagnostics.error('wrong_type', spanOf(file, timeNode), '`time`: must be from 1ms to 60s');
-  return {
-    candidates: wholeNumber(memberOf(file, node, 'candidates')) ?? DEFAULT_CANDIDATES,
-    time: time ?? DEFAULT_TIME,
-  };
+function readLimits(limits: Section<'pipeline.limits'>): PipelineLimits {
+  const time = parseDuration(limits.text('time') ?? '');
+  if (time !== undefined && (time < 1 || time > MAX_TIME)) limits.wrong('time', 'must be from 1ms to 60s');
+  return { candidates: limits.whole('candidates') ?? DEFAULT_CANDIDATES, time: time ?? DEFAULT_TIME };
 }
 
-function readPage(
-  file: SourceFile,
-  node: Node | undefined,
-  diagnostics: Diagnostics,
-): PipelineDefinition['page'] {
-  const sizeNode = memberOf(file, node, 'size');
-  const size = wholeNumber(sizeNode);
-  const givenMax = wholeNumber(memberOf(file, node, 'max_size'));
+function readPage(page: Section<'pipeline.page'>): PipelineDefinition['page'] {
+  const size = page.whole('size');
+  const givenMax = page.whole('max_size');
   const maxSize = givenMax ?? DEFAULT_PAGE.maxSize;
-  if (size !== undefined && sizeNode !== undefined && size > maxSize)
-    diagnostics.error(
-      'wrong_type',
-      spanOf(file, sizeNode),
-      `\`size\`: the page size ${size} is larger than max_size, ${maxSize}`,
+  if (size !== undefined && size > maxSize)
+    page.wrong(
+      'size',
+      `the page size ${size} is larger than max_size, ${maxSize}`,
       givenMax === undefined ? `add \`max_size: ${size}\`` : 'decrease size or increase max_size',
     );
   // A small max_size without a size is not a contradiction.
   return { size: size ?? Math.min(DEFAULT_PAGE.size, maxSize), maxSize };
 }
 
-function readRequirements(
-  file: SourceFile,
-  node: Node | undefined,
-  diagnostics: Diagnostics,
-): FeatureRequirement[] {
-  return itemsOf(node).flatMap((item) => parseRequirement(file, item, diagnostics) ?? []);
-}
-
-function readExpressions(file: SourceFile, node: Node | undefined): Map<string, Located<string>> {
+function readExpressions(
+  pipeline: Section<'pipeline'>,
+  under: 'define' | 'answer',
+): Map<string, Located<string>> {
   const definitions = new Map<string, Located<string>>();
-  for (const { key, value } of entriesOf(file, node)) {
-    const text = locatedText(file, value);
+  for (const { key, value } of pipeline.entries(under)) {
+    const text = locatedText(pipeline.file, value);
     if (text !== undefined && NAME_PATTERN.test(key)) definitions.set(key, text);
   }
   return definitions;
 }
 
-function readStep(file: SourceFile, node: Node): StepDefinition | undefined {
-  const member = (key: string): Node | undefined => memberOf(file, node, key);
-  const use = locatedText(file, member('use'));
+function readStep(
+  step: Section<'pipeline.components'> | Section<'pipeline.retrieve'>,
+): StepDefinition | undefined {
+  const use = step.located('use');
   if (use === undefined) return undefined;
-  const top = member('top');
-  const count = wholeNumber(top);
-  const options = member('with');
-  const unscored = locatedText(file, member('unscored'));
+  const options = step.value('with');
   return {
     use,
-    as: locatedText(file, member('as')),
-    when: locatedText(file, member('when')),
-    top: top === undefined || count === undefined ? undefined : { value: count, at: spanOf(file, top) },
-    onError: choiceOf('pipeline.on_error', textOf(member('on_error'))),
-    unscored: unscored && { ...unscored, value: choiceOf('pipeline.unscored', unscored.value) },
+    as: step.located('as'),
+    when: step.located('when'),
+    ...(step.place === 'pipeline.components' ? onlySteps(step) : NO_CANDIDATES),
     with: isMap(options) ? options : undefined,
-    at: stepSpan(file, node, use),
+    // The place that represents a step is its `use`.
+    at: { ...use.at, start: step.keyAt('use').start },
   };
 }
 
-/** Returns the place that represents a step: its `use`. */
-function stepSpan(file: SourceFile, node: Node, use: Located<string>): Span {
-  const entry = entryOf(file, node, 'use');
-  return entry === undefined ? use.at : { file, start: entry.keyAt.start, end: use.at.end };
-}
+type OnlySteps = Pick<StepDefinition, 'top' | 'onError' | 'unscored'>;
 
-function wholeNumber(node: Node | undefined): number | undefined {
-  const value: unknown = node !== undefined && 'value' in node ? node.value : undefined;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+/** What a retriever does not have. */
+const NO_CANDIDATES: OnlySteps = { top: undefined, onError: 'skip', unscored: undefined };
+
+function onlySteps(step: Section<'pipeline.components'>): OnlySteps {
+  const [count, unscored] = [step.whole('top'), step.word('unscored')];
+  return {
+    top: count === undefined ? undefined : { value: count, at: step.at('top') },
+    onError: step.word('on_error') ?? 'fail',
+    unscored: unscored && { value: unscored, at: step.located('unscored')?.at ?? step.at() },
+  };
 }

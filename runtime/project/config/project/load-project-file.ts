@@ -29,8 +29,12 @@ const NAME_KEY = 'project';
 export const EVENTS_KEY = 'events';
 /** The key of the npm packages with plugins. A reload applies a change. */
 export const PLUGINS_KEY = 'plugins';
+/** The key of the time zone of campaigns. A reload applies a change. */
+export const TIME_ZONE_KEY = 'time_zone';
+/** The keys that are parts of the project. */
+const PART_KEYS: readonly string[] = [EVENTS_KEY, PLUGINS_KEY, TIME_ZONE_KEY];
 /** The keys that are not settings. */
-const PROJECT_KEYS: readonly string[] = [NAME_KEY, EVENTS_KEY, PLUGINS_KEY];
+const PROJECT_KEYS: readonly string[] = [NAME_KEY, ...PART_KEYS];
 const KEYS: readonly string[] = [...PROJECT_KEYS, ...FILE_SETTINGS.keys()];
 
 /**
@@ -62,7 +66,7 @@ export async function loadProjectFile(
     } else if (!PROJECT_KEYS.includes(entry.key)) reportUnknown(entry, source, diagnostics);
   }
   const name = readName(source, root, folder, diagnostics);
-  const applied = [EVENTS_KEY, PLUGINS_KEY].map((key) => textAt(source, memberOf(source, root, key)) ?? '');
+  const applied = PART_KEYS.map((key) => textAt(source, memberOf(root, key)) ?? '');
   return { file: { ...found, name, settings, applied: applied.join('\n') }, diagnostics: diagnostics.all };
 }
 
@@ -164,7 +168,7 @@ function readName(
     );
     return undefined;
   }
-  const name = locatedText(source, memberOf(source, root, NAME_KEY));
+  const name = locatedText(source, memberOf(root, NAME_KEY));
   if (name === undefined)
     diagnostics.error(
       'wrong_type',

@@ -9,18 +9,20 @@ import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
 import { loadCounters } from './load-counters.js';
 import { checkExperiments } from './check-experiments.js';
 import { loadExperiments } from './load-experiments.js';
+import { loadFronts } from './load-fronts.js';
 import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
 import { loadPackages } from './load-packages.js';
 import { loadPipelines } from './load-pipelines.js';
 import { loadSinks } from './load-sinks.js';
 import { loadSources } from './load-sources.js';
+import { loadTimeZone } from './load-time-zone.js';
 import { checkViewKeys, loadViews } from './load-views.js';
 import { warnOfUnfollowed } from './warn-unfollowed.js';
 import { warnOfUnreached } from './warn-unreached.js';
 import { warnOfMisnamedFolders } from './misnamed-folders.js';
 import type { ProjectConfig } from '../model/project.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import type { EntityReference, TypeContext } from './parse-type.js';
 import { hasFolder, placeOf, readYamlFiles } from './project-files.js';
 import type { SourceFile } from '../yaml/source.js';
@@ -30,7 +32,7 @@ export interface LoadedProject {
   /** Undefined if any diagnostic is an error. */
   readonly config: ProjectConfig | undefined;
   /**
-   * The configuration without the pipelines, sinks, sources and experiments whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
+   * The configuration without the pipelines, sinks, sources, fronts and experiments whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
    * pipelines would only repeat them.
    */
   readonly checkable: ProjectConfig | undefined;
@@ -61,8 +63,7 @@ export async function loadProject(
   const parse = (kind: LoadedKind): ParsedFile[] =>
     files[kind].flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
 
-  const parsedEntities = parse('entity');
-  const parsedViews = parse('view');
+  const [parsedEntities, parsedViews] = [parse('entity'), parse('view')];
   const parsedCounters = parse('counter');
   const entities = loadEntities(parsedEntities, context);
   const views = loadViews(parsedViews, context, entities);
@@ -84,7 +85,9 @@ export async function loadProject(
   const experiments = loadExperiments(parse('experiment'), diagnostics);
   const pipelineNames = new Set(files.pipeline.map(stemOf));
   checkExperiments(experiments, { pipelines, pipelineNames, events }, diagnostics);
-  const curation = await loadCuration(root, diagnostics);
+  const fronts = loadFronts(parse('front'), { ...known, pipelines, pipelineNames }, diagnostics);
+  const timeZone = await loadTimeZone(root, environment, diagnostics);
+  const curation = await loadCuration(root, timeZone, diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
@@ -103,29 +106,37 @@ export async function loadProject(
     pipelines,
     sinks,
     sources,
+    fronts,
     experiments,
     curation,
     events,
+    timeZone,
     packages,
   };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
-  const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
-    all.filter(({ file }) => !wrong.has(file.path));
-  const rest = {
-    ...whole,
-    pipelines: sound(pipelines),
-    sinks: sound(sinks),
-    sources: sound(sources),
-    experiments: sound(experiments),
-    // A step that names a list with errors is not wrong itself.
-    curation: curation.map((list) => (wrong.has(list.file.path) ? { ...list, rules: [] } : list)),
-  };
+  const rest = withoutWrong(whole, wrong);
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),
     partial: deepFreeze(schemasSound ? undefined : rest),
     diagnostics: diagnostics.all,
   });
+}
+
+/** A project without the files that have errors. */
+function withoutWrong(whole: ProjectConfig, wrong: ReadonlySet<string>): ProjectConfig {
+  const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
+    all.filter(({ file }) => !wrong.has(file.path));
+  return {
+    ...whole,
+    pipelines: sound(whole.pipelines),
+    sinks: sound(whole.sinks),
+    sources: sound(whole.sources),
+    fronts: sound(whole.fronts),
+    experiments: sound(whole.experiments),
+    // A step that names a list with errors is not wrong itself.
+    curation: whole.curation.map((list) => (wrong.has(list.file.path) ? { ...list, rules: [] } : list)),
+  };
 }
 
 /**
@@ -173,14 +184,12 @@ function checkReferences(
 ): void {
   for (const { entity, at } of references) {
     if (known.has(entity)) continue;
-    const guess = nearest(entity, known);
     diagnostics.error(
       'unknown_entity',
       at,
       `there is no entity type \`${entity}\``,
-      guess === undefined
-        ? `declare it in schemas/entities/${entity}.yaml; these types exist without a file: ${PREDEFINED_TYPES.join(', ')}`
-        : `did you mean \`${guess}\`?`,
+      didYouMean(entity, known) ??
+        `declare it in schemas/entities/${entity}.yaml; these types exist without a file: ${PREDEFINED_TYPES.join(', ')}`,
     );
   }
 }

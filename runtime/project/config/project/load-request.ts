@@ -1,4 +1,3 @@
-import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN, typeText, type ValueType } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
@@ -16,25 +15,27 @@ import {
 } from './parse-type.js';
 import { REQUEST_FIELDS, REQUEST_MODES } from './reserved-names.js';
 import { isRecordType, readMarkedType } from './typed-entry.js';
-import { spanWithin, type Located, type SourceFile, type Span } from '../yaml/source.js';
-import { entriesOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
+import { spanWithin, type Located, type Span } from '../yaml/source.js';
+import type { Section } from '../yaml/section.js';
+import { entriesOf, locatedText, memberOf } from '../yaml/tree.js';
 
-/**
- * Reads `request:`.
- * @param candidateType the entity type that is ranked or scored
- * @param own the entity type of the request itself
- * @param entities the names of all entity types
- */
+/** What the fields of a request depend on. */
+export interface RequestTypes {
+  readonly task: PipelineDefinition['task'];
+  /** The entity type that is ranked or scored. */
+  readonly candidateType: EntityType | undefined;
+  readonly entities: ReadonlyMap<string, EntityType>;
+  /** Includes types whose files have errors. */
+  readonly entityNames: ReadonlySet<string>;
+}
+
+/** Reads `request:`. */
 export function loadRequest(
-  file: SourceFile,
-  node: Node | undefined,
-  task: PipelineDefinition['task'],
-  candidateType: EntityType | undefined,
-  own: EntityType | undefined,
-  entities: ReadonlySet<string>,
+  request: Section<'pipeline.request'>,
+  { task, candidateType, entities, entityNames }: RequestTypes,
   context: TypeContext,
 ): RequestDefinition {
-  const { diagnostics } = context;
+  const { file, node, diagnostics } = request;
   const fields = new Map<string, RequestField>();
   /** The key that contains the attributes of the candidates. */
   const carriedAt = task === 'rank' ? 'candidates' : candidateType?.name;
@@ -60,19 +61,20 @@ export function loadRequest(
         remedy,
       );
     } else {
-      const field = readField(key, keyAt, value, entities, context);
+      const field = readField(key, keyAt, value, entityNames, context);
       if (field !== undefined) fields.set(key, field);
     }
   }
-  const carried = carriedAt === undefined ? undefined : memberOf(file, node, carriedAt);
+  const carried = carriedAt === undefined ? undefined : memberOf(node, carriedAt);
   const candidates = readAttributes(file, carried, context);
   if (candidateType !== undefined) checkCarried(candidates, candidateType, task, diagnostics);
+  const own = entities.get('request');
   if (own !== undefined) checkFields(fields, own, diagnostics);
   return {
     candidates,
     fields,
-    unknown: choiceOf('pipeline.unknown', textOf(memberOf(file, node, 'unknown'))),
-    duplicates: choiceOf('pipeline.duplicates', textOf(memberOf(file, node, 'duplicates'))),
+    unknown: request.word('unknown') ?? 'ignore',
+    duplicates: request.word('duplicates') ?? 'ignore',
   };
 }
 
@@ -86,7 +88,7 @@ function readField(
 ): RequestField | undefined {
   if (!isMap(node) || isRecordType(at.file, node)) return readTypedField(name, at, node, entities, context);
   const example = `${name}: { type: optional(string), private: true }`;
-  const field = readMarkedType(at, name, node, [], example, context, (_place, type) =>
+  const field = readMarkedType({ at, name, node, example }, context, (_place, type) =>
     readTypedField(name, at, type, entities, context),
   );
   if (field?.kind !== 'entity' || !('isPrivate' in field)) return field;

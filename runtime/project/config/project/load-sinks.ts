@@ -1,8 +1,8 @@
-import { choiceOf } from '../model/choices.js';
-import { RECORD_KINDS, type RecordKind } from '../../../ground/api/ledger.js';
+import { RECORD_KINDS } from '../../../ground/api/ledger.js';
 import { parseSize } from '../../../ground/core/size.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import { itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
+import { Section } from '../yaml/section.js';
+import { textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import type { SinkDefinition } from '../model/sinks.js';
 
@@ -30,26 +30,21 @@ export function loadSinks(files: readonly ParsedFile[], diagnostics: Diagnostics
 }
 
 function loadSink({ file, root, name }: ParsedFile, diagnostics: Diagnostics): SinkDefinition | undefined {
-  const use = locatedText(file, memberOf(file, root, 'use'));
+  const sink = new Section('sink', file, root, diagnostics);
+  const use = sink.located('use');
   // Its shape is wrong, which is reported.
   if (use === undefined) return undefined;
-  const take = itemsOf(memberOf(file, root, 'take')).map(textOf);
-  const queue = memberOf(file, root, 'queue');
-  const queueBytes = parseSize(textOf(queue) ?? '') ?? QUEUE_BYTES;
-  if (queue !== undefined && queueBytes < LEAST_QUEUE_BYTES)
-    diagnostics.error(
-      'wrong_type',
-      spanOf(file, queue),
-      '`queue`: expected at least 1MB',
-      'one record of a long ranking can have many kilobytes',
-    );
+  const take = sink.items('take').map(textOf);
+  const queueBytes = parseSize(sink.text('queue') ?? '') ?? QUEUE_BYTES;
+  if (queueBytes < LEAST_QUEUE_BYTES)
+    sink.wrong('queue', 'expected at least 1MB', 'one record of a long ranking can have many kilobytes');
   return {
     name: name.value,
     use,
-    take: take.length === 0 ? RECORD_KINDS : RECORD_KINDS.filter((kind: RecordKind) => take.includes(kind)),
-    format: choiceOf('sink.format', textOf(memberOf(file, root, 'format'))),
+    take: take.length === 0 ? RECORD_KINDS : RECORD_KINDS.filter((kind) => take.includes(kind)),
+    format: sink.word('format') ?? 'columns',
     queueBytes,
-    with: memberOf(file, root, 'with'),
+    with: sink.value('with'),
     file,
     at: name.at,
   };

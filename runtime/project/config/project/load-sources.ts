@@ -1,12 +1,13 @@
-import { choiceOf } from '../model/choices.js';
 import type { Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import type { Located, SourceFile } from '../yaml/source.js';
-import { entriesOf, itemsOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
+import type { Located } from '../yaml/source.js';
+import { YAML_WORDS } from '../model/yaml-keys.generated.js';
+import { Section } from '../yaml/section.js';
+import { itemsOf, locatedText, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import { checkSourceMap } from './check-source-map.js';
 import type { SourceDefinition, SourceInto } from '../model/sources.js';
-import { help, keyPlace, type SourceNames } from './source-names.js';
+import { help, type SourceNames } from './source-names.js';
 
 /** Loads the sources of a project. Their plugins and options are checked when the project is compiled. */
 export function loadSources(
@@ -22,49 +23,47 @@ function loadSource(
   names: SourceNames,
   diagnostics: Diagnostics,
 ): SourceDefinition | undefined {
-  const use = locatedText(file, memberOf(file, root, 'use'));
-  const into = readInto(file, memberOf(file, root, 'into'));
+  const source = new Section('source', file, root, diagnostics);
+  const use = source.located('use');
+  const into = readInto(source);
   // Their shapes are wrong, which is reported.
   if (use === undefined || into === undefined) return undefined;
   checkTarget(into, names, diagnostics);
-  const about = readAbout(file, root, names, diagnostics);
+  const about = readAbout(source, names);
   const definition: SourceDefinition = {
     name: name.value,
     use,
     into: { kind: into.kind, name: into.name?.value },
-    ...(choiceOf('source.write', textOf(memberOf(file, root, 'write'))) === 'merge'
-      ? { merge: { create: textOf(memberOf(file, root, 'create')) === 'true' } }
-      : {}),
-    map: readMap(memberOf(file, root, 'map')),
-    event: readEvent(file, memberOf(file, root, 'event')),
-    values: textsOf(file, memberOf(file, root, 'values')),
+    ...(source.word('write') === 'merge' ? { merge: { create: source.isTrue('create') } } : {}),
+    map: readMap(source.value('map')),
+    event: readEvent(source),
+    values: Object.fromEntries(source.entries('values').map(({ key, value }) => [key, textOf(value) ?? ''])),
     where: Object.fromEntries(
-      entriesOf(file, memberOf(file, root, 'where')).map(({ key, value }) => [
-        key,
-        itemsOf(value).map((item) => textOf(item) ?? ''),
-      ]),
+      source
+        .entries('where')
+        .map(({ key, value }) => [key, itemsOf(value).map((item) => textOf(item) ?? '')]),
     ),
-    positionsFrom: textOf(memberOf(file, root, 'positions_from')) === '0' ? 0 : 1,
+    positionsFrom: source.text('positions_from') === '0' ? 0 : 1,
     about: about ?? '',
-    rejected: textOf(memberOf(file, root, 'rejected')),
-    with: memberOf(file, root, 'with'),
+    rejected: source.text('rejected'),
+    with: source.value('with'),
     file,
     at: name.at,
   };
-  checkWrite(root, definition, diagnostics);
-  checkSourceMap(root, definition, names, diagnostics);
+  checkWrite(source, definition);
+  checkSourceMap(source, definition, names);
   return definition;
 }
 
-function checkWrite(root: Node, { file, into, merge }: SourceDefinition, diagnostics: Diagnostics): void {
+function checkWrite(source: Section<'source'>, { into, merge }: SourceDefinition): void {
   for (const [key, needed, isThere] of [
     ['write', 'into: entities', into.kind === 'entities'],
     ['create', 'write: merge', merge !== undefined],
   ] as const)
-    if (!isThere && memberOf(file, root, key) !== undefined)
-      diagnostics.error(
+    if (!isThere && source.value(key) !== undefined)
+      source.diagnostics.error(
         'unknown_key',
-        keyPlace(file, root, key),
+        source.keyAt(key),
         `\`${key}\` has a meaning only with \`${needed}\``,
         'remove the key',
       );
@@ -75,13 +74,10 @@ interface LocatedInto {
   readonly name: Located<string> | undefined;
 }
 
-const KINDS: readonly SourceInto['kind'][] = ['feedback', 'entities', 'features'];
-
-function readInto(file: SourceFile, node: Node | undefined): LocatedInto | undefined {
-  const [entry] = entriesOf(file, node);
-  const kind = KINDS.find((one) => one === (entry?.key ?? textOf(node)));
-  if (kind === undefined) return undefined;
-  return { kind, name: locatedText(file, entry?.value) };
+function readInto(source: Section<'source'>): LocatedInto | undefined {
+  const [entry] = source.entries('into');
+  const kind = YAML_WORDS['source.into'].find((one) => one === (entry?.key ?? source.text('into')));
+  return kind && { kind, name: locatedText(source.file, entry?.value) };
 }
 
 function checkTarget({ kind, name }: LocatedInto, names: SourceNames, diagnostics: Diagnostics): void {
@@ -117,14 +113,10 @@ function checkEntity({ value, at }: Located<string>, names: SourceNames, diagnos
 }
 
 /** The entity type that mapped events are about. Undefined if it is unknown; that is only an error if it is needed. */
-function readAbout(
-  file: SourceFile,
-  root: Node,
-  names: SourceNames,
-  diagnostics: Diagnostics,
-): string | undefined {
-  const written = locatedText(file, memberOf(file, root, 'about'));
-  if (written !== undefined) return checkEntity(written, names, diagnostics) ? written.value : undefined;
+function readAbout(source: Section<'source'>, names: SourceNames): string | undefined {
+  const written = source.located('about');
+  if (written !== undefined)
+    return checkEntity(written, names, source.diagnostics) ? written.value : undefined;
   const ranked = names.pipelines.flatMap(({ task, candidateType }) =>
     task === 'rank' ? [candidateType.value] : [],
   );
@@ -137,18 +129,13 @@ function readMap(node: Node | undefined): SourceDefinition['map'] {
   return node === undefined ? undefined : (node.toJSON() as SourceDefinition['map']);
 }
 
-function readEvent(file: SourceFile, node: Node | undefined): SourceDefinition['event'] {
-  const text = textOf(node);
-  if (text !== undefined) return text;
-  if (node === undefined) return undefined;
+function readEvent(source: Section<'source'>): SourceDefinition['event'] {
+  const text = source.text('event');
+  if (text !== undefined || !source.has('event')) return text;
   return Object.fromEntries(
-    entriesOf(file, node).map(({ key, value }) => [
-      key,
-      textOf(value) === 'null' ? null : (textOf(value) ?? null),
-    ]),
+    source.entries('event').map(({ key, value }) => {
+      const kind = textOf(value);
+      return [key, kind === 'null' ? null : (kind ?? null)];
+    }),
   );
-}
-
-function textsOf(file: SourceFile, node: Node | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries(entriesOf(file, node).map(({ key, value }) => [key, textOf(value) ?? '']));
 }

@@ -1,4 +1,3 @@
-import { choiceOf } from '../model/choices.js';
 import { isMap, type Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { parseDuration } from '../../../ground/api/duration.js';
@@ -10,8 +9,9 @@ import type { FeatureDefinition, FeatureView } from '../model/views.js';
 import type { TypeContext } from './parse-type.js';
 import { isRecordType, readTypedEntry } from './typed-entry.js';
 import { DEFAULT_GROUP, ROW_FIELDS, STORE_GROUPS } from './reserved-names.js';
-import type { Located, SourceFile, Span } from '../yaml/source.js';
-import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
+import type { Located, Span } from '../yaml/source.js';
+import { Section } from '../yaml/section.js';
+import { entryOf, spanOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 
 /** Loads the feature views of a project. `checkViewKeys` checks their entity types once all types are known. */
@@ -29,22 +29,22 @@ function loadView(
   entities: ReadonlyMap<string, EntityType>,
 ): FeatureView {
   const { diagnostics } = context;
+  const section = new Section('feature-view', file, root, diagnostics);
   const view: FeatureView = {
     name: name.value,
-    of: readOf(file, memberOf(file, root, 'of'), context),
-    ttl: readTtl(file, memberOf(file, root, 'ttl'), diagnostics),
-    expired: choiceOf('feature-view.expired', textOf(memberOf(file, root, 'expired'))),
-    group: readGroup(file, memberOf(file, root, 'group'), diagnostics),
-    ...(textOf(memberOf(file, root, 'history')) === 'true' ? { history: true } : {}),
-    features: readFeatures(file, memberOf(file, root, 'features'), context),
+    of: readOf(section, context),
+    ttl: readTtl(section),
+    expired: section.word('expired') ?? 'missing',
+    group: readGroup(section),
+    ...(section.isTrue('history') ? { history: true } : {}),
+    features: readFeatures(section, context),
     at: name.at,
   };
-  const use = entryOf(file, root, 'feast');
-  const withUse =
-    use === undefined ? view : { ...view, feast: readFeastUse(file, use, view, entities, diagnostics) };
-  const feast = memberOf(file, memberOf(file, root, 'source'), 'feast');
-  if (feast === undefined) return withUse;
-  const group = entryOf(file, root, 'group');
+  const use = section.section('feast');
+  const withUse = section.has('feast') ? { ...view, feast: readFeastUse(use, view, entities) } : view;
+  const feast = section.section('source').section('feast');
+  if (feast.node === undefined) return withUse;
+  const group = section.entry('group');
   if (group !== undefined)
     diagnostics.error(
       'unknown_key',
@@ -52,7 +52,7 @@ function loadView(
       '`group` is not allowed for a view that Feast stores',
       'remove the line: Feast stores all views of an entity together',
     );
-  const history = entryOf(file, root, 'history');
+  const history = section.entry('history');
   if (view.history === true && history !== undefined)
     diagnostics.error(
       'unknown_key',
@@ -60,15 +60,15 @@ function loadView(
       '`history` is not allowed for a view that Feast stores',
       'remove the line: its rows do not pass through Millrace',
     );
-  if (use !== undefined) refuseNamesOfSource(file, use, diagnostics);
-  return { ...withUse, source: readFeastSource(file, feast, view, entities, diagnostics) };
+  refuseNamesOfSource(use);
+  return { ...withUse, source: readFeastSource(feast, view, entities) };
 }
 
-function readOf(file: SourceFile, node: Node | undefined, context: TypeContext): string[] {
+type ViewSection = Section<'feature-view'>;
+
+function readOf(view: ViewSection, context: TypeContext): string[] {
   const types: string[] = [];
-  for (const item of itemsOf(node)) {
-    const type = locatedText(file, item);
-    if (type === undefined) continue;
+  for (const type of view.texts('of')) {
     if (types.includes(type.value))
       context.diagnostics.error(
         'duplicate_name',
@@ -82,22 +82,16 @@ function readOf(file: SourceFile, node: Node | undefined, context: TypeContext):
   return types;
 }
 
-function readTtl(file: SourceFile, node: Node | undefined, diagnostics: Diagnostics): number | null {
-  const ttl = parseDuration(textOf(node) ?? '');
-  if (ttl === 0 && node !== undefined)
-    diagnostics.error(
-      'wrong_type',
-      spanOf(file, node),
-      '`ttl`: must be more than 0',
-      'without ttl, rows never expire',
-    );
+function readTtl(view: ViewSection): number | null {
+  const ttl = parseDuration(view.text('ttl') ?? '');
+  if (ttl === 0) view.wrong('ttl', 'must be more than 0', 'without ttl, rows never expire');
   return ttl ?? null;
 }
 
-function readGroup(file: SourceFile, node: Node | undefined, diagnostics: Diagnostics): string {
-  const group = locatedText(file, node);
+function readGroup(view: ViewSection): string {
+  const group = view.located('group');
   if (group !== undefined && STORE_GROUPS.has(group.value))
-    diagnostics.error(
+    view.diagnostics.error(
       'reserved_name',
       group.at,
       `the group \`${group.value}\` is reserved for the store`,
@@ -106,13 +100,9 @@ function readGroup(file: SourceFile, node: Node | undefined, diagnostics: Diagno
   return group?.value ?? DEFAULT_GROUP;
 }
 
-function readFeatures(
-  file: SourceFile,
-  node: Node | undefined,
-  context: TypeContext,
-): Map<string, FeatureDefinition> {
+function readFeatures(view: ViewSection, context: TypeContext): Map<string, FeatureDefinition> {
   const features = new Map<string, FeatureDefinition>();
-  for (const { key, keyAt, value } of entriesOf(file, node)) {
+  for (const { key, keyAt, value } of view.entries('features')) {
     if (ROW_FIELDS.has(key))
       context.diagnostics.error(
         'reserved_name',
@@ -143,7 +133,10 @@ function readFeature(
     );
     return undefined;
   }
-  const found = readTypedEntry(at, name, node, ['default'], '{ type: int, default: 0 }', context);
+  const found = readTypedEntry(
+    { at, name, node, keys: ['default'], example: '{ type: int, default: 0 }' },
+    context,
+  );
   if (found === undefined) return undefined;
   const given = isMap(node) ? entryOf(file, node, 'default') : undefined;
   const value = given && readDefault(given, found.type, diagnostics);

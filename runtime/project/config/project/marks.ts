@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
 
@@ -28,7 +29,7 @@ export function markOf(schema: JsonObject): Mark | undefined {
   const mark = schema['millrace'];
   if (mark === 'id' || mark === 'file') return { kind: mark };
   if (isExpressionType(mark)) return { kind: 'expression', type: mark, scope: 'candidate' };
-  if (!isObject(mark)) return undefined;
+  if (!isJsonObject(mark)) return undefined;
   const { expression, scope = 'candidate' } = mark;
   if (!isExpressionType(expression) || !isExpressionScope(scope)) return undefined;
   return { kind: 'expression', type: expression, scope };
@@ -40,7 +41,7 @@ export const MARK_WORDS: readonly string[] = [...EXPRESSION_TYPES, 'id', 'file']
 /** True if a value of the keyword is valid in the schema of a plugin. */
 export function isMark(mark: JsonValue): boolean {
   if (markOf({ millrace: mark }) === undefined) return false;
-  return !isObject(mark) || Object.keys(mark).every((key) => key === 'expression' || key === 'scope');
+  return !isJsonObject(mark) || Object.keys(mark).every((key) => key === 'expression' || key === 'scope');
 }
 
 /** Schema of the keyword's values. */
@@ -68,10 +69,6 @@ export function nameHelp(text: string): string {
     .replace(/^[^a-z]+|_+$/g, '');
   const rule = 'use lowercase letters, digits and _, and start with a letter';
   return NAME_PATTERN.test(near) && near !== text ? `${rule}, for example \`${near}\`` : rule;
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isExpressionType(value: JsonValue | undefined): value is ExpressionMarkType {

@@ -4,7 +4,17 @@ import { GRAMMAR, markOf, type Mark } from './marks.js';
 import type { ParamOptions } from './param-options.js';
 import type { ApplicableSchemas } from './schema-walk.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
-import { entriesOf, isEmpty, itemsOf, locatedText, spanOf, textOf, textSpanOf } from '../yaml/tree.js';
+import {
+  entriesOf,
+  isEmpty,
+  membersOf,
+  itemsOf,
+  locatedText,
+  spanOf,
+  textOf,
+  textSpanOf,
+  type Entry,
+} from '../yaml/tree.js';
 
 export type OptionPath = readonly (string | number)[];
 
@@ -14,18 +24,17 @@ export type OptionPath = readonly (string | number)[];
  * @param params replaces the names of params by their values; only in the options of a step
  */
 export function materialise(
-  file: SourceFile,
   node: Node | undefined,
   schemas: ApplicableSchemas,
   params?: ParamOptions,
 ): JsonValue {
   if (isMap(node)) {
     const value = Object.create(null) as Record<string, JsonValue>;
-    for (const entry of entriesOf(file, node))
-      value[entry.key] = materialise(file, entry.value, schemas.property(entry.key), params);
+    for (const [key, inner] of membersOf(node))
+      value[key] = materialise(inner, schemas.property(key), params);
     return value;
   }
-  if (isSeq(node)) return itemsOf(node).map((item, i) => materialise(file, item, schemas.item(i), params));
+  if (isSeq(node)) return itemsOf(node).map((item, i) => materialise(item, schemas.item(i), params));
   if (!isScalar(node) || isEmpty(node)) return null;
   if (schemas.all.some(isMarked)) return textOf(node) ?? null;
   const { value } = node;
@@ -40,6 +49,8 @@ function isMarked(schema: JsonObject): boolean {
 
 /** The places of a value's parts in its file. */
 export class Places {
+  readonly #entries = new Map<Node, ReadonlyMap<string, Entry>>();
+
   constructor(
     readonly file: SourceFile,
     readonly root: Node | undefined,
@@ -86,6 +97,22 @@ export class Places {
     return locatedText(this.file, pair?.key) ?? { value: String(last), at: this.key(path) };
   }
 
+  /** A value can have as many errors as keys, so the keys of each mapping are read once. */
+  #entry(node: Node | undefined, key: string): Entry | undefined {
+    if (node === undefined) return undefined;
+    let entries = this.#entries.get(node);
+    if (entries === undefined) {
+      // The first of equal keys counts.
+      entries = new Map(
+        entriesOf(this.file, node)
+          .reverse()
+          .map((entry) => [entry.key, entry]),
+      );
+      this.#entries.set(node, entries);
+    }
+    return entries.get(key);
+  }
+
   #find(path: OptionPath): { node: Node | undefined; key: Span | undefined; exact: boolean } {
     let node = this.root;
     let key: Span | undefined;
@@ -97,7 +124,7 @@ export class Places {
         key = undefined;
         continue;
       }
-      const entry = entriesOf(this.file, node).find((one) => one.key === String(part));
+      const entry = this.#entry(node, String(part));
       if (entry === undefined) return { node, key, exact: false };
       ({ value: node, keyAt: key } = entry);
     }

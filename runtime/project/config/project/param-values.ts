@@ -1,4 +1,4 @@
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import type { PipelineDefinition } from '../model/pipelines.js';
 
 /** Values that replace those of the YAML file, by the name of the param. */
@@ -18,10 +18,9 @@ export function paramProblem(
 ): ParamProblem | undefined {
   const param = params.get(name);
   if (param === undefined) {
-    const guess = nearest(name, params.keys());
     return {
       message: `the pipeline \`${pipeline}\` has no param \`${name}\``,
-      help: guess === undefined ? existing(params) : `did you mean \`${guess}\`?`,
+      help: didYouMean(name, params.keys()) ?? existing(params),
     };
   }
   if (!Number.isFinite(value)) return { message: `\`${name}\`: must be a finite number, found ${value}` };

@@ -19,8 +19,8 @@ export interface TypeContext {
   readonly references: EntityReference[];
 }
 
-const PLAIN = ['int', 'float', 'bool', 'string', 'timestamp'] as const;
-const KINDS = [...PLAIN, 'list', 'vector', 'ref', 'record', 'optional'] as const;
+export const PLAIN_TYPES = ['int', 'float', 'bool', 'string', 'timestamp'] as const;
+const KINDS = [...PLAIN_TYPES, 'list', 'vector', 'ref', 'record', 'optional'] as const;
 
 /** Names of types, which no entity type may have. */
 export const TYPE_KINDS: readonly string[] = KINDS;
@@ -118,7 +118,7 @@ export function readTypeText(text: Located<string>, context: TypeContext): Value
 }
 
 function plainType(text: string): ValueType | undefined {
-  const kind = PLAIN.find((one) => one === text);
+  const kind = PLAIN_TYPES.find((one) => one === text);
   return kind === undefined ? undefined : { kind };
 }
 

@@ -1,6 +1,7 @@
 import { isScalar, isSeq, type Node } from 'yaml';
 import type { JsonValue, ValueType } from '../../../ground/api/types.js';
 import { TIME_FORMS, timestampOf } from '../../../ground/core/timestamp.js';
+import { fits } from '../../../ground/core/value-fit.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { foundWords } from './shape-words.js';
 import { itemsOf, spanOf, textOf, type Entry } from '../yaml/tree.js';
@@ -13,7 +14,8 @@ export function readDefault(
   type: ValueType,
   diagnostics: Diagnostics,
 ): JsonValue | undefined {
-  const value = valueOf(node, type);
+  const read = valueOf(node, type);
+  const value = read !== undefined && fits(read, type) ? read : undefined;
   if (value === undefined) {
     const place = node === undefined ? keyAt : spanOf(keyAt.file, node);
     const found = foundWords(keyAt.file, node);

@@ -1,6 +1,8 @@
+import { YAML_WORDS, type Word } from '../model/yaml-keys.generated.js';
+
 /** The logs of other systems that are read without a mapping of columns. */
-export const READY_MAPS = ['metarank', 'ga4', 'segment', 'snowplow'] as const;
-export type ReadyMap = (typeof READY_MAPS)[number];
+export const READY_MAPS = YAML_WORDS['import-map.sources.map'];
+export type ReadyMap = Word<'import-map.sources.map'>;
 
 export function isReadyMap(name: string): name is ReadyMap {
   return READY_MAPS.some((ready) => ready === name);

@@ -7,17 +7,14 @@ export const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 
 export const EXPRESSION_NAMES: ReadonlySet<string> = new Set(['score', 'request']);
 
 /** Fields in the body of every pipeline's route … */
-export const BODY_FIELDS: readonly string[] = ['request_id', 'include_events'];
+const BODY = ['request_id', 'include_events'] as const;
+export const BODY_FIELDS: readonly string[] = BODY;
 
 /** … and additional fields of a route that ranks. */
-export const RANKING_FIELDS: readonly string[] = [
-  ...BODY_FIELDS,
-  'candidates',
-  'user_page',
-  'user_page_size',
-  'candidate_page',
-  'candidate_page_size',
-];
+const PAGE = ['user_page', 'user_page_size', 'candidate_page', 'candidate_page_size'] as const;
+export const RANKING_FIELDS: readonly string[] = [...BODY, 'candidates', ...PAGE];
+
+export type PageField = (typeof PAGE)[number];
 
 /** Keys of `request:` that are modes. The other keys are fields. */
 export const REQUEST_MODES: readonly string[] = ['unknown', 'duplicates'];
@@ -29,7 +26,9 @@ export const REQUEST_FIELDS: ReadonlySet<string> = new Set([...RANKING_FIELDS, .
 export const ROW_FIELDS: ReadonlySet<string> = new Set(['event_time']);
 
 /** Fields of every feedback event, which no value of an event can have as its name. */
-export const EVENT_FIELDS: readonly string[] = ['type', 'time', 'quantity', 'position', 'event_id'];
+const EVENT = ['type', 'time', 'quantity', 'position', 'event_id'] as const;
+export type EventField = (typeof EVENT)[number];
+export const EVENT_FIELDS: readonly string[] = EVENT;
 
 /** The store group of views that name no group. */
 export const DEFAULT_GROUP = 'features';

@@ -1,6 +1,6 @@
 /** Finds the subschemas of a JSON Schema that apply to a value, in whatever branch. */
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
-import { isObject } from './marks.js';
 
 /**
  * Replaces local references (`#/$defs/…`) by their schemas, so that a path in the schema shows where an error arose.
@@ -9,7 +9,7 @@ import { isObject } from './marks.js';
 export function expandReferences(root: JsonObject): JsonObject {
   const expand = (value: JsonValue, within: readonly string[]): JsonValue => {
     if (Array.isArray(value)) return (value as readonly JsonValue[]).map((item) => expand(item, within));
-    if (!isObject(value)) return value;
+    if (!isJsonObject(value)) return value;
     const { $ref } = value;
     if (typeof $ref !== 'string')
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, expand(inner, within)]));
@@ -27,17 +27,33 @@ function resolveReference(root: JsonObject, reference: string): JsonObject | und
   let found: JsonValue | undefined = root;
   for (const part of reference.slice(2).split('/')) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+    found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
   }
-  return isObject(found) ? found : undefined;
+  return isJsonObject(found) ? found : undefined;
 }
 
-/** The schemas that may apply to one value. */
+/** The schemas that may apply to one value. Those of its parts are found once: a body can have many of one kind. */
 export class ApplicableSchemas {
+  readonly #parts = new Map<string, ApplicableSchemas>();
+  /** Keys that schemas name. All others have the same schemas, but for those that match patterns. */
+  readonly #names: ReadonlySet<string>;
+  readonly #hasPatterns: boolean;
+  /** Items from this position on have the same schemas. */
+  readonly #alike: number;
+
   private constructor(
     readonly root: JsonObject,
     readonly all: readonly JsonObject[],
-  ) {}
+  ) {
+    this.#names = new Set(
+      all.flatMap(({ properties }) => (isJsonObject(properties) ? Object.keys(properties) : [])),
+    );
+    this.#hasPatterns = all.some(({ patternProperties }) => patternProperties !== undefined);
+    this.#alike = Math.max(
+      0,
+      ...all.map(({ prefixItems }) => (Array.isArray(prefixItems) ? prefixItems.length : 0)),
+    );
+  }
 
   static of(root: JsonObject): ApplicableSchemas {
     return new ApplicableSchemas(root, flatten(root, [root]));
@@ -45,12 +61,14 @@ export class ApplicableSchemas {
 
   /** The schemas of the value at a key of a mapping. */
   property(key: string): ApplicableSchemas {
-    return this.#of(this.all.flatMap((schema) => propertySchemas(schema, key)));
+    const find = (): JsonValue[] => this.all.flatMap((schema) => propertySchemas(schema, key));
+    const isNamed = this.#names.has(key);
+    return this.#hasPatterns && !isNamed ? this.#of(find()) : this.#once(isNamed ? `.${key}` : '*', find);
   }
 
   /** The schemas of an item of a list. */
   item(index: number): ApplicableSchemas {
-    return this.#of(
+    return this.#once(`[${Math.min(index, this.#alike)}`, () =>
       this.all.flatMap(({ prefixItems, items }) => {
         const own = Array.isArray(prefixItems) ? (prefixItems as readonly JsonValue[])[index] : undefined;
         return own ?? items ?? [];
@@ -60,16 +78,26 @@ export class ApplicableSchemas {
 
   /** The schemas of a part, if a JSON pointer does not distinguish keys from positions. */
   propertyOrItem(part: string | number): ApplicableSchemas {
-    const item = /^\d+$/.test(String(part)) ? this.item(Number(part)).all : [];
-    return this.#of([...this.property(String(part)).all, ...item]);
+    const key = String(part);
+    if (!/^\d+$/.test(key)) return this.property(key);
+    const find = (): JsonObject[] => [...this.property(key).all, ...this.item(Number(key)).all];
+    return this.#hasPatterns || this.#names.has(key)
+      ? this.#of(find())
+      : this.#once(`*[${Math.min(Number(key), this.#alike)}`, find);
   }
 
   /** The schemas of the keys of a mapping. */
   get keys(): ApplicableSchemas {
-    return this.#of(this.all.map(({ propertyNames }) => propertyNames));
+    return this.#once('', () => this.all.flatMap(({ propertyNames }) => propertyNames ?? []));
   }
 
-  #of(values: readonly (JsonValue | undefined)[]): ApplicableSchemas {
+  #once(part: string, find: () => readonly JsonValue[]): ApplicableSchemas {
+    let known = this.#parts.get(part);
+    if (known === undefined) this.#parts.set(part, (known = this.#of(find())));
+    return known;
+  }
+
+  #of(values: readonly JsonValue[]): ApplicableSchemas {
     return new ApplicableSchemas(this.root, flatten(this.root, values));
   }
 }
@@ -77,9 +105,9 @@ export class ApplicableSchemas {
 function propertySchemas(schema: JsonObject, key: string): JsonValue[] {
   const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema;
   const found: JsonValue[] = [];
-  const own = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+  const own = isJsonObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
   if (own !== undefined) found.push(own);
-  if (isObject(patternProperties)) {
+  if (isJsonObject(patternProperties)) {
     for (const [pattern, value] of Object.entries(patternProperties))
       if (new RegExp(pattern, 'u').test(key)) found.push(value);
   }
@@ -87,10 +115,10 @@ function propertySchemas(schema: JsonObject, key: string): JsonValue[] {
   return found;
 }
 
-function flatten(root: JsonObject, values: readonly (JsonValue | undefined)[]): JsonObject[] {
+function flatten(root: JsonObject, values: readonly JsonValue[]): JsonObject[] {
   const found = new Set<JsonObject>();
   const add = (value: JsonValue | undefined): void => {
-    if (!isObject(value) || found.has(value)) return;
+    if (!isJsonObject(value) || found.has(value)) return;
     found.add(value);
     if (typeof value['$ref'] === 'string') add(resolveReference(root, value['$ref']));
     for (const key of ['allOf', 'anyOf', 'oneOf'])

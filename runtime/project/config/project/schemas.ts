@@ -11,6 +11,7 @@ export type SchemaName =
   | 'pipeline'
   | 'sink'
   | 'source'
+  | 'front'
   | 'experiment'
   | 'curation'
   | 'import-map'

@@ -1,7 +1,8 @@
 /** Plain words for what a schema expects and for what a file contains. */
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
-import { isObject, markOf } from './marks.js';
+import { markOf } from './marks.js';
 import type { SourceFile } from '../yaml/source.js';
 import { isEmpty, spanOf } from '../yaml/tree.js';
 
@@ -40,7 +41,7 @@ function alternatives(schema: JsonObject): string[] {
   const { anyOf, oneOf, type, title } = schema;
   const branches = anyOf ?? oneOf;
   if (Array.isArray(branches))
-    return (branches as readonly JsonValue[]).filter(isObject).flatMap(alternatives);
+    return (branches as readonly JsonValue[]).filter(isJsonObject).flatMap(alternatives);
   const mark = markOf(schema);
   if (mark?.kind === 'expression') return ['an expression'];
   if (mark !== undefined) return [mark.kind === 'id' ? 'an id' : 'the path of a file'];

@@ -1,7 +1,4 @@
-import type { Node } from 'yaml';
-import { nearest } from '../../../ground/core/nearest.js';
-import type { SourceFile, Span } from '../yaml/source.js';
-import { entryOf, spanOf } from '../yaml/tree.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import type { EntityType } from '../model/entities.js';
 import type { EventKind } from '../model/events.js';
 import type { FeatureView } from '../model/views.js';
@@ -21,11 +18,5 @@ export interface SourceNames {
 /** The nearest name, or all of them. */
 export function help(found: string, names: Iterable<string>, all: string): string {
   const known = [...new Set(names)];
-  const guess = nearest(found, known);
-  return guess === undefined ? `${all} ${known.join(', ')}` : `did you mean \`${guess}\`?`;
-}
-
-/** The place of a key of the file, or of the whole file. */
-export function keyPlace(file: SourceFile, root: Node, key: string): Span {
-  return entryOf(file, root, key)?.keyAt ?? spanOf(file, root);
+  return didYouMean(found, known) ?? `${all} ${known.join(', ')}`;
 }

@@ -1,7 +1,7 @@
 import { isMap, isScalar, type Node } from 'yaml';
 import type { ValueType } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import { entriesOf, entryOf, spanOf } from '../yaml/tree.js';
 import type { SourceFile, Span } from '../yaml/source.js';
 import { readType, type TypeContext } from './parse-type.js';
@@ -18,19 +18,19 @@ export function isRecordType(file: SourceFile, node: Node | undefined): boolean 
   return isMap(node) && (entryOf(file, node, 'list') ?? entryOf(file, node, 'record')) !== undefined;
 }
 
-/**
- * Reads a type, or a mapping such as `{ type: string, private: true }`.
- * @param keys the keys that the mapping may have, besides `type` and `private`
- */
-export function readTypedEntry(
-  at: Span,
-  name: string,
-  node: Node | undefined,
-  keys: readonly string[],
-  example: string,
-  context: TypeContext,
-): TypedEntry | undefined {
-  return readMarkedType(at, name, node, keys, example, context, (place, type) => {
+/** A mapping with a type that has a name. */
+export interface TypedForm {
+  readonly at: Span;
+  readonly name: string;
+  readonly node: Node | undefined;
+  /** The keys that the mapping may have, besides `type` and `private`. */
+  readonly keys?: readonly string[];
+  readonly example: string;
+}
+
+/** Reads a type, or a mapping such as `{ type: string, private: true }`. */
+export function readTypedEntry(form: TypedForm, context: TypeContext): TypedEntry | undefined {
+  return readMarkedType(form, context, (place, type) => {
     const read = readType(place, type, context);
     return read && { type: read };
   });
@@ -38,11 +38,7 @@ export function readTypedEntry(
 
 /** Reads what `read` reads, or a mapping with it under `type`, and with `private`. */
 export function readMarkedType<T extends object>(
-  at: Span,
-  name: string,
-  node: Node | undefined,
-  keys: readonly string[],
-  example: string,
+  { at, name, node, keys = [], example }: TypedForm,
   context: TypeContext,
   read: (at: Span, node: Node | undefined) => T | undefined,
 ): (T & { readonly isPrivate?: true }) | undefined {
@@ -52,9 +48,8 @@ export function readMarkedType<T extends object>(
   const allowed = ['type', ...keys, 'private'];
   for (const { key, keyAt } of entriesOf(file, node)) {
     if (allowed.includes(key)) continue;
-    const guess = nearest(key, allowed);
     const names = `${allowed.slice(0, -1).join(', ')} and ${allowed.at(-1) ?? ''}`;
-    const help = guess === undefined ? `the keys here are ${names}` : `did you mean \`${guess}\`?`;
+    const help = didYouMean(key, allowed) ?? `the keys here are ${names}`;
     diagnostics.error('unknown_key', keyAt, `\`${key}\` is not allowed here`, help);
   }
   const isPrivate = readPrivate(file, entryOf(file, node, 'private')?.value, diagnostics);

@@ -1,11 +1,12 @@
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isMap, isScalar } from 'yaml';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean, nearest } from '../../../ground/core/nearest.js';
 import { spelledAmount } from '../../../ground/core/spelled-amount.js';
 import { languageOf } from '../../../ground/text/index.js';
-import { isObject, nameHelp } from './marks.js';
+import { nameHelp } from './marks.js';
 import type { Params, Place, Told } from './shape-place.js';
 import { expectedWords } from './shape-words.js';
 import { entriesOf, spanOf, textOf } from '../yaml/tree.js';
@@ -86,7 +87,7 @@ function patternsOf(schema: JsonObject): readonly string[] {
 
 function branchesOf({ anyOf, oneOf }: JsonObject): readonly JsonObject[] | undefined {
   const branches = anyOf ?? oneOf;
-  return Array.isArray(branches) ? (branches as readonly JsonValue[]).filter(isObject) : undefined;
+  return Array.isArray(branches) ? (branches as readonly JsonValue[]).filter(isJsonObject) : undefined;
 }
 
 /** The name of a language, for its tag, if the words have it. */
@@ -112,10 +113,10 @@ function paramHelp({ params, node }: Place, expected: string): string | undefine
       ? 'an option takes a number or the name of a param, not an expression'
       : undefined;
   }
-  const guess = nearest(text, params.names);
-  return guess === undefined
-    ? `write a number, or declare \`${text}\` under \`params:\``
-    : `did you mean the param \`${guess}\`?`;
+  return (
+    didYouMean(text, params.names, (guess) => `the param \`${guess}\``) ??
+    `write a number, or declare \`${text}\` under \`params:\``
+  );
 }
 
 export function boundWords(

@@ -8,6 +8,7 @@ export const FILE_KINDS = {
   counter: { folder: 'schemas/counters', schema: 'counter' },
   sink: { folder: 'sinks', schema: 'sink' },
   source: { folder: 'sources', schema: 'source' },
+  front: { folder: 'fronts', schema: 'front' },
   experiment: { folder: 'experiments', schema: 'experiment' },
   curation: { folder: 'curation', schema: 'curation' },
   test: { folder: 'tests', schema: 'test' },

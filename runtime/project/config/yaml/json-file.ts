@@ -31,51 +31,41 @@ export function jsonFile(path: string, value: JsonValue): JsonFile {
     return made;
   };
   /** Writes the items of a collection between its brackets. */
-  const collection = <T extends YAMLMap | YAMLSeq>(
+  const collection = <T extends YAMLMap | YAMLSeq, U>(
     made: T,
     open: string,
     close: string,
-    items: () => void,
+    items: readonly U[],
+    write: (item: U) => T['items'][number],
   ): T => {
     const start = text.length;
     const outer = indent;
     text += open;
     indent += ' ';
-    items();
+    // An array that grows by `push` has room for 17 elements.
+    made.items = items.map((item, i) => {
+      text += (i > 0 ? ',' : '') + indent;
+      return write(item);
+    });
     indent = outer;
-    text += (made.items.length > 0 ? indent : '') + close;
+    text += (items.length > 0 ? indent : '') + close;
     made.flow = true;
     made.range = [start, text.length, text.length];
     return made;
-  };
-  const next = (made: YAMLMap | YAMLSeq): void => {
-    text += (made.items.length > 0 ? ',' : '') + indent;
   };
   const node = (one: JsonValue): Node => {
     if (indent.length > MAX_DEPTH) {
       tooDeep ??= text.length;
       return scalar(null, Scalar.PLAIN);
     }
-    if (Array.isArray(one)) {
-      const made = new YAMLSeq<Node>();
-      return collection(made, '[', ']', () => {
-        for (const item of one as readonly JsonValue[]) {
-          next(made);
-          made.items.push(node(item));
-        }
+    if (Array.isArray(one))
+      return collection(new YAMLSeq<Node>(), '[', ']', one as readonly JsonValue[], node);
+    if (typeof one === 'object' && one !== null)
+      return collection(new YAMLMap<Node, Node>(), '{', '}', Object.entries(one), ([name, member]) => {
+        const key = scalar(name, Scalar.QUOTE_DOUBLE);
+        text += ': ';
+        return new Pair(key, node(member));
       });
-    }
-    if (typeof one === 'object' && one !== null) {
-      const made = new YAMLMap<Node, Node>();
-      return collection(made, '{', '}', () => {
-        for (const [name, member] of Object.entries(one)) {
-          next(made);
-          const key = scalar(name, Scalar.QUOTE_DOUBLE);
-          text += ': ';
-          made.items.push(new Pair(key, node(member)));
-        }
-      });
-    }
     return scalar(one, typeof one === 'string' ? Scalar.QUOTE_DOUBLE : Scalar.PLAIN);
   };
   const root = node(value);

@@ -7,25 +7,20 @@ const SHORTEST_HIDDEN = 3;
 
 /** The text of a project file. Diagnostics refer to it. `path` is relative to the project, with forward slashes. */
 export class SourceFile {
-  readonly lines: LineCounter;
+  #lines: LineCounter | undefined;
   /** Values of environment variables that the file's strings contain, and the names of the variables. */
-  readonly #concealed = new Map<string, string>();
+  #concealed: Map<string, string> | undefined;
   /** Secrets that the file itself contains. */
   readonly #hidden: { readonly start: number; readonly end: number }[] = [];
 
   constructor(
     readonly path: string,
     readonly text: string,
-  ) {
-    this.lines = new LineCounter();
-    this.lines.addNewLine(0);
-    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
-      this.lines.addNewLine(at + 1);
-  }
+  ) {}
 
   /** Keeps the value of an environment variable out of messages about the file. */
   conceal(name: string, value: string): void {
-    if (value.length >= SHORTEST_SECRET) this.#concealed.set(value, name);
+    if (value.length >= SHORTEST_SECRET) (this.#concealed ??= new Map()).set(value, name);
   }
 
   /** Keeps a part of the text out of messages and excerpts. */
@@ -46,14 +41,24 @@ export class SourceFile {
     let redacted = message;
     for (const { start, end } of this.#hidden)
       if (end - start >= SHORTEST_HIDDEN) redacted = redacted.replaceAll(this.text.slice(start, end), '***');
-    for (const [value, name] of this.#concealed) redacted = redacted.replaceAll(value, () => `\${${name}}`);
+    for (const [value, name] of this.#concealed ?? [])
+      redacted = redacted.replaceAll(value, () => `\${${name}}`);
     return redacted;
   }
 
   /** Converts an offset to a 1-based line and column. */
   position(offset: number): { readonly line: number; readonly column: number } {
-    const { line, col } = this.lines.linePos(offset);
+    const { line, col } = (this.#lines ??= this.#countLines()).linePos(offset);
     return { line, column: col };
+  }
+
+  /** Most files of rules that came over the API have no error, so their lines are never asked for. */
+  #countLines(): LineCounter {
+    const lines = new LineCounter();
+    lines.addNewLine(0);
+    for (let at = this.text.indexOf('\n'); at !== -1; at = this.text.indexOf('\n', at + 1))
+      lines.addNewLine(at + 1);
+    return lines;
   }
 }
 

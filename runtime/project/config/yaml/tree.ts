@@ -1,7 +1,7 @@
 /**
  * Reads the nodes of a parsed YAML file: entries, strings and places. Tags, anchors and aliases were rejected before.
  */
-import { isMap, isScalar, isSeq, Scalar, type Node } from 'yaml';
+import { isMap, isScalar, isSeq, Scalar, type Node, type Pair } from 'yaml';
 import type { Located, SourceFile, Span } from './source.js';
 
 export interface Entry {
@@ -22,11 +22,19 @@ function entryFrom(
   file: SourceFile,
   { key, value }: { readonly key: Node; readonly value: Node | null },
 ): Entry {
-  return {
-    key: textOf(key) ?? '',
-    keyAt: spanOf(file, key),
-    value: value === null || isEmpty(value) ? undefined : value,
-  };
+  return { key: textOf(key) ?? '', keyAt: spanOf(file, key), value: valueOf(value) };
+}
+
+function valueOf(value: Node | null): Node | undefined {
+  return value === null || isEmpty(value) ? undefined : value;
+}
+
+/** Returns the keys of a mapping, as written, with their values, where no place is needed. */
+export function* membersOf(
+  node: Node | undefined,
+): Generator<readonly [key: string, value: Node | undefined]> {
+  if (!isMap<Node, Node | null>(node)) return;
+  for (const { key, value } of node.items) yield [textOf(key) ?? '', valueOf(value)];
 }
 
 /** Returns the items of a list in the order of the file. Any other node has none. */
@@ -35,13 +43,23 @@ export function itemsOf(node: Node | undefined): Node[] {
 }
 
 export function entryOf(file: SourceFile, node: Node | undefined, key: string): Entry | undefined {
-  if (!isMap<Node, Node | null>(node)) return undefined;
-  const pair = node.items.find((one) => (textOf(one.key) ?? '') === key);
+  const pair = pairOf(node, key);
   return pair && entryFrom(file, pair);
 }
 
-export function memberOf(file: SourceFile, node: Node | undefined, key: string): Node | undefined {
-  return entryOf(file, node, key)?.value;
+function pairOf(node: Node | undefined, key: string): Pair<Node, Node | null> | undefined {
+  if (!isMap<Node, Node | null>(node)) return undefined;
+  return node.items.find((one) => (textOf(one.key) ?? '') === key);
+}
+
+/** Whether a mapping has a key, with a value or without. */
+export function isMember(node: Node | undefined, key: string): boolean {
+  return pairOf(node, key) !== undefined;
+}
+
+export function memberOf(node: Node | undefined, key: string): Node | undefined {
+  const pair = pairOf(node, key);
+  return pair && valueOf(pair.value);
 }
 
 /** True if the node is empty, e.g. after `value:`. */

@@ -47,13 +47,13 @@ export function parseFile(
   }
   checkShape(root, yamlSchema(FILE_KINDS[declares].schema), diagnostics, { file, start: 0, end: 0 });
   const name = nameOf(file, root, declares, diagnostics);
-  const declared = textOf(memberOf(file, root, declares));
+  const declared = textOf(memberOf(root, declares));
   return { file, root, name, alias: declared === name.value ? undefined : declared };
 }
 
 function nameOf(file: SourceFile, root: Node, declares: FileKind, diagnostics: Diagnostics): Located<string> {
   const stem = stemOf(file);
-  const name = locatedText(file, memberOf(file, root, declares));
+  const name = locatedText(file, memberOf(root, declares));
   if (name?.value === stem) return name;
   const at = name?.at ?? spanOf(file, root);
   if (name !== undefined && NAME_PATTERN.test(name.value)) {

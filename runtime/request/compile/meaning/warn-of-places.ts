@@ -1,5 +1,5 @@
 import type { FixedPlace, RuleComponent } from '../../../ground/api/component.js';
-import type { CurationRule } from '../../../project/config/model/curation.js';
+import { isForAll, type CurationRule } from '../../../project/config/model/curation.js';
 import type { Located, Span } from '../../../project/config/yaml/source.js';
 import { put } from '../../../state/curation/rule-index.js';
 import type { OpenPipeline } from '../open-pipeline.js';
@@ -79,7 +79,7 @@ function asksOf({ component, as, when }: PlannedStep, { locate, rules }: StepPla
     by,
   }));
   const isAlways = (rule: CurationRule): boolean =>
-    rule.query === undefined && rule.when === undefined && rule.from === -Infinity && rule.until === Infinity;
+    isForAll(rule) && rule.from === -Infinity && rule.until === Infinity;
   const curated = rules.filter(isAlways).flatMap((rule) => {
     const ask = (id: Located<string>, position: number | undefined): Ask => ({
       ...step,

@@ -1,15 +1,40 @@
-/** Checks the result and the columns of a component for a request. An error here is a fault of the component. */
-import type { Column } from '../../../ground/api/columns.js';
-import type { FeatureComponent, OutputKind, RuleReport, Selection } from '../../../ground/api/component.js';
+/** Gives a component its columns for a request, and checks these and its result. An error here is a fault of the component. */
+import type { Column, ColumnOf } from '../../../ground/api/columns.js';
+import type {
+  FeatureComponent,
+  OutputKind,
+  RuleReport,
+  Selection,
+  StepOutput,
+} from '../../../ground/api/component.js';
 import { DEFAULTED, isKnown, Status, statusAt } from '../../../ground/api/status.js';
 import type { PlannedStep } from '../../compile/plan.js';
-import type { Frame } from '../../../language/frame/frame.js';
+import { writeMissing } from '../../../language/frame/cells.js';
+import { copyColumn } from '../../../language/frame/copy-column.js';
+import { looseColumn, type Frame } from '../../../language/frame/frame.js';
 
 /** By status byte: 1 if the status exists. */
 const IS_STATUS = new Uint8Array(256);
 for (const status of Object.values(Status)) {
   IS_STATUS[status] = 1;
   if (!isKnown(status)) IS_STATUS[DEFAULTED | status] = 1;
+}
+
+/** @param own gets copies of the columns, for a component that may keep what it writes; undefined: it writes to the frame */
+export function outputsOf(step: PlannedStep, frame: Frame, own: Map<number, Column> | undefined): StepOutput {
+  const column = (output: string): Column => {
+    const at = step.outputs.get(output);
+    if (at === undefined) throw new Error(`${step.use} declares no output ${output}`);
+    const shared = frame.columns[at] as Column;
+    if (own === undefined) return shared;
+    const found = own.get(at) ?? copyColumn(shared, frame.count, (like) => like.slice());
+    own.set(at, found);
+    return found;
+  };
+  return {
+    number: (output) => column(output) as ColumnOf<'number'>,
+    text: (output) => column(output) as ColumnOf<'text'>,
+  };
 }
 
 /**
@@ -35,6 +60,18 @@ function adopt({ values, status }: Column, { values: into, status: statusInto }:
   for (let row = 0; row < rows; row++) {
     into[row] = values[row] as never;
     statusInto[row] = status[row] as number;
+  }
+}
+
+/**
+ * Marks every cell of the outputs as failed. It makes new columns, because work of the failed step may still write to the
+ * old ones.
+ */
+export function failOutputs({ outputs }: PlannedStep, frame: Frame): void {
+  for (const slot of outputs.values()) {
+    const column = looseColumn(frame.shape(slot), frame.count);
+    for (let row = 0; row < frame.count; row++) writeMissing(column, row, Status.failed);
+    frame.columns[slot] = column;
   }
 }
 

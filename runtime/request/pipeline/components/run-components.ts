@@ -1,34 +1,32 @@
 import type { Column } from '../../../ground/api/columns.js';
-import { copyColumn } from '../../../language/frame/copy-column.js';
 import type {
   EffectComponent,
   FeatureComponent,
   FilterComponent,
   RuleComponent,
   RuleReport,
-  StepOutput,
 } from '../../../ground/api/component.js';
 import { MillraceError } from '../../../ground/api/errors.js';
-import { Status } from '../../../ground/api/status.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
-import { writeMissing } from '../../../language/frame/cells.js';
 import { runKernels } from '../../../language/expression/run-kernels.js';
-import { looseColumn, type Frame } from '../../../language/frame/frame.js';
-import type { Causes } from './causes.js';
-import { checkReport, checkSelection, settleOutputs } from './check-work.js';
-import type { Draws } from './draws.js';
-import type { DroppedRow, PageGrid } from './order-rules.js';
+import type { Frame } from '../../../language/frame/frame.js';
+import type { Causes } from '../../ordering/causes.js';
+import type { StepOutcome } from '../explain/explanation.js';
+import { checkReport, checkSelection, failOutputs, outputsOf, settleOutputs } from './check-work.js';
+import type { Draws } from '../../ordering/explore/draws.js';
+import type { PageGrid } from '../../ordering/page-grid.js';
+import type { DroppedRow } from '../../ordering/rule-kind.js';
 import type { Deadline } from '../../../ground/core/deadline.js';
 import { errorCodeOf, type TraceSpan } from '../../../project/tracing/trace-span.js';
-import { Ranking, type RankingSnapshot } from './ranking.js';
-import { StepEdit } from './step-edit.js';
+import { Ranking, type RankingSnapshot } from '../../ordering/ranking.js';
+import { StepEdit } from '../../ordering/step-edit.js';
 import { StepView } from './step-view.js';
 import { traceStep } from './trace-step.js';
 
 /** The outcome of one step. Explanations, events and metrics read it. */
 export interface StepReport {
   readonly step: PlannedStep;
-  readonly outcome: 'ran' | 'not_asked_for' | 'failed';
+  readonly outcome: StepOutcome;
   /** The rows that a filter removed, or that a rule hid or dropped as one of a group. */
   readonly removed: readonly number[];
   /** Why a filter removed rows, or the error of a failed step. */
@@ -55,8 +53,6 @@ export interface StepObserver {
   after(report: StepReport, ranking: Ranking): void;
   /** Called when the final order is made. */
   end(ranking: Ranking): void;
-  /** Whether the request is only explained, so that effects are left out. */
-  readonly isRehearsal: boolean;
 }
 
 /** Calls that report a step while a request runs. All are optional. */
@@ -70,18 +66,29 @@ export interface StepHandlers {
 /** A component that computes longer than this without a pause is reported, in milliseconds. */
 export const LONG_MS = 100;
 
+/** Computes what steps read, in place of their kernels. Each returns a promise only if it has to wait. */
+export interface LaterInputs {
+  prepare(step: PlannedStep, check: () => void): Promise<void> | undefined;
+  /** @param rows the candidates that the step works on */
+  inputs(step: PlannedStep, rows: Int32Array, check: () => void): Promise<void> | undefined;
+}
+
 /** What the steps of one request need besides the frame. */
 export interface StepServices extends StepHandlers {
   readonly deadline: Deadline;
   readonly observer?: StepObserver | undefined;
   /** The pages of the answer; by default those of the pipeline's `page:`. */
   readonly page?: PageGrid | undefined;
+  /** Whether effects are left out. */
+  readonly isRehearsal?: boolean;
   /** For a step that explores; without it, nothing is drawn. */
   readonly draws?: Draws | undefined;
   /** Whether the final order is read beyond the page. */
   readonly ordersAll?: boolean | undefined;
   /** The span of the stage; undefined if the request is not traced. */
   readonly span?: TraceSpan | undefined;
+  /** Undefined if the frame has everything that was read, for all candidates. */
+  readonly later?: LaterInputs | undefined;
 }
 
 /** The candidates after all steps. */
@@ -104,7 +111,7 @@ export async function runComponents(
   ids: readonly string[],
   services: StepServices,
 ): Promise<RankedCandidates> {
-  const { deadline, observer, span } = services;
+  const { deadline, observer, span, later, isRehearsal = false } = services;
   const ranking = new Ranking(
     frame,
     plan.candidateType.name,
@@ -116,14 +123,15 @@ export async function runComponents(
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];
   const stepMs = new Float64Array(plan.steps.length).fill(NaN);
-  const work = { frame, ranking, deadline, handlers: services };
+  const work = { frame, ranking, deadline, handlers: services, later };
   const check = (): void => deadline.check();
   let began = performance.now();
   for (const step of plan.steps) {
     deadline.check();
-    const preparing = runKernels(step.prepare, frame, check);
+    const preparing =
+      later === undefined ? runKernels(step.prepare, frame, check) : later.prepare(step, check);
     if (preparing !== undefined) await preparing;
-    if (step.kind === 'effect' && observer?.isRehearsal === true) {
+    if (step.kind === 'effect' && isRehearsal) {
       reports.push(report(step, { outcome: 'not_asked_for', reason: 'an explanation has no effects' }));
       continue;
     }
@@ -175,6 +183,7 @@ export interface StepWork {
   readonly ranking: Ranking;
   readonly deadline: Deadline;
   readonly handlers: StepHandlers;
+  readonly later?: LaterInputs | undefined;
 }
 
 /** One step at work. */
@@ -197,7 +206,7 @@ export function runStep(
   span: TraceSpan | undefined,
   copied?: RankingSnapshot,
 ): StepReport | Promise<StepReport> {
-  const { frame, ranking, deadline, handlers } = work;
+  const { frame, ranking, deadline, handlers, later } = work;
   if (step.when !== undefined && frame.number(step.when.slot).values[0] !== 1)
     return report(step, { outcome: 'not_asked_for' });
   const before = takesSnapshot(step) ? (copied ?? ranking.snapshot()) : undefined;
@@ -212,7 +221,9 @@ export function runStep(
       return skipStep(running, error);
     }
   };
-  const computing = runKernels(step.inputs, frame, () => deadline.check());
+  const check = (): void => deadline.check();
+  const computing =
+    later === undefined ? runKernels(step.inputs, frame, check) : later.inputs(step, rows, check);
   return computing === undefined ? begin() : computing.then(begin);
 }
 
@@ -225,6 +236,9 @@ const WORK: Readonly<
   filter: select,
   rule: apply,
   effect: runEffect,
+  retriever: () => {
+    throw new Error('a retriever is no step');
+  },
 };
 
 function compute(running: RunningStep): StepReport | Promise<StepReport> {
@@ -323,12 +337,12 @@ function skipStep(
   deadline.check();
   if (step.kind !== 'effect' && step.onError === 'fail') throw failed(step, error);
   if (before !== undefined) ranking.restore(before);
-  for (const slot of step.outputs.values()) failColumn(frame, slot);
+  failOutputs(step, frame);
   const reason = error instanceof Error ? error.message : String(error);
   return report(step, { outcome: 'failed', reason });
 }
 
-/** Calls a method of a component, and tells if it holds the event loop until it returns. */
+/** Calls a method of a component, and reports if it holds the event loop until it returns. */
 export function watched<T>(step: PlannedStep, { onHeld }: StepHandlers, call: () => T): T {
   const began = performance.now();
   try {
@@ -346,33 +360,6 @@ function report(step: PlannedStep, more: Partial<StepReport>): StepReport {
 function failed(step: PlannedStep, cause: unknown): MillraceError {
   if (cause instanceof MillraceError) return cause;
   return new MillraceError('component_failed', `step ${step.number} (${step.use}) failed`, { cause });
-}
-
-function outputsOf(step: PlannedStep, frame: Frame, own: Map<number, Column> | undefined): StepOutput {
-  const slot = (output: string): number => {
-    const found = step.outputs.get(output);
-    if (found === undefined) throw new Error(`${step.use} declares no output ${output}`);
-    return found;
-  };
-  const column = <C extends Column>(at: number, shared: C): C => {
-    const found = own?.get(at) ?? (own && copyColumn(shared, frame.count, (like) => like.slice())) ?? shared;
-    own?.set(at, found);
-    return found as C;
-  };
-  return {
-    number: (output) => column(slot(output), frame.number(slot(output))),
-    text: (output) => column(slot(output), frame.text(slot(output))),
-  };
-}
-
-/**
- * Marks every cell of an output as failed. It makes a new column, because work of the failed step may still write to the
- * old one.
- */
-function failColumn(frame: Frame, slot: number): void {
-  const column = looseColumn(frame.shape(slot), frame.count);
-  for (let row = 0; row < frame.count; row++) writeMissing(column, row, Status.failed);
-  frame.columns[slot] = column;
 }
 
 /**

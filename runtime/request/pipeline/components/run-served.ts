@@ -1,22 +1,21 @@
 import type { EffectComponent, ServedPage } from '../../../ground/api/component.js';
-import type { Plan } from '../../compile/plan.js';
-import type { OpenedRequest, PlanRun } from '../plan-run.js';
-import { pageStart } from '../request/read-request.js';
-import type { RankedRow, Ranking } from './ranking.js';
+import type { PlannedStep } from '../../compile/plan.js';
+import { leavesNothing, type OpenedRequest, type PlanRun } from '../plan-run.js';
+import type { RankedRow, Ranking } from '../../ordering/ranking.js';
 import { watched, type RankedCandidates, type StepReport } from './run-components.js';
 import { StepView } from './step-view.js';
 
 /**
- * Shows the answered page to the effects that want to see it. It costs nothing if there are none.
+ * Shows the answered page to the effects that want to see it.
  * @returns the reports of the steps; those of effects that still run say so
  */
 export function runServed(
-  { plan, services, stages, asked }: PlanRun,
+  { services, stages, asked }: PlanRun,
   { request, frame }: OpenedRequest,
   { ranking, steps }: RankedCandidates,
   page: readonly RankedRow[],
 ): readonly StepReport[] {
-  if (asked.isExplained || !hasServed(plan)) return steps;
+  if (leavesNothing(asked)) return steps;
   const { deadline, span } = stages;
   return steps.map((report) => {
     const { step, outcome } = report;
@@ -38,12 +37,7 @@ export function runServed(
   });
 }
 
-function hasServed({ steps }: Plan): boolean {
-  for (const step of steps) if (step.kind === 'effect' && wantsPage(step)) return true;
-  return false;
-}
-
-function wantsPage({ kind, component }: Plan['steps'][number]): boolean {
+function wantsPage({ kind, component }: PlannedStep): boolean {
   return kind === 'effect' && (component as EffectComponent).served !== undefined;
 }
 
@@ -55,7 +49,7 @@ function pageOf(
   let order: Int32Array | undefined;
   return {
     requestId,
-    start: Math.max(0, pageStart(paging)),
+    start: Math.max(0, paging.start),
     rows: Int32Array.from(rows, ({ row }) => row),
     scores: Float64Array.from(rows, ({ score }) => score),
     total: ranking.rows.length,

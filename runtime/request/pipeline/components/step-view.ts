@@ -13,7 +13,7 @@ import { copyColumn } from '../../../language/frame/copy-column.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { TraceSpan } from '../../../project/tracing/trace-span.js';
 import { decodeEvents, noEvents } from '../../../state/store/codec/history-record.js';
-import type { Ranking } from './ranking.js';
+import type { Ranking } from '../../ordering/ranking.js';
 
 /** The most events that the components of a request can emit. */
 const MOST_EVENTS = 1000;
@@ -23,7 +23,7 @@ const MOST_EVENTS = 1000;
  * columns of the frame, which other steps and requests read too. Other plugins get copies, so that they cannot change them.
  */
 export class StepView implements StepInput {
-  readonly #rowsByKey = new Map<NeededFeature, Map<string, number>>();
+  #rowsByKey: Map<NeededFeature, Map<string, number>> | undefined;
   readonly #step: PlannedStep;
   readonly #frame: Frame;
   readonly #ranking: Ranking;
@@ -101,7 +101,7 @@ export class StepView implements StepInput {
 
   curated(input: CurationInput): readonly CuratedRule[] {
     if (!(input instanceof CurationBinding)) throw new Error('call build.needCuration in create');
-    return input.match(this.#frame, this.#frame.rulesAt ?? this.#frame.now);
+    return input.match(this.#frame);
   }
 
   getFeature(identifier: Identifier, name: string): FeatureValue {
@@ -130,7 +130,7 @@ export class StepView implements StepInput {
   }
 
   #keyed(needed: NeededFeature): Map<string, number> {
-    const known = this.#rowsByKey.get(needed);
+    const known = this.#rowsByKey?.get(needed);
     if (known !== undefined) return known;
     const rows = new Map<string, number>();
     const columns = needed.ids.map((slot) => this.#frame.text(slot));
@@ -139,7 +139,7 @@ export class StepView implements StepInput {
       const key = keyOf(columns.map((column) => column.values[row * column.stride] ?? ''));
       if (!rows.has(key)) rows.set(key, row);
     }
-    this.#rowsByKey.set(needed, rows);
+    (this.#rowsByKey ??= new Map<NeededFeature, Map<string, number>>()).set(needed, rows);
     return rows;
   }
 }

@@ -1,8 +1,8 @@
-import type { PinSource } from '../../../ground/api/ranking-edit.js';
+import { PIN_SOURCES, type PinSource } from '../../../ground/api/ranking-edit.js';
 import type { PlannedStep } from '../../compile/plan.js';
-import type { Causes } from './causes.js';
-import { bestRows } from './best-rows.js';
-import type { Ranking, RankingSnapshot } from './ranking.js';
+import type { Causes } from '../../ordering/causes.js';
+import { bestRows } from '../../ordering/best-rows.js';
+import type { Ranking, RankingSnapshot } from '../../ordering/ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
 
 /** A score that a rule set. */
@@ -48,14 +48,8 @@ export class Trace implements StepObserver {
   #before: RankingSnapshot | undefined;
   #rows: Int32Array = new Int32Array();
 
-  /**
-   * @param runId marks the events of this run
-   * @param isRehearsal whether the request is only explained, so that effects are left out
-   */
-  constructor(
-    readonly runId: string,
-    readonly isRehearsal: boolean,
-  ) {}
+  /** @param runId marks the events of this run */
+  constructor(readonly runId: string) {}
 
   before(_step: PlannedStep, ranking: Ranking): void {
     this.#before = ranking.snapshot();
@@ -83,7 +77,7 @@ export class Trace implements StepObserver {
 
   /** The pins that a step made, whether or not they hold. A pin of which a filter removed the winner is not made again. */
   #addPins(step: PlannedStep, before: RankingSnapshot, now: RankingSnapshot, rows: Int32Array): void {
-    for (const source of ['curation', 'pipeline'] as const) {
+    for (const source of PIN_SOURCES) {
       if (now.pins[source].length === 0) continue;
       const known = new Map(before.pins[source]);
       const kept = new Set(rows);

@@ -1,10 +1,10 @@
 import type { ModelComponent } from '../../../ground/api/component.js';
 import type { Plan, PlannedStep } from '../../compile/plan.js';
-import type { BindingDescription, PlanDescription } from '../types.js';
+import type { BindingDescription, PlanDescription, PlannedWork } from '../types.js';
 
 /** The compiled plan as data, for `millrace plan`. */
 export function describePlan(plan: Plan): PlanDescription {
-  const names = new Map(plan.layout.columns.map((column, slot) => [slot, column.name ?? `scratch ${slot}`]));
+  const { reads, components } = workOf(plan);
   return {
     pipeline: plan.definition.name,
     route: plan.definition.route.value,
@@ -19,17 +19,35 @@ export function describePlan(plan: Plan): PlanDescription {
             ]),
           ),
         }),
+    ...(plan.retrieval === undefined ? {} : { retrieval: workOf(plan.retrieval.plan) }),
+    reads,
+    columns: plan.layout.columns.flatMap(({ shape, name }, slot) =>
+      name === undefined ? [] : [{ slot, name, kind: shape.kind, scope: shape.scope }],
+    ),
+    components,
+    ...(plan.definition.task === 'rank'
+      ? {}
+      : { answer: Object.fromEntries(plan.answer.values.map(({ name, text }) => [name, text])) }),
+  };
+}
+
+/** What a plan, or the plan of its retrievers, reads and runs. */
+function workOf(plan: Plan): PlannedWork {
+  const names = new Map(plan.layout.columns.map((column, slot) => [slot, column.name ?? `scratch ${slot}`]));
+  const tops = topsOfReads(plan);
+  const of = (read: unknown): string => (tops.has(read) ? ` of the best ${tops.get(read) ?? ''}` : '');
+  return {
     reads: plan.levels.flatMap((level, index) => [
       ...level.nodes.map((node) => ({
         level: index + 1,
         of: node.entity.name,
-        what: `attributes of ${node.name}`,
+        what: `attributes of ${node.name}${of(node)}`,
         wants: node.wants.filter((want) => want.indexed).map((want) => want.path.join('.')),
       })),
       ...level.features.map((read) => ({
         level: index + 1,
         of: read.types.join(', ') || 'global',
-        what: `features by ${read.ids.map((slot) => names.get(slot)).join(', ') || 'no key'}`,
+        what: `features by ${read.ids.map((slot) => names.get(slot)).join(', ') || 'no key'}${of(read)}`,
         wants: read.wants.map((want) => want.name),
       })),
       ...level.histories.map((read) => ({
@@ -39,9 +57,6 @@ export function describePlan(plan: Plan): PlanDescription {
         wants: [...new Set(read.wants.map((want) => `${want.type}s by ${want.name}`))],
       })),
     ]),
-    columns: plan.layout.columns.flatMap(({ shape, name }, slot) =>
-      name === undefined ? [] : [{ slot, name, kind: shape.kind, scope: shape.scope }],
-    ),
     components: plan.steps.map((step) => ({
       step: step.number,
       use: step.use,
@@ -55,10 +70,17 @@ export function describePlan(plan: Plan): PlanDescription {
       ...(step.component.notes === undefined ? {} : { notes: step.component.notes }),
       ...bindingsOf(step, plan),
     })),
-    ...(plan.definition.task === 'rank'
-      ? {}
-      : { answer: Object.fromEntries(plan.answer.values.map(({ name, text }) => [name, text])) }),
   };
+}
+
+/** By read that waits for steps with `top:`: the most candidates for which it is made. */
+function topsOfReads({ phases, steps }: Plan): ReadonlyMap<unknown, number> {
+  const tops = new Map<unknown, number>();
+  for (const { number, top = 0 } of steps)
+    for (const { levels } of phases?.steps.get(number)?.later ?? [])
+      for (const read of levels.flatMap(({ nodes, features }) => [...nodes, ...features]))
+        tops.set(read, Math.max(top, tops.get(read) ?? 0));
+  return tops;
 }
 
 /** What the columns of a model read. */

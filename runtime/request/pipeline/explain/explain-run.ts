@@ -2,6 +2,7 @@ import { inTurns } from '../../../ground/core/pieces.js';
 import type { FinishedStages, OpenedRequest, PlanRun } from '../plan-run.js';
 import type { RunReport } from '../types.js';
 import { explain } from './explain.js';
+import { findLifts } from './find-lifts.js';
 import type { Explanation } from './explanation.js';
 
 /**
@@ -9,12 +10,15 @@ import type { Explanation } from './explanation.js';
  * @returns undefined unless an explanation was requested
  */
 export async function explainRun(
-  { plan, services, stages }: PlanRun,
-  { request, frame }: OpenedRequest,
+  planRun: PlanRun,
+  opened: OpenedRequest,
   { ranked, page, answer, statuses, mixed, trace }: FinishedStages,
   report: RunReport,
 ): Promise<Explanation | undefined> {
-  if (trace?.isRehearsal !== true) return undefined;
+  if (trace === undefined) return undefined;
+  const { plan, services, stages, asked } = planRun;
+  const { request, frame } = opened;
+  const { lift } = asked.context;
   const { ranking, steps } = ranked;
   const teams = mixed?.teams;
   const run = {
@@ -29,8 +33,16 @@ export async function explainRun(
     report,
     answer,
     teams,
+    deadline: stages.deadline,
+    contributions: asked.context.contributions === true,
+    compare: asked.context.compare,
+    why: asked.context.why,
   };
-  if (services.observe === undefined) return inTurns(explain(run), () => stages.deadline.check());
-  services.observe(run);
-  return undefined;
+  if (services.observe !== undefined) {
+    services.observe(run);
+    return undefined;
+  }
+  const explanation = await inTurns(explain(run), () => stages.deadline.check());
+  if (lift === undefined) return explanation;
+  return { ...explanation, lifts: await findLifts(planRun, opened, ranking, teams !== undefined, lift) };
 }

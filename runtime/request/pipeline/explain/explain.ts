@@ -1,48 +1,31 @@
 import type { Pieces } from '../../../ground/core/pieces.js';
 import { isKnown, Status, statusName, type StatusName, statusAt } from '../../../ground/api/status.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
-import type { StatusCounts } from '../../../state/index/status-counts.js';
 import type { Frame } from '../../../language/frame/frame.js';
+import { Accounts } from './accounts.js';
+import { changesOf } from './changes.js';
+import { comparePair } from './compare-pair.js';
+import { explainCell } from './explain-cell.js';
+import type { FinishedRun } from './finished-run.js';
 import type {
   ExplainedCandidate,
-  ExplainedChange,
+  ExplainedFate,
   ExplainedStep,
   ExplainedValue,
   Explanation,
 } from './explanation.js';
-import type { RankedRow, Ranking } from '../components/ranking.js';
+import type { Ranking } from '../../ordering/ranking.js';
 import type { TakenArm } from '../../experiments/live-experiments.js';
-import type { RankingRequest } from '../request/read-request.js';
 import type { StepReport } from '../components/run-components.js';
 import { teamName, type Teams } from '../interleave/mixed-run.js';
 import { readCell } from '../components/step-view.js';
-import type { Move, Trace } from '../components/trace.js';
 import { STAGES } from '../stages.js';
-import type { RunReport } from '../types.js';
 import { finiteOrNull, type PipelineAnswer } from '../answer-types.js';
 import { PRIVATE } from '../page/private-value.js';
 
 const MOST_UNKNOWN_FIELDS = 50;
 const MOST_REMOVED_IDS = 20;
 const MOST_DUPLICATE_IDS = 20;
-const MOST_ELEMENTS = 16;
-const MOST_CHARACTERS = 500;
-
-/** A finished request. */
-export interface FinishedRun {
-  readonly plan: Plan;
-  readonly request: RankingRequest;
-  readonly frame: Frame;
-  readonly ranking: Ranking;
-  readonly page: readonly RankedRow[];
-  readonly steps: readonly StepReport[];
-  readonly trace: Trace;
-  readonly statuses: StatusCounts;
-  readonly report: RunReport;
-  readonly answer: PipelineAnswer;
-  /** Of an interleaved request. */
-  readonly teams?: Teams | undefined;
-}
 
 /** Explains the answer of a request. The frame must still hold the request. */
 export function* explain(run: FinishedRun): Pieces<Explanation> {
@@ -60,7 +43,10 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
       },
       left: ranking.rows.length,
       ...(report.indexed === undefined ? {} : { index: report.indexed }),
+      ...(report.brought === undefined ? {} : { brought: report.brought }),
+      ...(report.retrieval === undefined ? {} : { retrieval: report.retrieval }),
     },
+    ...(run.why === undefined ? {} : { why: fateOf(run.why, run) }),
     params: Object.fromEntries(
       Array.from(plan.definition.params.values(), ({ name, value }) => [name, value]),
     ),
@@ -85,11 +71,38 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
       ? {}
       : {
           answered: Object.fromEntries(
-            plan.answer.values.map(({ name, slot }) => [name, explainCell(plan, frame, slot, 0)]),
+            plan.answer.values.map(({ name, slot }) => [name, explainCell(plan.layout, frame, slot, 0)]),
           ),
         }),
     page: yield* explainPage(run),
+    ...(run.compare === undefined ? {} : { compared: yield* comparePair(run, run.compare) }),
     answer: shownAnswer(run),
+  };
+}
+
+function fateOf(id: string, { request, ranking, steps, report }: FinishedRun): ExplainedFate {
+  const found = report.retrieval?.sought;
+  const of = { candidate_id: id, ...(found === undefined ? {} : { found }) };
+  const row = request.ids.indexOf(id);
+  if (row < 0)
+    return {
+      ...of,
+      fate: found === undefined ? 'not_sent' : found.merged === undefined ? 'not_found' : 'cut',
+    };
+  const removing = steps.find(({ removed }) => removed.includes(row));
+  if (removing === undefined) {
+    const at = ranking.slice(0, ranking.rows.length).findIndex((one) => one.row === row);
+    return at < 0 ? { ...of, fate: 'removed' } : { ...of, fate: 'ranked', place: at + 1 };
+  }
+  const { step, causes, reason } = removing;
+  const rules = causes?.of(row, 'hidden') ?? [];
+  return {
+    ...of,
+    fate: 'removed',
+    step: step.number,
+    as: step.as,
+    ...(rules.length === 0 ? {} : { rules }),
+    ...(reason === '' ? {} : { reason }),
   };
 }
 
@@ -214,31 +227,11 @@ function statusesOf(frame: Frame, slot: number, rows: Int32Array): Partial<Recor
   return counts;
 }
 
-function* explainPage({
-  plan,
-  request,
-  frame,
-  ranking,
-  page,
-  trace,
-  teams,
-}: FinishedRun): Pieces<ExplainedCandidate[]> {
-  const changes = new Map<number, ExplainedChange[]>(page.map(({ row }) => [row, []]));
-  // Both lists are in execution order; the score changes of a step precede its moves.
-  const edits = [
-    ...trace.changes.map(({ step, row, before, after }) => ({
-      row,
-      step,
-      change: { step: step.number, as: step.as, before: finiteOrNull(before), after: finiteOrNull(after) },
-    })),
-    ...trace.moves.map((move) => ({ row: move.row, step: move.step, change: explainMove(move) })),
-  ];
-  const order = new Map(trace.runs.map(({ step }, place) => [step, place]));
-  edits.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
-  for (const { row, step, change } of edits) {
-    const rules = trace.causes.get(step)?.of(row, 'before' in change ? 'score' : 'place');
-    changes.get(row)?.push(rules === undefined ? change : { ...change, rules });
-  }
+function* explainPage(run: FinishedRun): Pieces<ExplainedCandidate[]> {
+  const { plan, request, frame, ranking, page, teams } = run;
+  const rows = Int32Array.from(page, ({ row }) => row);
+  const accounts = run.contributions ? yield* new Accounts(run).of(rows) : undefined;
+  const changes = changesOf(run, rows);
   const places = new Map(ranking.slice(0, ranking.rows.length).map(({ row }, place) => [row, place + 1]));
   const explained: ExplainedCandidate[] = [];
   for (const { row, score } of page) {
@@ -250,6 +243,7 @@ function* explainPage({
       ...(teams === undefined ? {} : { interleaved: shownTeam(teams, row) }),
       changes: changes.get(row) ?? [],
       ...drawnOf(ranking, (places.get(row) ?? 0) - 1),
+      ...(accounts === undefined ? {} : { contributions: accounts.get(row) ?? [] }),
       values: valuesOf(plan, plan.shown.candidate, frame, row),
     });
     yield;
@@ -270,33 +264,6 @@ function drawnOf({ explored }: Ranking, place: number): Pick<ExplainedCandidate,
   };
 }
 
-function explainMove(move: Move): ExplainedChange {
-  const of = { step: move.step.number, as: move.step.as };
-  switch (move.kind) {
-    case 'below':
-      return {
-        ...of,
-        put_below: true,
-        ...(move.from === undefined || move.to === undefined
-          ? {}
-          : { moved_from: move.from, moved_to: move.to }),
-      };
-    case 'pin':
-      if (!move.holds) return { ...of, pin_lost: move.position };
-      return {
-        ...of,
-        pinned_to: move.position,
-        ...(move.from === undefined ? {} : { moved_from: move.from }),
-      };
-    case 'place':
-      return {
-        ...of,
-        ...(move.from === undefined ? {} : { moved_from: move.from }),
-        moved_to: move.to,
-      };
-  }
-}
-
 /** The values that the plan reads and computes for one row; `score` is shown separately. */
 function valuesOf(
   plan: Plan,
@@ -305,20 +272,6 @@ function valuesOf(
   row: number,
 ): Record<string, ExplainedValue> {
   const values: Record<string, ExplainedValue> = {};
-  for (const { name, slot } of columns) values[name] = explainCell(plan, frame, slot, row);
+  for (const { name, slot } of columns) values[name] = explainCell(plan.layout, frame, slot, row);
   return values;
-}
-
-function explainCell(plan: Plan, frame: Frame, slot: number, row: number): ExplainedValue {
-  const { value, status, cause } = readCell(frame, slot, row);
-  const more = cause === undefined ? {} : { cause };
-  if (value === undefined) return { value: null, status, ...more };
-  if (plan.layout.columns[slot]?.isPrivate === true) return { value: PRIVATE, status, ...more };
-  if (typeof value === 'number') return { value, status, ...more };
-  const most = typeof value === 'string' ? MOST_CHARACTERS : MOST_ELEMENTS;
-  const length = value.length > most ? { length: value.length } : {};
-  const cut = value.slice(0, most);
-  // Unknown list elements are NaN, which JSON cannot represent.
-  const shown = typeof cut === 'string' ? cut : cut.map((one) => (Number.isNaN(one) ? null : one));
-  return { value: shown, status, ...more, ...length };
 }

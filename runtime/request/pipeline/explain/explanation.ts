@@ -1,9 +1,41 @@
 import type { ComponentKind } from '../../../ground/api/plugin.js';
 import type { StatusName } from '../../../ground/api/status.js';
+import type { Card } from '../../../state/index/cards.js';
 import type { Degradation } from '../page/degraded.js';
+import type { BroughtCandidates, RetrievalReport } from '../request/retrieval-report.js';
 import type { IndexedCandidates } from '../request/index-candidates.js';
 import type { PipelineAnswer } from '../answer-types.js';
 import type { StageName } from '../stages.js';
+
+export const STEP_OUTCOMES = ['ran', 'not_asked_for', 'failed'] as const;
+export type StepOutcome = (typeof STEP_OUTCOMES)[number];
+
+/** How a value was divided. `tree_shap_pair` divides the difference of two candidates. */
+export const ACCOUNT_METHODS = ['sum', 'tree_shap', 'tree_shap_pair', 'opaque'] as const;
+
+/** What can become of a candidate. */
+export const CANDIDATE_FATES = {
+  ranked: 'it has a place in the ranking, perhaps on another page',
+  removed: 'a step removed it',
+  cut: 'it was found, and is beyond `most` of `merge`',
+  not_found: 'no retriever has it among its first candidates, at most `most`',
+  not_sent: 'it is not among the candidates of the request',
+} as const;
+
+/** Why a candidate is where it is, or not there. */
+export interface ExplainedFate {
+  readonly candidate_id: string;
+  readonly fate: keyof typeof CANDIDATE_FATES;
+  /** If it is ranked, from 1 over all pages. */
+  readonly place?: number;
+  /** The step that removed it, with the rules inside the step, and why the step removes candidates. */
+  readonly step?: number;
+  readonly as?: string;
+  readonly rules?: readonly string[];
+  readonly reason?: string;
+  /** Its places in the lists of the retrievers that found it, and in the merged list. */
+  readonly found?: NonNullable<RetrievalReport['sought']>;
+}
 
 /**
  * The answer of `<route>/explain`. It explains the answer to one request. The page and the plan bound its size.
@@ -21,7 +53,13 @@ export interface Explanation {
     readonly left: number;
     /** If the candidates came from the index. */
     readonly index?: IndexedCandidates;
+    /** If pins brought some of the candidates. */
+    readonly brought?: BroughtCandidates;
+    /** If retrievers found the candidates. */
+    readonly retrieval?: RetrievalReport;
   };
+  /** If the request asks for a candidate by `why`. */
+  readonly why?: ExplainedFate;
   /** The values of the params, by name. */
   readonly params: Readonly<Record<string, number>>;
   /** The experiments that the request takes part in. */
@@ -57,6 +95,10 @@ export interface Explanation {
   readonly answered?: Readonly<Record<string, ExplainedValue>>;
   /** The candidates of the answered page, in order; for a pipeline that scores, the scored entity. */
   readonly page: readonly ExplainedCandidate[];
+  /** If it was requested: why one candidate has another place than the other. */
+  readonly compared?: ExplainedPair;
+  /** If it was requested: what lifts a candidate to a place. */
+  readonly lifts?: ExplainedLifts;
   /** The answer that the route would have returned, except that private values are PRIVATE. */
   readonly answer: PipelineAnswer;
 }
@@ -74,7 +116,7 @@ export interface ExplainedStep {
   readonly when?: string;
   readonly top?: number;
   /** `not_asked_for`: `when:` was not true, or the step is an effect, which an explanation does not run. */
-  readonly outcome: 'ran' | 'not_asked_for' | 'failed';
+  readonly outcome: StepOutcome;
   /**
    * For a filter, why it removed candidates; for a failed step, its error; for a step that was not asked for, why it
    * did not run.
@@ -102,6 +144,8 @@ export interface ExplainedStep {
 
 export interface ExplainedCandidate {
   readonly candidate_id: string;
+  /** What people see of it, if its type has a `display:`. */
+  readonly card?: Card;
   /** 1-based, in the whole ranking. */
   readonly place: number;
   readonly ranked_score: number | null;
@@ -118,8 +162,56 @@ export interface ExplainedCandidate {
   readonly changes: readonly ExplainedChange[];
   /** If a step drew the place: the place without it, and the probabilities of the draw. */
   readonly drawn?: ExplainedDraw;
+  /** If they were requested: how the score came to be, first, and then what it reads. */
+  readonly contributions?: readonly ExplainedAccount[];
   /** All known values that the plan reads or computes for the candidate, by name. */
   readonly values: Readonly<Record<string, ExplainedValue>>;
+}
+
+/** Two candidates. All numbers are those of the first minus those of the second. */
+export interface ExplainedPair {
+  readonly candidates: readonly [ComparedCandidate, ComparedCandidate];
+  /** The step that put one of them below the other. They are then compared by the scores before it. */
+  readonly split?: { readonly step: number; readonly as: string; readonly below: string };
+  /** Why they are not compared. */
+  readonly reason?: string;
+  /** The value of the first account and all amounts of `changed` sum to it. */
+  readonly difference?: number;
+  /** What steps changed after the one that set both scores. */
+  readonly changed?: readonly { readonly step: number; readonly as: string; readonly amount: number }[];
+  readonly contributions?: readonly ExplainedAccount[];
+}
+
+/** What lifts a candidate to a place, or to a better one. */
+export interface ExplainedLifts {
+  readonly candidate_id: string;
+  readonly to: number;
+  /** Where it is; null if a step removed it. */
+  readonly place: number | null;
+  /** How many values were tried, one at a time. */
+  readonly tried: number;
+  /** Numbers of the candidate that were not tried, because there are too many. */
+  readonly left_out?: number;
+  /** Why nothing was tried. */
+  readonly reason?: string;
+  /** The smallest change in percentiles first; at most one of each column. Each was ranked again. */
+  readonly lifts: readonly ExplainedLift[];
+}
+
+/** One value of a candidate, and one that lifts it. Percentiles are those of the candidates of the request, 0 to 100. */
+export interface ExplainedLift {
+  readonly name: string;
+  readonly value: number;
+  readonly percentile: number;
+  readonly new_value: number;
+  readonly new_percentile: number;
+  /** Where the candidate is then. */
+  readonly place: number;
+}
+
+export interface ComparedCandidate extends Pick<ExplainedCandidate, 'candidate_id' | 'score' | 'changes'> {
+  /** Null if a step removed it. */
+  readonly place: number | null;
 }
 
 export interface ExplainedDraw {
@@ -147,6 +239,46 @@ export type ExplainedChange = {
   | { readonly moved_from?: number; readonly moved_to: number }
   | { readonly put_below: true; readonly moved_from?: number; readonly moved_to?: number }
 );
+
+/**
+ * How a value came to be: base + Σ amounts + remainder is the value, or `sum` where the model turns the sum into another
+ * value. In a comparison all numbers are differences.
+ */
+export interface ExplainedAccount {
+  /** `score`, the output of a step such as `ltr:score`, or the name of a definition. */
+  readonly of: string;
+  /** The step that made the value, in the order of the file; undefined for a definition. */
+  readonly step?: number;
+  readonly value: number;
+  /** The sum that was divided, where the value is another: e.g. a probability. */
+  readonly sum?: number;
+  readonly method: (typeof ACCOUNT_METHODS)[number];
+  /** Why the value is not divided. */
+  readonly reason?: string;
+  readonly base?: number;
+  readonly terms?: readonly ExplainedTerm[];
+  /** What the terms miss, by the rounding of the model or a fault of its plugin; undefined if nothing. */
+  readonly remainder?: number;
+}
+
+export interface ExplainedTerm extends ExplainedPart {
+  readonly amount: number;
+  /** The amount is this number times the value. */
+  readonly weight?: number;
+  /** The model's name of the column. */
+  readonly column?: string;
+  /** In a comparison, what the other candidate has. */
+  readonly against?: ExplainedPart;
+}
+
+/** A part of an expression, with its value and the parts that it is made of. */
+export interface ExplainedPart extends ExplainedValue {
+  /** As written. */
+  readonly text: string;
+  /** The account of the value, if it has one. */
+  readonly of?: string;
+  readonly parts?: readonly ExplainedPart[];
+}
 
 export interface ExplainedValue {
   /** Null if the status is not a known one. A bool is 0 or 1; a time is epoch milliseconds; PRIVATE if it is private. */

@@ -1,8 +1,9 @@
 import { isKnown, Status, statusAt } from '../../../ground/api/status.js';
+import { OWN_SLICE, soon, type Pieces } from '../../../ground/core/pieces.js';
 import type { FeatureRead, Plan } from '../../compile/plan.js';
 import { StatusCounts } from '../../../state/index/status-counts.js';
 import type { Frame } from '../../../language/frame/frame.js';
-import type { CellRead } from '../hydrate/cell-read.js';
+import { MANY_ELEMENTS, type CellRead } from '../hydrate/cell-read.js';
 import { resolveLayouts, type ReadServices } from '../hydrate/read-services.js';
 import { markUnread } from '../hydrate/store-loss.js';
 
@@ -27,16 +28,18 @@ export interface ReadStatuses {
  * @returns how many values of each view and attribute have each status
  * @throws MillraceError store_unavailable, deadline_exceeded
  */
-export async function fetchFeatures(
+export function fetchFeatures(
   plan: Pick<Plan, 'levels'>,
   frame: Frame,
   pending: PendingFeatures,
   services: ReadServices,
-): Promise<ReadStatuses> {
+): ReadStatuses | Promise<ReadStatuses> {
+  const filled = (): ReadStatuses => {
+    services.resident?.end();
+    return countStatuses(plan, frame);
+  };
   const filling = fillFeatures(frame, pending, services);
-  if (filling !== undefined) await filling;
-  services.resident?.end();
-  return countStatuses(plan, frame);
+  return filling === undefined ? filled() : filling.then(filled);
 }
 
 /** Marks all cells that could not be read as failed. Returns the counts that `fetchFeatures` returns. */
@@ -58,7 +61,8 @@ function countStatuses({ levels }: Pick<Plan, 'levels'>, frame: Frame): ReadStat
     for (const { scope, group, wants } of level.features) {
       const columns = frame.groups[group] ?? [];
       const rows = scope === 'candidate' ? frame.count : 1;
-      for (const [i, { feature }] of wants.entries()) {
+      for (let i = 0; i < wants.length; i++) {
+        const { feature } = wants[i] as (typeof wants)[number];
         const column = columns[i];
         if (column !== undefined) counts.features.count(feature.view.name, column, rows);
       }
@@ -77,26 +81,31 @@ export function fillFeatures(
   services: ReadServices,
 ): Promise<void> | undefined {
   const { clock } = services;
-  const fill = (): void => {
-    for (const [read, cells] of reads) fillRead(frame, read, cells);
-  };
-  const settle = (): Promise<void> | undefined => {
+  const fill = (): Promise<undefined> | undefined => soon(fillReads(frame, reads));
+  const settle = (): Promise<undefined> | undefined => {
     const resolving = resolveLayouts(reads.values(), services);
-    const end = clock === undefined ? fill : (): void => clock.count('features', fill);
-    if (resolving !== undefined) return resolving.then(end);
-    end();
-    return undefined;
+    const end = clock === undefined ? fill : () => clock.count('features', fill);
+    return resolving === undefined ? end() : resolving.then(end);
   };
   return arrived === undefined ? settle() : arrived.then(settle);
 }
 
-function fillRead(frame: Frame, read: FeatureRead, cells: CellRead): void {
-  const columns = frame.groups[read.group] ?? [];
-  cells.begin();
-  for (let row = 0; row < cells.count; row++) {
-    if (cells.hasId(row)) cells.fill(row, true);
-    else read.decoder.decodeMissing(causeOf(read, frame, row), columns, row);
+/** Only rows that repeat lists of many elements are divided among turns. */
+function* fillReads(frame: Frame, reads: PendingFeatures['reads']): Pieces<undefined> {
+  let elements = 0;
+  for (const [read, cells] of reads) {
+    const columns = frame.groups[read.group] ?? [];
+    cells.begin();
+    if (cells.isComplete === true) continue;
+    for (let row = 0; row < cells.count; row++) {
+      if (cells.hasId(row)) elements += cells.fill(row, true);
+      else read.decoder.decodeMissing(causeOf(read, frame, row), columns, row);
+      if (elements <= MANY_ELEMENTS) continue;
+      yield OWN_SLICE;
+      elements = 0;
+    }
   }
+  return undefined;
 }
 
 /** The reason why a feature is missing if an entity of its key has no id. */

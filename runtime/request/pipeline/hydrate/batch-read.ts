@@ -9,7 +9,7 @@ const WORTH_SPLITTING = 256;
 export class BatchRead {
   readonly #store: Store;
   readonly deadline: ReadTime;
-  readonly #known = new Map<string, number>();
+  #known: Map<string, number> | undefined;
   #pending: string[] = [];
   #remembersAll = false;
   /** The read of the next round trip, if it was already sent. */
@@ -34,10 +34,11 @@ export class BatchRead {
 
   /** Adds a key to the next round trip; returns its number in `records`. */
   ask(key: string): number {
-    const known = this.#known.get(key);
+    const all = (this.#known ??= new Map<string, number>());
+    const known = all.get(key);
     if (known !== undefined) return known;
     const number = this.#add(key);
-    this.#known.set(key, number);
+    all.set(key, number);
     return number;
   }
 

@@ -3,6 +3,10 @@ import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
 import type { RecordDecoder } from '../../resident/table-part.js';
 import type { BatchRead } from './batch-read.js';
 
+/** To read so many rows, or to copy so many elements of lists, takes some milliseconds. What follows waits for the next turn. */
+export const MANY_ROWS = 2048;
+export const MANY_ELEMENTS = 1 << 16;
+
 /** Decodes records of one kind, and reports unknown layouts. */
 export interface LayoutDecoder extends RecordDecoder {
   missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void;
@@ -21,13 +25,19 @@ export interface CellRead {
   missing(): number;
   /** Adds the layouts of the read records that this process does not know yet. */
   missingLayouts(into: Set<string>): void;
-  /** Call once after the round trip; there must be no await between this call and the last `fill`. */
+  /**
+   * Call once after the round trip. Between this call and the last `fill`, the caller may wait for another turn only after
+   * MANY_ROWS rows of entities, or after MANY_ELEMENTS.
+   */
   begin(): void;
+  /** After `begin`: true if every row has an id and is filled, so that `fill` need not be called. */
+  readonly isComplete?: boolean;
   /**
    * Fills a row that has an id. Rows must be filled in ascending order.
    * @param isFinal whether nothing else will be written to the row
+   * @returns the number of elements of lists that it repeats
    */
-  fill(row: number, isFinal: boolean): void;
+  fill(row: number, isFinal: boolean): number;
 }
 
 /** Cells that are read from the store only. */
@@ -84,7 +94,7 @@ export class DirectRead implements CellRead {
     // `fill` decodes each row.
   }
 
-  fill(row: number, isFinal: boolean): void {
+  fill(row: number, isFinal: boolean): number {
     const number = this.#numbers[row] ?? -1;
     const first = this.#first?.get(number);
     if (first === undefined) {
@@ -93,11 +103,13 @@ export class DirectRead implements CellRead {
       const [start, end] = [starts[number] as number, ends[number] as number];
       this.#decoder.decode(record, start, end, this.#columns, row, this.#now);
       if (isFinal) this.#first?.set(number, row);
-    } else {
-      for (const column of this.#columns) {
-        copyCell(column, first, column, row);
-        this.#repeated.add(column, row);
-      }
+      return 0;
     }
+    let elements = 0;
+    for (const column of this.#columns) {
+      copyCell(column, first, column, row);
+      elements += this.#repeated.add(column, row);
+    }
+    return elements;
   }
 }

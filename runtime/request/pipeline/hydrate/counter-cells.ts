@@ -58,7 +58,7 @@ export class CounterCells implements CellRead {
     this.#decoder.begin(memory, start, end, this.#now);
   }
 
-  fill(row: number): void {
+  fill(row: number): number {
     const number = this.#numbers[row] as number;
     const first = this.#first?.get(number);
     if (first === undefined) {
@@ -69,5 +69,6 @@ export class CounterCells implements CellRead {
     } else {
       for (const column of this.#columns) copyCell(column, first, column, row);
     }
+    return 0;
   }
 }

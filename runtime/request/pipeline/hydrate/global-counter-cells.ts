@@ -43,8 +43,9 @@ export class GlobalCounterCells implements CellRead {
     this.#decoder.begin(memory, start, end, this.#now);
   }
 
-  fill(row: number): void {
+  fill(row: number): number {
     const { memory, start, end } = this.#all;
     this.#decoder.decode(memory, start, end, this.#columns, row);
+    return 0;
   }
 }

@@ -1,14 +1,18 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Column, ColumnOf } from '../../../ground/api/columns.js';
 import { isKnown, Status, statusAt } from '../../../ground/api/status.js';
-import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../../compile/plan.js';
+import type { HydrationNode, Plan, WantedAttribute } from '../../compile/plan.js';
 import { appendCell, appendNumbers, writeJson, writeMissing } from '../../../language/frame/cells.js';
 import { looseColumn, type Frame } from '../../../language/frame/frame.js';
 import { carriedChildren, carriedValue, type CarriedRows } from '../request/carried.js';
-import type { CellRead } from './cell-read.js';
+import { MANY_ELEMENTS, MANY_ROWS, type CellRead } from './cell-read.js';
 import { fillFeatures, type PendingFeatures } from '../features/fetch-features.js';
 import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from '../request/read-request.js';
-import { inStoreSpan, resolveLayouts, type ReadServices } from './read-services.js';
+import { inStoreSpan } from '../../../state/store/around.js';
+import { resolveLayouts, type ReadServices } from './read-services.js';
+
+const NO_READS: PendingFeatures['reads'] = new Map();
 
 /** The part of a plan that describes how entities are filled. */
 export type HydrationPlan = Pick<Plan, 'nodes' | 'levels' | 'entities' | 'prefix'>;
@@ -30,14 +34,18 @@ export async function hydrate(
   const elementsOf: (readonly Column[] | undefined)[] = [];
   frame.eventsSince = frame.now - (services.historyRetention ?? Infinity);
   frame.eventNumbers = services.eventNumbers;
-  let features = new Map<FeatureRead, CellRead>();
+  let features = NO_READS;
   for (const node of plan.nodes) {
-    carried[node.index] = node.parent === undefined ? request.carried.get(node.name) : undefined;
-    if (node.parent === undefined) fillCarriedOnly(node, frame, carried[node.index], plan);
+    const { parent } = node;
+    const above = parent && carried[parent.node.index];
+    if (parent === undefined) {
+      carried[node.index] = request.carried.get(node.name);
+      fillCarriedOnly(node, frame, carried[node.index], plan);
+    } else if (!parent.node.list)
+      carried[node.index] = above && carriedChildren(above, parent.path, undefined);
   }
   for (const level of plan.levels) {
     const earlier: PendingFeatures = { reads: features, arrived: services.batch.rest() };
-    features = new Map();
     const renewal = services.resident?.renewal();
     if (renewal !== undefined)
       await inStoreSpan(services.spans, 'confirm', undefined, () => services.batch.deadline.within(renewal));
@@ -49,7 +57,10 @@ export async function hydrate(
     const histories = level.histories.map((read) => ({ read, number: ask.history(read) }));
     // The next level needs no features, so they arrive and are filled while it is in flight.
     services.batch.defer();
-    for (const read of level.features) features.set(read, ask.features(read, frame.groups[read.group] ?? []));
+    features =
+      level.features.length === 0
+        ? NO_READS
+        : new Map(level.features.map((read) => [read, ask.features(read, frame.groups[read.group] ?? [])]));
     const trip = ask.roundTrip();
     trip?.catch(() => undefined); // awaited below, unless the earlier features fail first
     const filling = earlier.reads.size > 0 ? fillFeatures(frame, earlier, services) : undefined;
@@ -62,22 +73,49 @@ export async function hydrate(
       services,
     );
     if (resolving !== undefined) await resolving;
+    if (nodes.some(({ cells }) => cells.count > MANY_ROWS)) await nextTurn();
     for (const { node, elements, cells } of nodes) {
       const { parent, entity } = node;
       const missing = cells.missing();
       if (missing > 0)
         services.batch.missing.set(entity.name, (services.batch.missing.get(entity.name) ?? 0) + missing);
       elementsOf[node.index] = elements;
-      if (parent !== undefined) {
+      if (parent?.node.list === true) {
         const above = carried[parent.node.index];
         const sizes = sizesBelow(parent, frame, elementsOf[parent.node.index]);
         carried[node.index] = above && carriedChildren(above, parent.path, sizes);
       }
-      if (elements === undefined) fillNode(node, frame, cells, carried[node.index], plan);
-      else fillListNode(node, frame, elements, cells, carried[node.index], plan);
+      if (elements === undefined) {
+        const filled = { node, cells, carried: carried[node.index] };
+        for (
+          let row = fillNode(filled, 0, frame, plan);
+          row < cells.count;
+          row = fillNode(filled, row, frame, plan)
+        )
+          await nextTurn();
+      } else fillListNode(node, frame, elements, cells, carried[node.index], plan);
     }
+    if (nodes.some(({ node, cells }) => hasLongLists(frame.groups[node.group] ?? [], cells.count)))
+      await nextTurn();
   }
   return { reads: features, arrived: services.batch.rest() };
+}
+
+/** Whether the columns got so many elements that the work on them must not run in the same turn. */
+function hasLongLists(columns: readonly Column[], rows: number): boolean {
+  for (const column of columns)
+    if (
+      (column.kind === 'texts' || column.kind === 'numbers') &&
+      (column.offsets[rows * column.stride] ?? 0) > MANY_ELEMENTS
+    )
+      return true;
+  return false;
+}
+
+/** The number of elements of the list in a cell; 0 for other values. */
+function lengthAt(column: Column | undefined, row: number): number {
+  if (column?.kind !== 'texts' && column?.kind !== 'numbers') return 0;
+  return (column.offsets[row + 1] ?? 0) - (column.offsets[row] ?? 0);
 }
 
 function rowsOf(scope: 'request' | 'candidate', frame: Frame): number {
@@ -103,27 +141,36 @@ function fillCarriedOnly(
   }
 }
 
-function fillNode(
-  node: HydrationNode,
-  frame: Frame,
-  cells: CellRead,
-  carried: CarriedRows | undefined,
-  plan: HydrationPlan,
-): void {
+/** A node to fill, and where its values come from. */
+interface Filled {
+  readonly node: HydrationNode;
+  readonly cells: CellRead;
+  readonly carried: CarriedRows | undefined;
+}
+
+/** Fills some rows. @returns the row to go on with in another turn */
+function fillNode({ node, cells, carried }: Filled, from: number, frame: Frame, plan: HydrationPlan): number {
   const columns = frame.groups[node.group] ?? [];
   const ids = frame.columns[node.ids];
-  cells.begin();
-  for (let row = 0; row < cells.count; row++) {
+  if (from === 0) cells.begin();
+  if (carried === undefined && cells.isComplete === true) return cells.count;
+  const end = Math.min(from + MANY_ROWS, cells.count);
+  let elements = 0;
+  for (let row = from; row < end; row++) {
+    if (elements > MANY_ELEMENTS) return row;
     const object = carried?.[row];
-    if (cells.hasId(row)) cells.fill(row, object === undefined);
+    if (cells.hasId(row)) elements += cells.fill(row, object === undefined);
     else {
       const status = ids?.status[row] ?? Status.absent;
       for (const column of columns)
         writeMissing(column, row, isKnown(status) ? Status.missing_entity : status);
     }
     if (object === undefined) continue;
-    for (const want of node.wants) if (want.indexed) writeCarried(want, node, frame, row, object, plan);
+    for (const want of node.wants)
+      if (want.indexed && writeCarried(want, node, frame, row, object, plan))
+        elements += lengthAt(frame.columns[want.slot], row);
   }
+  return end;
 }
 
 /** Writes the value of an attribute that the request carries; false if it carries none. */

@@ -1,4 +1,4 @@
-import type { Column } from '../../../ground/api/columns.js';
+import type { Column, TextColumn } from '../../../ground/api/columns.js';
 import type { FeatureRead, HistoryRead, HydrationNode } from '../../compile/plan.js';
 import type { CountsReader } from '../../../state/counters/counter-decoder.js';
 import type { Frame } from '../../../language/frame/frame.js';
@@ -9,7 +9,7 @@ import { CounterCells } from './counter-cells.js';
 import type { BatchRead } from './batch-read.js';
 import { DirectRead, type CellRead } from './cell-read.js';
 import { GlobalCounterCells } from './global-counter-cells.js';
-import { findRows, ResidentRead } from './resident-read.js';
+import { ResidentRead } from './resident-read.js';
 import type { ReadServices } from './read-services.js';
 import type { ResidentSession } from './resident-session.js';
 import { SourceCells, type SourceReaders } from './source-cells.js';
@@ -31,7 +31,7 @@ export class LevelReads {
    * Rows of the resident tables, by the slot of the ids, so an entity is looked up once for its attributes and
    * features.
    */
-  readonly #rows = new Map<number, Int32Array>();
+  #rows: Map<number, Int32Array> | undefined;
 
   constructor(prefix: string, frame: Frame, services: ReadServices) {
     this.#prefix = prefix;
@@ -124,10 +124,10 @@ export class LevelReads {
     session: ResidentSession | undefined,
   ): CellRead {
     if (session === undefined) throw new Error('the binding has no session');
-    let rows = this.#rows.get(slot);
+    let rows = this.#rows?.get(slot);
     if (rows === undefined) {
-      rows = findRows(binding.table, ids, count);
-      this.#rows.set(slot, rows);
+      rows = binding.table.rowsOf(ids, count);
+      (this.#rows ??= new Map<number, Int32Array>()).set(slot, rows);
     }
     return new ResidentRead(binding, columns, ids, rows, distinct, this.#batch, session, this.#frame.now);
   }
@@ -146,7 +146,15 @@ export class LevelReads {
     }
     const columns = read.ids.map((slot) => this.#frame.text(slot));
     const ids = new Array<string>(columns.length);
+    const met = new Map<number, number>();
+    const codes = codesOfOnly(columns);
     for (let row = 0; row < count; row++) {
+      const code = codes?.[row] ?? -1;
+      const earlier = code < 0 ? undefined : met.get(code);
+      if (earlier !== undefined) {
+        numbers[row] = earlier;
+        continue;
+      }
       let known = true;
       for (let i = 0; i < columns.length; i++) {
         const column = columns[i];
@@ -159,7 +167,9 @@ export class LevelReads {
         continue;
       }
       const key = featureKey(this.#prefix, read.keyGroup, read.types, ids);
-      numbers[row] = this.#ask(key, read.distinct);
+      const number = this.#ask(key, read.distinct);
+      numbers[row] = number;
+      if (code >= 0 && !read.distinct) met.set(code, number);
     }
     return numbers;
   }
@@ -167,4 +177,10 @@ export class LevelReads {
   #ask(key: string, distinct: boolean): number {
     return distinct ? this.#batch.askDistinct(key) : this.#batch.ask(key);
   }
+}
+
+/** The codes of the only ids that differ between candidates: equal codes have equal keys. */
+function codesOfOnly(columns: readonly TextColumn[]): Int32Array | undefined {
+  const [differing, ...more] = columns.filter(({ stride }) => stride !== 0);
+  return more.length > 0 || differing?.dictionary === undefined ? undefined : differing.codes;
 }

@@ -1,6 +1,6 @@
 import type { LayoutRegistry } from '../../../state/store/layout-registry.js';
-import { TracedStore } from '../../../state/store/traced-store.js';
-import { within, type SpanHolder } from '../../../project/tracing/trace-span.js';
+import { inStoreSpan, traceBelow } from '../../../state/store/around.js';
+import type { SpanHolder } from '../../../project/tracing/trace-span.js';
 import type { PipelineServices } from '../pipeline-services.js';
 import type { StageClock, StageRunner } from '../stage-runner.js';
 import type { RequestContext } from '../types.js';
@@ -37,7 +37,7 @@ export function readsOf(
 ): ReadServices {
   const spans = span?.isRecorded === true ? stages : undefined;
   return {
-    batch: new BatchRead(spans === undefined ? store : new TracedStore(store, spans), time),
+    batch: new BatchRead(spans === undefined ? store : traceBelow(store, spans), time),
     layouts,
     resident: resident && new ResidentSession(resident),
     readers,
@@ -53,19 +53,9 @@ export function resolveLayouts(
   reads: Iterable<CellRead>,
   { layouts, batch, spans }: ReadServices,
 ): Promise<void> | undefined {
+  if (batch.keysRead === 0) return undefined;
   const missing = new Set<string>();
   for (const read of reads) read.missingLayouts(missing);
   if (missing.size === 0) return undefined;
   return inStoreSpan(spans, 'read', missing.size, () => batch.deadline.within(layouts.resolve(missing)));
-}
-
-/** Runs a round trip that does not go through the store of `batch`, in a span of its own. */
-export function inStoreSpan<T>(
-  spans: SpanHolder | undefined,
-  operation: string,
-  keys: number | undefined,
-  work: () => Promise<T>,
-): Promise<T> {
-  const span = spans?.span?.startStore(operation, keys);
-  return span === undefined ? work() : within(span, work);
 }

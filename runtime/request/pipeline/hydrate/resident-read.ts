@@ -1,16 +1,19 @@
-import type { Column } from '../../../ground/api/columns.js';
+import type { Column, ColumnOf } from '../../../ground/api/columns.js';
 import { Status } from '../../../ground/api/status.js';
-import { copyCell, RepeatedLists, writeList } from '../../../language/frame/cells.js';
-import { NO_ID, NOT_HERE, type EntityTable } from '../../resident/entity-table.js';
+import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
+import { NO_ID, NOT_HERE } from '../../resident/entity-table.js';
 import { LeasedCounters } from '../../resident/leased-counters.js';
 import type { PartBinding } from '../../resident/resident-tables.js';
+import { writeHeldList, type Dictionaries } from '../../resident/row-columns.js';
 import type { HeldList } from '../../resident/sizes.js';
 import type { BatchRead } from './batch-read.js';
-import type { CellRead, LayoutDecoder } from './cell-read.js';
+import { MANY_ROWS, type CellRead, type LayoutDecoder } from './cell-read.js';
 import type { ResidentSession } from './resident-session.js';
 
 /** Code of the first miss; the next ones count down. */
 const FIRST_MISS = -3;
+
+const NO_REPEATS = new Uint8Array(0);
 
 /** A list column, and its values for the rows that were hits. */
 interface ListCells {
@@ -18,16 +21,7 @@ interface ListCells {
   readonly partColumn: number;
   readonly held: (HeldList | undefined)[];
   readonly status: Uint8Array;
-}
-
-/** Finds the table rows of the request's rows: NOT_HERE if the table has no such id, NO_ID if the request has no id. */
-export function findRows(table: EntityTable, ids: readonly string[], count: number): Int32Array {
-  const rows = new Int32Array(count);
-  for (let row = 0; row < count; row++) {
-    const id = ids[row] as string;
-    rows[row] = id === '' ? NO_ID : table.rowOf(id);
-  }
-  return rows;
+  readonly dictionaries: Dictionaries;
 }
 
 /**
@@ -48,14 +42,15 @@ export class ResidentRead implements CellRead {
   readonly #numbers: number[] = [];
   readonly #lists: ListCells[] = [];
   /** By row: whether an earlier row has the same record. Only list columns need it. */
-  #repeats = new Uint8Array(0);
-  readonly #repeated = new RepeatedLists();
+  #repeats = NO_REPEATS;
+  #repeated: RepeatedLists | undefined;
   #scratch: readonly Column[] = [];
   /** Hits that are known to be missing from the store. */
   #knownMissing = 0;
+  #hasAllIds = true;
 
   /**
-   * @param rows the result of `findRows` in the same turn of the event loop
+   * @param rows the result of `EntityTable.rowsOf` in the same turn of the event loop
    * @param distinct whether no two rows share an id, and no other read of the plan reads the same keys
    */
   constructor(
@@ -88,16 +83,18 @@ export class ResidentRead implements CellRead {
     let misses = 0;
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i] as number;
-      if (row === NO_ID) from[i] = NO_ID;
-      else if (row !== NOT_HERE && (validUntil[row] as number) >= this.#now) {
+      if (row === NO_ID) {
+        from[i] = NO_ID;
+        this.#hasAllIds = false;
+      } else if (row !== NOT_HERE && (validUntil[row] as number) >= this.#now) {
         from[i] = row;
-        table.touch(row);
         hits++;
       } else {
         from[i] = FIRST_MISS - this.#ask(ids[i] as string, missOf);
         misses++;
       }
     }
+    table.touch(from);
     table.counts.hits += hits;
     table.counts.misses += misses;
     return from;
@@ -117,8 +114,9 @@ export class ResidentRead implements CellRead {
 
   #takeHits(): void {
     const { part, columns: partColumns } = this.#binding;
-    part.columns.gather(this.#from, partColumns, this.#columns);
-    this.#knownMissing = this.#countMissing();
+    part.columns.tidy();
+    const odd = part.columns.gather(this.#from, partColumns, this.#columns);
+    this.#knownMissing = this.#countMissing(odd);
     for (let c = 0; c < this.#columns.length; c++) {
       const column = this.#columns[c] as Column;
       if (column.kind === 'texts' || column.kind === 'numbers')
@@ -127,7 +125,7 @@ export class ResidentRead implements CellRead {
     if (this.#lists.length > 0) this.#repeats = repeatsIn(this.#from);
   }
 
-  #takeLists(column: Column, partColumn: number): void {
+  #takeLists(column: ColumnOf<'texts' | 'numbers'>, partColumn: number): void {
     const { part } = this.#binding;
     const from = this.#from;
     const held = new Array<HeldList | undefined>(from.length);
@@ -138,27 +136,34 @@ export class ResidentRead implements CellRead {
       held[i] = part.columns.list(partColumn, row);
       status[i] = part.columns.status(partColumn, row);
     }
-    this.#lists.push({ column, partColumn, held, status });
+    const dictionaries = part.columns.startLists(column);
+    this.#lists.push({ column, partColumn, held, status, dictionaries });
   }
 
   hasId(row: number): boolean {
     return this.#from[row] !== NO_ID;
   }
 
-  /** Counts the hits whose record is missing from the store: all cells of such a row have the status `missing_entity`. */
-  #countMissing(): number {
+  /**
+   * Counts the hits whose record is missing from the store: all cells of such a row have the status `missing_entity`.
+   * @param odd the rows with cells that are not present
+   */
+  #countMissing(odd: readonly number[]): number {
     const { part, columns } = this.#binding;
     const [column] = columns;
     if (column === undefined) return 0;
     let count = 0;
-    for (const row of this.#from)
+    for (const i of odd) {
+      const row = this.#from[i] as number;
       if (row >= 0 && part.columns.status(column, row) === Status.missing_entity) count++;
+    }
     return count;
   }
 
   missing(): number {
     const { memory } = this.#batch.records;
     let count = this.#knownMissing;
+    if (this.#missing.length === 0) return count;
     for (const row of this.#from)
       if (row <= FIRST_MISS && memory[this.#numbers[FIRST_MISS - row] as number] === null) count++;
     return count;
@@ -179,7 +184,9 @@ export class ResidentRead implements CellRead {
     if (misses === 0) return;
     const { table, part, columns: partColumns } = this.#binding;
     const isLeased = part.decoder instanceof LeasedCounters;
-    const scratch = part.scratch(misses);
+    // If the rows are filled in several turns, other requests use the scratch columns of the part meanwhile.
+    const isLong = this.count > MANY_ROWS || this.#repeats.includes(1);
+    const scratch = isLong ? part.columns.scratch(misses) : part.scratch(misses);
     this.#scratch = scratch;
     const { memory, starts, ends } = this.#batch.records;
     for (let miss = 0; miss < misses; miss++) {
@@ -217,14 +224,20 @@ export class ResidentRead implements CellRead {
     }
   }
 
-  fill(row: number): void {
+  get isComplete(): boolean {
+    return this.#hasAllIds && this.#lists.length === 0;
+  }
+
+  fill(row: number): number {
     const from = this.#from[row] as number;
-    for (const { column, partColumn, held, status } of this.#lists) {
+    let elements = 0;
+    for (const { column, partColumn, held, status, dictionaries } of this.#lists) {
       const list = held[row];
-      if (list !== undefined) writeList(column, row, list, status[row] as number);
+      if (list !== undefined) writeHeldList(column, row, list, status[row] as number, dictionaries);
       else copyCell(this.#scratch[partColumn] as Column, FIRST_MISS - from, column, row);
-      if (this.#repeats[row] === 1) this.#repeated.add(column, row);
+      if (this.#repeats[row] === 1) elements += (this.#repeated ??= new RepeatedLists()).add(column, row);
     }
+    return elements;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Column } from '../../../ground/api/columns.js';
-import type { FeatureRead, Plan } from '../../compile/plan.js';
+import { allLevels, type FeatureRead, type Plan } from '../../compile/plan.js';
 import type { FeatureSources, SourceReader, SourceRows } from '../../../state/index/feature-source.js';
 import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
 import type { Frame } from '../../../language/frame/frame.js';
@@ -10,10 +10,10 @@ import type { ReadTime } from './read-deadline.js';
 /** Readers of a plan's features that are outside the store. */
 export type SourceReaders = ReadonlyMap<FeatureRead, SourceReader>;
 
-/** Prepares a plan's reads of features outside the store. It runs when the pipeline is mounted. */
+/** Prepares the reads of features outside the store, also those of retrievers. It runs when the pipeline is mounted. */
 export function readersOf(plan: Plan, sources: FeatureSources | undefined): SourceReaders {
   const readers = new Map<FeatureRead, SourceReader>();
-  for (const { features } of plan.levels)
+  for (const { features } of allLevels(plan))
     for (const read of features)
       if (read.source !== undefined && sources !== undefined)
         readers.set(read, sources.readerOf(read.wants.map(({ feature }) => feature)));
@@ -85,17 +85,19 @@ export class SourceCells implements CellRead {
     // `fill` decodes each row.
   }
 
-  fill(row: number): void {
+  fill(row: number): number {
     const number = this.#numbers[row] as number;
     const first = this.#first[number] as number;
+    let elements = 0;
     if (first >= 0)
       for (const column of this.#columns) {
         copyCell(column, first, column, row);
-        this.#repeated.add(column, row);
+        elements += this.#repeated.add(column, row);
       }
     else {
       this.#rows?.decode(number, this.#columns, row, this.#now);
       this.#first[number] = row;
     }
+    return elements;
   }
 }

@@ -39,13 +39,18 @@ export class StoreLoss {
    * Waits for a read of the store. Returns undefined if it fails and the pipeline tolerates the failure.
    * @throws any other error of the read
    */
-  survive<T>(read: Promise<T>): Promise<T | undefined> {
-    if (!this.#isTolerated) return read;
-    return read.catch((error: unknown) => {
+  survive<T>(read: () => T | Promise<T>): T | undefined | Promise<T | undefined> {
+    return this.#isTolerated ? this.#tolerate(read) : read();
+  }
+
+  async #tolerate<T>(read: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
       if (!(error instanceof MillraceError) || !TOLERATED.has(error.code)) throw error;
       this.#code = error.code as StoreFailure;
       return undefined;
-    });
+    }
   }
 
   /** Call it after the last read. */

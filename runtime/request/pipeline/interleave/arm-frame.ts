@@ -24,7 +24,7 @@ export function shareColumns(
     for (const [index, from] of histories) frame.histories[index] = control.histories[from];
     frame.eventsSince = control.eventsSince;
     frame.eventNumbers = control.eventNumbers;
-    frame.rulesAt = control.rulesAt;
+    frame.preview = control.preview;
   }
   setParams(plan, frame);
   return () => {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { PipelineExperiments } from '../pipeline-services.js';
 import { PlanRun, type OpenedRequest } from '../plan-run.js';
 import { setParams } from './arm-frame.js';
@@ -15,7 +16,9 @@ export function chooseArm(
 ): PlanRun {
   const { services, asked, stages } = called;
   const { context } = asked;
-  const choice = experiments.choose(request.entityIds, frame.now, context);
+  const carried = request.carried.get('request')?.[0];
+  const values = isJsonObject(carried) ? carried : undefined;
+  const choice = experiments.choose(request.entityIds, values, frame.now, context);
   if (choice === undefined) return called;
   const { plan, pipeline } = choice.variant;
   if (pipeline === undefined) {

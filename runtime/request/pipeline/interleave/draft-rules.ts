@@ -1,15 +1,12 @@
-import { BoundState } from '../components/bound-state.js';
-import { type OrderRule, type PageGrid, rulesOf } from '../components/order-rules.js';
+import { BoundState } from '../../ordering/places/bound-state.js';
+import type { RankingSide } from '../../ordering/ranking.js';
+import { boundsOf, groupsOf, someRule } from '../../ordering/rule-kind.js';
 import { Team, WAITS } from './team.js';
 
 /** The final order of one arm, and the rules that made it. */
-export interface DraftSide {
+export interface DraftSide extends Pick<RankingSide, 'fixed' | 'rules' | 'page'> {
   /** Its rows, best first: all, or more than the draft can need. */
   readonly order: Int32Array;
-  /** The rows with a place of their own, by position from 1. */
-  readonly fixed: ReadonlyMap<number, number>;
-  readonly rules: readonly OrderRule[];
-  readonly page: PageGrid;
 }
 
 /** The rows that the rules of both arms keep a place for. */
@@ -28,17 +25,10 @@ class Side {
   /** No row before it waits. */
   #next = 0;
 
-  constructor(
-    { order, rules, page }: DraftSide,
-    drafted: Int32Array,
-    waiting: Int32Array,
-    common: ReadonlyMap<number, number>,
-  ) {
+  constructor({ order, rules, page }: DraftSide, waiting: Int32Array, common: ReadonlyMap<number, number>) {
     this.#order = order;
-    this.#bounds = rulesOf(rules, 'limit').map(
-      ({ bound }) => new BoundState(bound, waiting, common, drafted, page),
-    );
-    this.#groups = rulesOf(rules, 'group').map(({ grouping }) => grouping.groups);
+    this.#bounds = boundsOf(rules).map((bound) => new BoundState(bound, waiting, common, page));
+    this.#groups = groupsOf(rules);
     this.#used = this.#groups.map((groups) => new Uint8Array(groups.length));
   }
 
@@ -46,8 +36,8 @@ class Side {
     for (const bound of this.#bounds) bound.enter(rank);
   }
 
-  placed(row: number, waited: boolean): void {
-    for (const bound of this.#bounds) bound.place(row, waited);
+  placed(row: number, rank: number, waited: boolean): void {
+    for (const bound of this.#bounds) bound.place(row, rank, waited);
     for (const [at, groups] of this.#groups.entries()) {
       const group = groups[row] ?? -1;
       const used = this.#used[at];
@@ -96,30 +86,23 @@ export class DraftRules {
   #rank = -1;
 
   /**
-   * @param drafted the rows that are placed, by rank; the caller writes it
    * @param teams by row: a Team, or WAITS; the caller writes it
    * @returns undefined if no rule says anything about the mixed list
    */
-  static of(
-    control: DraftSide,
-    arm: DraftSide,
-    drafted: Int32Array,
-    teams: Uint8Array,
-  ): DraftRules | undefined {
-    const counts = ({ rules }: DraftSide): boolean =>
-      rules.some(({ kind }) => kind === 'limit' || kind === 'group');
+  static of(control: DraftSide, arm: DraftSide, teams: Uint8Array): DraftRules | undefined {
+    const counts = ({ rules }: DraftSide): boolean => someRule(rules, 'bound', 'groups');
     const keepsPlaces = control.fixed.size > 0 && arm.fixed.size > 0;
     if (!keepsPlaces && !counts(control) && !counts(arm)) return undefined;
-    return new DraftRules(control, arm, drafted, teams);
+    return new DraftRules(control, arm, teams);
   }
 
-  private constructor(control: DraftSide, arm: DraftSide, drafted: Int32Array, teams: Uint8Array) {
+  private constructor(control: DraftSide, arm: DraftSide, teams: Uint8Array) {
     for (const [position, row] of control.fixed)
       if (arm.fixed.get(position) === row) this.#common.set(position, row);
-    const hasLimits = [control, arm].some(({ rules }) => rules.some(({ kind }) => kind === 'limit'));
+    const hasLimits = [control, arm].some(({ rules }) => someRule(rules, 'bound'));
     const waiting = hasLimits ? this.#waiting(control, arm, teams.length) : new Int32Array(0);
-    this.#control = new Side(control, drafted, waiting, this.#common);
-    this.#arm = new Side(arm, drafted, waiting, this.#common);
+    this.#control = new Side(control, waiting, this.#common);
+    this.#arm = new Side(arm, waiting, this.#common);
     this.#fixed = [control.fixed, arm.fixed];
     this.#teams = teams;
     for (const [position, row] of control.fixed) {
@@ -155,8 +138,8 @@ export class DraftRules {
   placed(row: number, rank: number): void {
     this.#enter(rank);
     const waited = this.#common.get(rank + 1) !== row;
-    this.#control.placed(row, waited);
-    this.#arm.placed(row, waited);
+    this.#control.placed(row, rank, waited);
+    this.#arm.placed(row, rank, waited);
   }
 
   /** If nothing else is left, a row whose place lies behind the end. */

@@ -1,5 +1,5 @@
 import type { PlannedStep } from '../../compile/plan.js';
-import type { KeptRanking, Ranking } from '../components/ranking.js';
+import type { KeptRanking, Ranking } from '../../ordering/ranking.js';
 import { takesSnapshot, type StepObserver, type StepReport } from '../components/run-components.js';
 
 /** Copies the ranking for the arm between the steps that both arms share and those that differ. */
@@ -22,10 +22,6 @@ export class ForkRanking implements StepObserver {
     // Effects are not observed in a rehearsal.
     this.#last = this.#first === undefined ? steps.findLast(({ kind }) => kind !== 'effect') : undefined;
     this.#observer = observer;
-  }
-
-  get isRehearsal(): boolean {
-    return this.#observer?.isRehearsal ?? false;
   }
 
   before(step: PlannedStep, ranking: Ranking): void {

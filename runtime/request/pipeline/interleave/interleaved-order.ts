@@ -1,5 +1,6 @@
-import type { MixedRows, RankingSide } from '../components/ranking.js';
+import type { MixedRows, RankingSide } from '../../ordering/ranking.js';
 import type { DraftSide } from './draft-rules.js';
+import { someRule } from '../../ordering/rule-kind.js';
 import { teamDraft, type Draft } from './team-draft.js';
 import { Team, WAITS } from './team.js';
 
@@ -15,6 +16,7 @@ export class InterleavedOrder implements MixedRows {
   readonly #needsAll: boolean;
   #draft: Draft | undefined;
   controlFirst: Int32Array = new Int32Array();
+  readonly labelOf: RankingSide['labelOf'];
 
   /**
    * @param count of all rows, with removed ones
@@ -23,11 +25,11 @@ export class InterleavedOrder implements MixedRows {
   constructor(control: RankingSide, arm: RankingSide, count: number, coin: (round: number) => boolean) {
     this.#control = control;
     this.#arm = arm;
+    this.labelOf = arm.labelOf;
     this.#count = count;
     this.#coin = coin;
-    const hasGroups = [control, arm].some(({ rules }) => rules.some(({ kind }) => kind === 'group'));
-    this.#needsAll =
-      hasGroups || [control, arm].some(({ rules }) => rules.some(({ kind }) => kind === 'limit'));
+    const hasGroups = [control, arm].some(({ rules }) => someRule(rules, 'groups'));
+    this.#needsAll = hasGroups || [control, arm].some(({ rules }) => someRule(rules, 'bound'));
     // Of a group, each arm may have kept another row, and only one of them gets a place.
     this.rows = hasGroups ? this.first(count).slice().sort() : union(control.rows, arm.rows, count);
   }
@@ -63,12 +65,7 @@ export class InterleavedOrder implements MixedRows {
     // Rows that keep a place in both arms are passed over until it comes.
     const kept = 2 * Math.min(this.#control.fixed.size, this.#arm.fixed.size);
     const needed = this.#needsAll ? this.#count : most + kept + 1;
-    const drawn = (side: RankingSide): DraftSide => ({
-      order: side.order(needed),
-      fixed: side.fixed,
-      rules: side.rules,
-      page: side.page,
-    });
+    const drawn = (side: RankingSide): DraftSide => ({ ...side, order: side.order(needed) });
     const control = drawn(this.#control);
     this.controlFirst = control.order;
     return teamDraft(control, drawn(this.#arm), this.#count, this.#coin, most);

@@ -1,5 +1,5 @@
 import type { Rival, TakenArm } from '../../experiments/live-experiments.js';
-import type { RankedRow } from '../components/ranking.js';
+import type { RankedRow } from '../../ordering/ranking.js';
 import type { RankedCandidates } from '../components/run-components.js';
 import type { Degradation } from '../page/degraded.js';
 import type { PageTeams } from '../types.js';

@@ -2,7 +2,7 @@ import type { Plan } from '../../compile/plan.js';
 import { Deadline } from '../../../ground/core/deadline.js';
 import type { SharedRun } from '../../experiments/shared-run.js';
 import type { Frame } from '../../../language/frame/frame.js';
-import { Ranking, type RankingSnapshot } from '../components/ranking.js';
+import { Ranking, type RankingSnapshot } from '../../ordering/ranking.js';
 import {
   firstPage,
   runComponents,

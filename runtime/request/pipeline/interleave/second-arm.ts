@@ -7,6 +7,7 @@ import type { ReadServices } from '../hydrate/read-services.js';
 import { ResidentSession } from '../hydrate/resident-session.js';
 import type { OpenedRequest, PlanRun } from '../plan-run.js';
 import { openRequest } from '../request/open-request.js';
+import { fillRetrieved } from '../request/retrieve.js';
 import type { SecondArm } from './run-interleaved.js';
 
 /**
@@ -16,7 +17,7 @@ import type { SecondArm } from './run-interleaved.js';
 export function secondArm(
   { services, asked }: PlanRun,
   rival: Rival,
-  { request, frame, body: indexed }: OpenedRequest,
+  { request, frame, body: found, retrieved }: OpenedRequest,
   reads: ReadServices,
 ): SecondArm | undefined {
   const { experiment, arms, variant } = rival;
@@ -36,14 +37,11 @@ export function secondArm(
     shared,
     coin: draftCoins(experiment, request.requestId),
     read: async (deadline) => {
-      const opening = openRequest(
-        plan,
-        indexed ?? asked.body,
-        request.requestId,
-        () => frame.now,
-        frame.rulesAt,
-      );
+      const { requestId } = request;
+      const context = { ...asked.context, requestId };
+      const opening = openRequest(plan, found ?? asked.body, () => frame.now, context);
       const own = await soon(opening, () => deadline.check());
+      if (retrieved !== undefined) fillRetrieved(plan, own.frame, retrieved);
       const session = resident && new ResidentSession(resident);
       const ownReads = { ...reads, resident: session, readers };
       try {

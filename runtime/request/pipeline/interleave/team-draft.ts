@@ -28,7 +28,7 @@ export function teamDraft(
 ): Draft {
   const teams = new Uint8Array(count).fill(WAITS);
   const order = new Int32Array(Math.min(most, count));
-  const rules = DraftRules.of(control, arm, order, teams);
+  const rules = DraftRules.of(control, arm, teams);
   let length = 0;
   while (length < order.length) {
     const row = control.order[length];

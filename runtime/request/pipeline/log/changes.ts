@@ -4,7 +4,7 @@ import type { PlannedStep } from '../../compile/plan.js';
 import { writeFields } from '../../../state/ledger/fields.js';
 import { RANKING_FIELDS } from '../../../state/ledger/ranking-fields.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
-import { pinsOf, type Ranking, type RankingSnapshot } from '../components/ranking.js';
+import { pinsOf, type Ranking, type RankingSnapshot } from '../../ordering/ranking.js';
 import type { StepReport } from '../components/run-components.js';
 
 /** In `Changes.position`: the step put the candidate below others. */

@@ -2,7 +2,7 @@ import { Status } from '../../../ground/api/status.js';
 import { EXPLORE_FIELDS } from '../../../state/ledger/experiment-columns.js';
 import { writeFields } from '../../../state/ledger/fields.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
-import type { Ranking } from '../components/ranking.js';
+import type { Ranking } from '../../ordering/ranking.js';
 
 /** What was drawn, by row, as the columns EXPLORE_FIELDS. It is reused from record to record. */
 export class DrawColumns {

@@ -1,5 +1,5 @@
 import type { DecodedRecord } from '../../../state/ledger/record-decoder.js';
-import type { Draws } from '../components/draws.js';
+import type { Draws } from '../../ordering/explore/draws.js';
 
 /**
  * The draws that a record holds, for a replay. Where the candidates without exploration are not those of the record,

@@ -3,9 +3,10 @@ import type { JsonObject, JsonValue, ValueType } from '../../../ground/api/types
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { PipelineDefinition } from '../../../project/config/model/pipelines.js';
 import type { Cells } from '../../../state/ledger/cells.js';
+import { PLACE } from '../../compile/check-component.js';
 import type { DecodedRecord } from '../../../state/ledger/record-decoder.js';
 
-/** A request as its ranking record tells it. */
+/** A request, read from its ranking record. */
 export interface LoggedRequest {
   readonly requestId: string;
   /** When the request came, in epoch milliseconds. */
@@ -25,7 +26,7 @@ interface LoggedCandidate {
   readonly onPage: boolean;
 }
 
-type RequestSchema = Pick<PipelineDefinition, 'name' | 'candidateType' | 'request'>;
+type RequestSchema = Pick<PipelineDefinition, 'name' | 'candidateType' | 'request' | 'retrieve'>;
 
 /**
  * Reads from a record what a request to a pipeline held. The pipeline need not be the one that was logged, but it is asked
@@ -34,7 +35,7 @@ type RequestSchema = Pick<PipelineDefinition, 'name' | 'candidateType' | 'reques
  */
 export function loggedRequest(
   record: DecodedRecord,
-  { candidateType, request }: RequestSchema,
+  { candidateType, request, retrieve }: RequestSchema,
   entities: ReadonlyMap<string, EntityType>,
 ): LoggedRequest | undefined {
   if (record.kind !== 'ranking' || textOf(record.field('status')) !== 'ok') return undefined;
@@ -69,6 +70,13 @@ export function loggedRequest(
     }
     candidates.push({ id, place: numberOf(places, row), onPage: onPage?.at(row) === true });
     sent.push(candidate);
+  }
+  // A request that sends its candidates has no outputs of retrievers.
+  for (const { as, use } of retrieve?.retrievers ?? []) {
+    const { value: name } = as ?? use;
+    const places = record.value(`${name}:${PLACE}`);
+    const isAbsent = (row: number): boolean => places !== undefined && !isKnown(places.statusAt(row));
+    if (!Array.from({ length: ids.length }, (_, row) => row).every(isAbsent)) lacks.add(name);
   }
   if (numberOf(record.field('sent'), 0) > candidates.length) lacks.add('candidates');
   if (hashedTypes(record).has(type)) lacks.add(type);
@@ -130,7 +138,8 @@ function carriedValue(cells: Cells | undefined, row: number, { kind }: ValueType
   return kind === 'bool' ? value === 1 || value === true : (value ?? null);
 }
 
-function keyOf(type: string, entities: ReadonlyMap<string, EntityType>): string {
+/** The field of a request's entity, or of its candidates, that holds the id. */
+export function keyOf(type: string, entities: ReadonlyMap<string, EntityType>): string {
   return entities.get(type)?.key ?? `${type}_id`;
 }
 

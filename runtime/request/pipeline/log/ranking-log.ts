@@ -12,11 +12,11 @@ import type { Ledger } from '../../../state/ledger/ledger.js';
 import { CUSTOM_FIELD, RANKING_FIELDS } from '../../../state/ledger/ranking-fields.js';
 import type { RecordSchema } from '../../../state/ledger/record-schema.js';
 import type { RecordWriter } from '../../../state/ledger/record-writer.js';
-import type { RankedRow } from '../components/ranking.js';
+import type { RankedRow } from '../../ordering/ranking.js';
 import type { RankedCandidates } from '../components/run-components.js';
 import { degradationText, type Degradation } from '../page/degraded.js';
 import { teamName, type Teams } from '../interleave/mixed-run.js';
-import { pageStart, type RankingRequest } from '../request/read-request.js';
+import type { RankingRequest } from '../request/read-request.js';
 import { Changes } from './changes.js';
 import { chooseRows, type ChosenRows } from './choose-rows.js';
 import { DrawColumns } from './draw-columns.js';
@@ -24,6 +24,7 @@ import { HashedIds } from './hashed-cells.js';
 import { loggedValues, modelVersions, pipelineVersion, rankingSchema, writtenLog } from './ranking-schema.js';
 import { isInShare, unitOf } from './units.js';
 import { runKernels } from '../../../language/expression/run-kernels.js';
+import { isMixed } from '../../../project/config/model/experiment-modes.js';
 
 /** A request that was answered, or that failed after its body was checked. */
 export interface LoggedRun {
@@ -40,7 +41,7 @@ export interface LoggedRun {
   readonly served: ServedRun | undefined;
 }
 
-export interface ServedRun extends RankedCandidates {
+export interface ServedRun extends Pick<RankedCandidates, 'ranking' | 'steps'> {
   readonly page: readonly RankedRow[];
   readonly degraded: readonly Degradation[];
   /** Of an interleaved request. */
@@ -133,7 +134,7 @@ export class RankingLog {
       }),
     };
     this.#hasExperiments = called !== undefined;
-    this.#hasTeams = called?.experiments.definitions.some(({ mode }) => mode === 'interleave') ?? false;
+    this.#hasTeams = called?.experiments.definitions.some(isMixed) ?? false;
     this.#schema = rankingSchema(plan, projectVersion, {
       meta,
       record: [CUSTOM_FIELD, ...(this.#hasExperiments ? EXPERIMENT_FIELDS : [])],
@@ -167,9 +168,8 @@ export class RankingLog {
     this.#clear(frame.count);
     for (const { row } of served?.page ?? []) this.#onPage[row] = 1;
     const chosen = this.#choose(request, frame.count, served);
-    const isPage = chosen.count === served?.page.length;
-    const end = isPage ? Math.max(0, pageStart(request.paging)) + chosen.count : undefined;
-    served?.ranking.placeAll(this.#places, this.#scores, end);
+    if (served !== undefined && chosen.count === served.page.length) this.#placePage(request, served);
+    else served?.ranking.placeAll(this.#places, this.#scores);
     const changes = this.#changes;
     if (served === undefined) changes.clear(frame.count);
     else changes.find(served.steps, served.ranking);
@@ -200,6 +200,15 @@ export class RankingLog {
     this.#scores.fill(NaN, 0, count);
   }
 
+  /** Places the candidates of the page, if the record has no others: they need no second sort. */
+  #placePage({ paging }: RankingRequest, { page }: ServedRun): void {
+    let place = Math.max(0, paging.start);
+    for (const { row, score } of page) {
+      this.#places[row] = ++place;
+      this.#scores[row] = score;
+    }
+  }
+
   /** A failed request has no page, and no sample that stands for others. */
   #choose(request: RankingRequest, count: number, served: ServedRun | undefined): ChosenRows {
     const log = served === undefined ? { candidates: this.#log.candidates, sample: 0 } : this.#log;
@@ -224,8 +233,8 @@ export class RankingLog {
       degraded: served?.degraded.map(degradationText) ?? [],
       sent: request.ids.length,
       left: served?.ranking.rows.length ?? 0,
-      page_start: Math.max(0, pageStart(request.paging)),
-      page_size: request.paging.userPageSize,
+      page_start: Math.max(0, request.paging.start),
+      page_size: request.paging.size,
       unit: unit === undefined ? undefined : ids.shown(this.#unitType, unit),
       entities,
       share: this.#log.share,

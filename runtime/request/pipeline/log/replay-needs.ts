@@ -3,15 +3,16 @@ import type { DecodedRecord } from '../../../state/ledger/record-decoder.js';
 import type { Json, RecordSchema } from '../../../state/ledger/record-schema.js';
 import { pipelineVersion } from './ranking-schema.js';
 
-/** A value that requests bring to the steps: from the store, or from the body. */
+/** A value that requests bring to the steps: from the store, from the body, or from retrievers. */
 export interface BaseColumn {
   readonly name: string;
   readonly slot: number;
 }
 
 /** The values that a plan needs to run its steps without the store and without the body. */
-export function baseColumns({ nodes, levels, layout }: Plan): readonly BaseColumn[] {
+export function baseColumns({ nodes, levels, layout, retrieval }: Plan): readonly BaseColumn[] {
   const slots = new Set([
+    ...(retrieval?.retrievers ?? []).flatMap(({ outputs }) => [...outputs.values()]),
     ...nodes.flatMap(({ wants }) => wants.map(({ slot }) => slot)),
     ...nodes.filter(({ parent, scope }) => parent === undefined && scope === 'request').map(({ ids }) => ids),
     ...levels.flatMap(({ features }) => features.flatMap(({ wants }) => wants.map(({ slot }) => slot))),

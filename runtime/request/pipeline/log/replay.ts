@@ -41,14 +41,6 @@ export type ReplayOutcome =
   /** `reason` continues “they were not replayed: ”. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** An effect of a step has no place in a replay. */
-const REHEARSAL = {
-  before: () => undefined,
-  after: () => undefined,
-  end: () => undefined,
-  isRehearsal: true,
-};
-
 /** Runs logged requests again, from the values that were logged, with the arms of experiments that served them. */
 export class Replay {
   readonly #pipelines: ReplayedPipelines;
@@ -87,7 +79,7 @@ export class Replay {
     try {
       const ranked = await runArms(arms, frame, record, ids, {
         deadline,
-        observer: REHEARSAL,
+        isRehearsal: true,
         draws: loggedDraws(record),
         page: { size: numberAt(record, 'page_size', 0), first: numberAt(record, 'page_start', 0) },
       });

@@ -5,45 +5,43 @@ import { PLAIN_IDS } from '../../../ground/core/id-hasher.js';
 import { inTurns } from '../../../ground/core/pieces.js';
 import { runKernels } from '../../../language/expression/run-kernels.js';
 import type { Frame } from '../../../language/frame/frame.js';
-import { finiteOrNull, type PipelineAnswer } from '../answer-types.js';
-import type { RankedRow, Ranking } from '../components/ranking.js';
+import { finiteOrNull, type PipelineAnswer, type RankedCandidate } from '../answer-types.js';
+import type { RankedRow, Ranking } from '../../ordering/ranking.js';
 import { readCell } from '../components/step-view.js';
 import type { Trace } from '../components/trace.js';
 import type { AnsweredPage, OpenedRequest, PlanRun } from '../plan-run.js';
-import { pageStart, type Paging, type RankingRequest } from '../request/read-request.js';
+import type { Paging, RankingRequest } from '../request/read-request.js';
 import { eventsOf } from './events.js';
 
 /**
  * Orders the candidates, cuts the page and writes the answer, with events if the request asks for them.
  * @param lossCode why the candidates are unranked; undefined if they are ranked
  */
-export async function answerPage(
-  { plan, services, stages }: PlanRun,
+export function answerPage(
+  { plan, services, stages, asked }: PlanRun,
   { request, frame }: OpenedRequest,
   ranking: Ranking,
   trace: Trace | undefined,
   lossCode: StoreFailure | undefined,
-): Promise<AnsweredPage> {
+): AnsweredPage | Promise<AnsweredPage> {
   const check = (): void => stages.deadline.check();
   const page = cutPage(ranking, request.paging);
+  const finish = (): AnsweredPage | Promise<AnsweredPage> => {
+    // Who says which page is seen cuts it from the whole order.
+    const rows = asked.context.page === undefined ? page : ranking.slice(0, Infinity);
+    const answer = answerOf(plan, frame, request, ranking, rows);
+    if (trace === undefined || !request.includeEvents) return { page, answer };
+    const hasher = services.hasher ?? PLAIN_IDS;
+    const ranked = { plan, frame, request, ranking, page, trace, lossCode, hasher };
+    return inTurns(eventsOf(ranked), check).then((events) => ({ page, answer: { ...answer, events } }));
+  };
   const computing = runKernels(plan.answer.kernels, frame, check);
-  if (computing !== undefined) await computing;
-  const answer = answerOf(plan, frame, request, page);
-  if (trace === undefined || !request.includeEvents) return { page, answer };
-  const hasher = services.hasher ?? PLAIN_IDS;
-  const ranked = { plan, frame, request, ranking, page, trace, lossCode, hasher };
-  const events = await inTurns(eventsOf(ranked), check);
-  return { page, answer: { ...answer, events } };
+  return computing === undefined ? finish() : computing.then(finish);
 }
 
-/**
- * Cuts the page that the request asks for. `candidates` is already one page of a longer list. With s = user_page ·
- * user_page_size − candidate_page · candidate_page_size, the page contains the ranks max(0, s) … max(0, s +
- * user_page_size) − 1. It is empty past the end.
- */
-export function cutPage(ranking: Ranking, paging: Paging): RankedRow[] {
-  const start = pageStart(paging);
-  return ranking.slice(Math.max(0, start), Math.max(0, start + paging.userPageSize));
+/** Cuts the page that the request asks for: the ranks max(0, start) … max(0, start + size) − 1. It is empty past the end. */
+export function cutPage(ranking: Ranking, { start, size }: Paging): RankedRow[] {
+  return ranking.slice(Math.max(0, start), Math.max(0, start + size));
 }
 
 /**
@@ -54,14 +52,22 @@ function answerOf(
   plan: Plan,
   frame: Frame,
   request: RankingRequest,
+  ranking: Ranking,
   page: readonly RankedRow[],
 ): PipelineAnswer {
   if (plan.definition.task === 'rank') {
+    const candidate = ({ row, score }: RankedRow): RankedCandidate => ({
+      candidate_id: request.ids[row] ?? '',
+      ranked_score: score,
+    });
+    const { labelOf, contents } = ranking;
+    const labelled = (one: RankedRow): RankedCandidate => {
+      const sponsored = labelOf?.(one.row);
+      return sponsored === undefined ? candidate(one) : { ...candidate(one), sponsored };
+    };
     return {
-      ranked_candidates: page.map(({ row, score }) => ({
-        candidate_id: request.ids[row] ?? '',
-        ranked_score: score,
-      })),
+      ranked_candidates: page.map(labelOf === undefined ? candidate : labelled),
+      ...(contents.length === 0 ? {} : { content: contents }),
     };
   }
   return {

@@ -1,8 +1,11 @@
 /**
  * The causes of a degraded answer, in the order reported. The header `Millrace-Degraded` uses the same causes. `unranked`
- * occurs without any other cause, `unscored` at most once, and each other cause once for each step or view.
+ * occurs without any other cause but `retrieve`, `unscored` at most once, and each other cause once for each step or view.
  */
 export const DEGRADATION_CAUSES = {
+  retrieve:
+    'a retriever that failed, was late, or did not answer in full; the candidates are those of the others',
+  front: 'a search whose hits could not be ranked, so they are in the order of the engine',
   unranked:
     'the store could not be read, so the candidates are in the order sent (`on_store_error: unranked`)',
   unscored: 'candidates that got no score from a step that sets the score, nor from any other step',
@@ -16,7 +19,7 @@ export interface Degradation {
   readonly cause: keyof typeof DEGRADATION_CAUSES;
   /**
    * For `unranked`: the code of the failure; for `unscored`: candidates without a score / ranked candidates; otherwise the
-   * name of the step, view or experiment.
+   * name of the retriever, step, view or experiment.
    */
   readonly value: string;
 }

@@ -7,7 +7,7 @@ import type { JsonText } from '../../../ground/core/json-writer.js';
 import { customEventText } from '../../../ground/core/event-types.js';
 import { degradationText } from './degraded.js';
 import { cellTexts, EventWriter, numberText } from './event-writer.js';
-import type { RankedRow, Ranking } from '../components/ranking.js';
+import type { RankedRow, Ranking } from '../../ordering/ranking.js';
 import type { IdHasher } from '../../../ground/core/id-hasher.js';
 import { PRIVATE } from './private-value.js';
 import type { RankingRequest } from '../request/read-request.js';

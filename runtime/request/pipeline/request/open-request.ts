@@ -1,19 +1,23 @@
 import { Status } from '../../../ground/api/status.js';
-import type { JsonObject } from '../../../ground/api/types.js';
-import type { Plan } from '../../compile/plan.js';
+import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
+import type { Plan, Retrieval } from '../../compile/plan.js';
 import { soon, type Pieces } from '../../../ground/core/pieces.js';
+import { IdList } from '../../../ground/core/parse-ids.js';
 import { isJsonObject, own } from '../../../ground/core/value-fit.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import { setParams } from '../interleave/arm-frame.js';
-import type { OpenedRequest, PlanRun } from '../plan-run.js';
+import { PlanRun, type OpenedRequest } from '../plan-run.js';
+import type { RequestContext } from '../types.js';
+import { bring, withCandidates } from './bring.js';
 import { findInIndex, wantedFromIndex } from './index-candidates.js';
+import { fillRetrieved, retrieve } from './retrieve.js';
 import { readRequest, type RankingRequest } from './read-request.js';
 
 /**
- * The stage `read`: checks the body and writes its ids into a frame. If it asks for candidates of the index, they are found
- * first.
+ * The stage `read`: checks the body and writes its ids into a frame. If it asks for candidates of the index, or sends none
+ * to a pipeline with retrievers, they are found first.
  * @param keep returns the ids of those candidates of a body that the plan of a condition keeps
- * @throws MillraceError invalid_body, deadline_exceeded, as `findInIndex`
+ * @throws MillraceError invalid_body, deadline_exceeded, as `findInIndex` and `retrieve`
  */
 export async function readBody(
   run: PlanRun,
@@ -24,46 +28,83 @@ export async function readBody(
   const { deadline } = stages;
   deadline.check(); // the request may have waited beyond its deadline
   stages.enter('read');
-  const asksIndex = isJsonObject(body) && isJsonObject(own(body, 'candidates'));
+  const list = isJsonObject(body) ? own(body, 'candidates') : undefined;
+  const asksIndex = isJsonObject(list) && !(list instanceof IdList);
   const wanted = asksIndex ? wantedFromIndex(plan, body) : undefined;
   let opened: OpenedRequest;
-  if (wanted === undefined) opened = await openBody(run, body);
+  if (plan.retrieval !== undefined && isJsonObject(body) && (list ?? undefined) === undefined)
+    opened = await openRetrieved(run, body, plan.retrieval);
+  else if (wanted === undefined) opened = await openBody(run, body);
   else {
-    const { store, index } = services;
+    const { store, index, now } = services;
     if (index === undefined) throw new Error('candidates cannot come from the index here');
-    const search = { store, keep: (filter: Plan, some: JsonObject) => keep(filter, some, run), ...index };
+    const search = {
+      store,
+      now,
+      keep: (filter: Plan, some: JsonObject) => keep(filter, some, run),
+      ...index,
+    };
     const found = await findInIndex(plan, body as JsonObject, wanted, search, deadline);
     opened = { ...(await openBody(run, found.body)), indexed: found.found, body: found.body };
   }
+  // An empty list that was sent stays empty, and a caller that cuts the page shows only what it sent.
+  const { page, rules } = run.asked.context;
+  const isOpen = (plan.brings?.() === true || rules !== undefined) && page === undefined;
+  const mayBring = isOpen && (opened.body !== undefined || opened.request.ids.length > 0);
+  if (mayBring && isJsonObject(body)) opened = await withBrought(run, opened.body ?? body, opened);
   stages.leave();
   return opened;
 }
 
+/** Adds the candidates that pins bring. */
+async function withBrought(run: PlanRun, body: JsonObject, opened: OpenedRequest): Promise<OpenedRequest> {
+  const { plan } = run;
+  const bare = await openBody(run, { ...body, candidates: [] });
+  const brought = await bring(run, bare, opened.request);
+  if (brought === undefined) return opened;
+  const filled = withCandidates(body, plan.candidateType.key, brought.ids);
+  plan.frames.release(opened.frame);
+  const whole = await openBody(run, filled);
+  if (opened.retrieved !== undefined) fillRetrieved(plan, whole.frame, opened.retrieved);
+  return { ...opened, ...whole, body: filled, brought };
+}
+
+/** Finds the candidates of a body without them, and checks it with them. */
+async function openRetrieved(run: PlanRun, body: JsonObject, retrieval: Retrieval): Promise<OpenedRequest> {
+  const { plan, services, asked, stages } = run;
+  const own = new PlanRun(retrieval.plan, services, asked, stages);
+  const retrieved = await retrieve(own, await openBody(own, { ...body, candidates: [] }), retrieval);
+  // As `parseIds` makes of a body with ids alone, so that nothing is made for each candidate.
+  const ids = new IdList(plan.candidateType.key, retrieved.ids, true) as unknown as JsonValue;
+  const filled: JsonObject = { ...body, candidates: ids };
+  const opened = await openBody(run, filled);
+  fillRetrieved(plan, opened.frame, retrieved);
+  return { ...opened, retrieved, body: filled };
+}
+
 /** Checks a body with a list of candidates. */
 export function openBody(run: PlanRun, body: unknown): OpenedRequest | Promise<OpenedRequest> {
-  const { requestId, rulesAt } = run.asked.context;
-  return soon(openRequest(run.plan, body, requestId, run.services.now, rulesAt), () =>
+  return soon(openRequest(run.plan, body, run.services.now, run.asked.context), () =>
     run.stages.deadline.check(),
   );
 }
 
 /**
  * Checks a body and writes its ids into a frame.
- * @param requestId used if the body has no request id
  * @param now epoch milliseconds
- * @param rulesAt the time at which dated rules are looked up; by default `now`
+ * @param context its request id is used if the body has none
  * @throws MillraceError invalid_body
  */
 export function* openRequest(
   plan: Plan,
   body: unknown,
-  requestId: string,
   now: () => number,
-  rulesAt?: number,
+  { requestId, rulesAt, rules, page }: RequestContext,
 ): Pieces<OpenedRequest> {
-  const request = yield* readRequest(plan, body, requestId);
+  const read = yield* readRequest(plan, body, requestId);
+  const request = page === undefined ? read : { ...read, paging: page };
   const frame = plan.frames.acquire(request.ids.length, now());
-  frame.rulesAt = rulesAt;
+  if (rulesAt !== undefined || rules !== undefined) frame.preview = { at: rulesAt, rules };
   fillRequest(plan, frame, request);
   if (plan.open !== undefined) setParams(plan, frame);
   return { request, frame };

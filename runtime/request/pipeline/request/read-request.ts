@@ -1,25 +1,27 @@
 import { storedId } from '../../../ground/core/entity-id.js';
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
 import type { Pieces } from '../../../ground/core/pieces.js';
+import { FLAG_FIELD, notAnObject, nullable, readField } from '../../../ground/core/body-fields.js';
 import { Violations } from '../../../ground/core/violations.js';
 import type { Plan } from '../../compile/plan.js';
 import type { AttributeDefinition, EntityType } from '../../../project/config/model/entities.js';
-import type { RequestField } from '../../../project/config/model/pipelines.js';
-import { BODY_FIELDS, RANKING_FIELDS } from '../../../project/config/project/reserved-names.js';
+import type { PipelineDefinition, RequestField } from '../../../project/config/model/pipelines.js';
+import {
+  BODY_FIELDS,
+  RANKING_FIELDS,
+  type PageField,
+} from '../../../project/config/project/reserved-names.js';
+import { IdList } from '../../../ground/core/parse-ids.js';
 import { describe, isJsonObject, noObject, own } from '../../../ground/core/value-fit.js';
+import { idProblem, idText } from '../../../ground/core/ids.js';
 import { checkCarried, readId, readKey, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
 
+/** The page that a request asks for, in the order of its candidates. */
 export interface Paging {
-  readonly userPage: number;
-  readonly userPageSize: number;
-  readonly candidatePage: number;
-  readonly candidatePageSize: number;
-}
-
-/** The value s in the definition of `cutPage`; if s + user_page_size ≤ 0, the page lies before these candidates. */
-export function pageStart({ userPage, userPageSize, candidatePage, candidatePageSize }: Paging): number {
-  return userPage * userPageSize - candidatePage * candidatePageSize;
+  /** Below 0 if a part of the page lies before these candidates. */
+  readonly start: number;
+  readonly size: number;
 }
 
 /** A valid request. */
@@ -40,15 +42,32 @@ export interface RankingRequest {
 }
 
 /** Highest page number. */
-export const MOST_PAGES = 1_000_000;
+const MOST_PAGES = 1_000_000;
 
-/** Number of candidates that are read before other work on the event loop may run. */
-const PIECE = 8;
+/** The fields of the paging. Each may be left out. */
+export const PAGE_FIELDS: Readonly<Record<PageField, PageNumber>> = {
+  user_page: { least: 0, most: () => MOST_PAGES },
+  user_page_size: { least: 1, most: ({ page }) => page.maxSize },
+  candidate_page: { least: 0, most: () => MOST_PAGES },
+  candidate_page_size: { least: 0, most: ({ limits }) => limits.candidates },
+};
+
+interface PageNumber {
+  readonly least: number;
+  readonly most: (definition: PipelineDefinition) => number;
+}
+
+export const INCLUDE_EVENTS = nullable(FLAG_FIELD);
+
+/** Number of candidates that have their ids alone that are read before other work on the event loop may run. */
+const PIECE = 256;
+/** What another candidate counts as. */
+const MORE = 32;
 /** The same limit for undeclared fields. */
 const MANY_UNKNOWN = 500;
 
 /** The paging of a pipeline without pages. */
-const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, candidatePageSize: 1 };
+const NO_PAGING: Paging = { start: 0, size: 1 };
 
 /**
  * Checks a body against the declarations of the pipeline.
@@ -56,11 +75,7 @@ const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, cand
  */
 export function* readRequest(plan: Plan, body: unknown, requestId: string): Pieces<RankingRequest> {
   const violations = new Violations();
-  if (!isJsonObject(body)) {
-    violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
-    violations.throwIfAny('The request');
-    throw new Error('the violation did not throw');
-  }
+  if (!isJsonObject(body)) throw notAnObject(body, 'The request', 'an object');
   const unknown = new UnknownFields(plan.definition.request.unknown === 'refuse' ? violations : undefined);
   const carried = new Map<string, CarriedRows>();
   const isRanking = plan.definition.task === 'rank';
@@ -69,14 +84,9 @@ export function* readRequest(plan: Plan, body: unknown, requestId: string): Piec
     : { ids: readScored(plan, body, carried, unknown, violations), duplicates: [] };
   const entityIds = readFields(plan, body, carried, unknown, violations);
   const paging = isRanking ? readPaging(plan, body, ids.length + duplicates.length, violations) : NO_PAGING;
-  const includeEvents = own(body, 'include_events') ?? false;
-  if (typeof includeEvents !== 'boolean') {
-    violations.add(
-      '/include_events',
-      'wrong_type',
-      `expected true or false, found ${describe(includeEvents)}`,
-    );
-  }
+  const events = own(body, 'include_events') ?? undefined;
+  const includeEvents =
+    events !== undefined && readField(events, INCLUDE_EVENTS, '/include_events', violations);
   const givenId = own(body, 'request_id') ?? undefined;
   const id = givenId === undefined ? undefined : readId(givenId, '/request_id', violations);
   violations.throwIfAny('The request');
@@ -99,26 +109,9 @@ function* readCandidates(
   unknown: UnknownFields,
   violations: Violations,
 ): Pieces<Pick<RankingRequest, 'ids' | 'duplicates'>> {
-  const list = own(body, 'candidates');
-  const { limits, candidateType, request } = plan.definition;
-  if (!Array.isArray(list)) {
-    const found = list === undefined ? 'it is missing' : `found ${describe(list)}`;
-    violations.add(
-      '/candidates',
-      'wrong_type',
-      `expected a list of candidates such as [{"${plan.candidateType.key}":"…"}]; ${found}`,
-    );
-    return { ids: [], duplicates: [] };
-  }
-  const candidates = list as readonly JsonValue[];
-  if (candidates.length > limits.candidates) {
-    violations.add(
-      '/candidates',
-      'too_many',
-      `${candidates.length} candidates; this pipeline takes at most ${limits.candidates}`,
-    );
-    return { ids: [], duplicates: [] };
-  }
+  const { candidateType, request } = plan.definition;
+  const candidates = sentCandidates(plan, body, violations);
+  if (candidates instanceof IdList) return { ids: candidates.ids, duplicates: [] };
   const key = plan.candidateType.key;
   const ids: string[] = [];
   const duplicates: string[] = [];
@@ -127,17 +120,24 @@ function* readCandidates(
   let kept: JsonValue[] | undefined;
   let carriesMore = false;
   let unknownBefore = 0;
+  let read = 0;
   for (let i = 0; i < candidates.length; i++) {
-    if (i % PIECE === PIECE - 1 || unknown.total - unknownBefore > MANY_UNKNOWN) {
+    if (read >= PIECE || unknown.total - unknownBefore > MANY_UNKNOWN) {
       unknownBefore = unknown.total;
+      read = 0;
       yield;
     }
     const candidate = candidates[i];
     if (!isJsonObject(candidate)) {
+      read += MORE;
       violations.add(`/candidates/${i}`, 'wrong_type', noObject(key, candidate));
       continue;
     }
-    const id = readKey(candidate, plan.candidateType, `/candidates/${i}/${key}`, violations);
+    const isBare = hasOnly(candidate, key) && idProblem(candidate[key]) === undefined;
+    read += isBare ? 1 : MORE;
+    const id = isBare
+      ? idText(candidate[key])
+      : readKey(candidate, plan.candidateType, `/candidates/${i}/${key}`, violations);
     if (id === undefined) ids.push('');
     else if (seen.has(id)) {
       if (request.duplicates === 'refuse')
@@ -153,6 +153,7 @@ function* readCandidates(
       ids.push(id);
       kept?.push(candidate);
     }
+    if (isBare) continue;
     const more = checkCarried(candidate, plan.candidateType, request.candidates, plan.entities, {
       pointer: `/candidates/${i}`,
       field: 'candidates',
@@ -163,6 +164,34 @@ function* readCandidates(
   }
   if (carriesMore) carried.set(candidateType.value, (kept ?? candidates) as CarriedRows);
   return { ids, duplicates };
+}
+
+/** @returns an `IdList` only if each id is one of a candidate; no candidates after a violation */
+function sentCandidates(plan: Plan, body: JsonObject, violations: Violations): IdList | readonly JsonValue[] {
+  const { key } = plan.candidateType;
+  const most = plan.definition.limits.candidates;
+  const sent: unknown = own(body, 'candidates');
+  const isIdList = sent instanceof IdList;
+  if (isIdList && sent.isDistinct && sent.key === key && sent.ids.length <= most) return sent;
+  const list = isIdList ? sent.objects() : sent;
+  if (!Array.isArray(list)) {
+    const found = list === undefined ? 'it is missing' : `found ${describe(list)}`;
+    violations.add(
+      '/candidates',
+      'wrong_type',
+      `expected a list of candidates such as [{"${key}":"…"}]; ${found}`,
+    );
+    return [];
+  }
+  if (list.length <= most) return list as readonly JsonValue[];
+  violations.add('/candidates', 'too_many', `${list.length} candidates; this pipeline takes at most ${most}`);
+  return [];
+}
+
+/** Whether an object has this property alone. It costs less than a list of its names. */
+function hasOnly(object: JsonObject, key: string): boolean {
+  for (const name in object) if (name !== key) return false;
+  return Object.hasOwn(object, key);
 }
 
 /** Reads the entity to score, which is named after its type. */
@@ -253,16 +282,21 @@ function readScalars(
 ): void {
   const { fields } = plan.definition.request;
   const request = plan.entities.get('request');
+  const { task, candidateType } = plan.definition;
+  const isOwn = (name: string): boolean =>
+    task === 'rank'
+      ? RANKING_FIELDS.includes(name)
+      : BODY_FIELDS.includes(name) || name === candidateType.value;
+  let rest: Record<string, JsonValue> | undefined;
+  for (const name of Object.keys(body)) {
+    if (isOwn(name) || fields.get(name)?.kind === 'entity') continue;
+    rest ??= Object.create(null) as Record<string, JsonValue>;
+    rest[name] = body[name] as JsonValue;
+  }
+  if (request === undefined || rest === undefined) return;
   const declared = new Map(
     [...fields.values()].flatMap((field) => (field.kind === 'scalar' ? [[field.name, field] as const] : [])),
   );
-  const { task, candidateType } = plan.definition;
-  const ownFields = task === 'rank' ? RANKING_FIELDS : [...BODY_FIELDS, candidateType.value];
-  const rest: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
-  for (const [name, value] of Object.entries(body)) {
-    if (!ownFields.includes(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;
-  }
-  if (request === undefined) return;
   const where = { pointer: '', field: '', violations, unknown };
   if (checkCarried(rest, request, declared, plan.entities, where)) carried.set('request', [rest]);
 }
@@ -271,9 +305,11 @@ function readScalars(
  * @param sent number of candidates in the body including duplicates, because a client pages over the list that it sent
  */
 function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Violations): Paging {
-  const { page, limits } = plan.definition;
-  const number = (field: string, otherwise: number, least: number, most: number): number => {
-    const value = own(body, field) ?? otherwise;
+  const { definition } = plan;
+  const number = (field: PageField, otherwise: number, least = PAGE_FIELDS[field].least): number => {
+    const value = own(body, field) ?? undefined;
+    if (value === undefined) return otherwise;
+    const most = PAGE_FIELDS[field].most(definition);
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
     violations.add(
       `/${field}`,
@@ -282,30 +318,29 @@ function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Viol
     );
     return otherwise;
   };
+  const userPage = number('user_page', 0);
+  const size = number('user_page_size', definition.page.size);
+  const candidatePage = number('candidate_page', 0);
   // No candidates give an empty answer, so their page size may be 0.
-  const leastPage = sent === 0 ? 0 : 1;
-  const paging = {
-    userPage: number('user_page', 0, 0, MOST_PAGES),
-    userPageSize: number('user_page_size', page.size, 1, page.maxSize),
-    candidatePage: number('candidate_page', 0, 0, MOST_PAGES),
-    candidatePageSize: number('candidate_page_size', sent, leastPage, limits.candidates),
-  };
+  const candidatePageSize = number('candidate_page_size', sent, sent === 0 ? undefined : 1);
   const statesBoth = [own(body, 'user_page_size'), own(body, 'candidate_page_size')].every(
     (size) => typeof size === 'number',
   );
-  if (sent > 0 && statesBoth && paging.userPageSize > paging.candidatePageSize) {
+  if (sent > 0 && statesBoth && size > candidatePageSize) {
     violations.add(
       '/user_page_size',
       'out_of_range',
-      `expected at most candidate_page_size, which is ${paging.candidatePageSize}, found ${describe(paging.userPageSize)}`,
+      `expected at most candidate_page_size, which is ${candidatePageSize}, found ${describe(size)}`,
     );
   }
-  if (sent > 0 && pageStart(paging) + paging.userPageSize <= 0) {
+  // `candidates` is already one page of a longer list.
+  const start = userPage * size - candidatePage * candidatePageSize;
+  if (sent > 0 && start + size <= 0) {
     violations.add(
       '/user_page',
       'before_candidates',
-      `page ${paging.userPage} lies wholly before the candidates of candidate page ${paging.candidatePage}`,
+      `page ${userPage} lies wholly before the candidates of candidate page ${candidatePage}`,
     );
   }
-  return paging;
+  return { start, size };
 }

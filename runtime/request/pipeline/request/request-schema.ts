@@ -1,10 +1,12 @@
 import type { ValueType } from '../../../ground/api/types.js';
 import type { AttributeDefinition, EntityType } from '../../../project/config/model/entities.js';
 import type { PipelineDefinition } from '../../../project/config/model/pipelines.js';
-import { LONGEST_WHERE } from '../../compile/compile-filter.js';
+import type { PageField } from '../../../project/config/project/reserved-names.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { indexFields } from './index-candidates.js';
 import { ID_SCHEMA } from '../../../ground/core/ids.js';
 import { plainSchema, TIME_SCHEMA } from '../../../ground/core/value-schema.js';
-import { MOST_PAGES } from './read-request.js';
+import { INCLUDE_EVENTS, PAGE_FIELDS } from './read-request.js';
 import { nullable, reference, type Schema } from './schema-parts.js';
 
 /** Shared input of all parts of one schema. */
@@ -50,11 +52,12 @@ export function requestSchema(
           },
         }),
     include_events: {
-      type: ['boolean', 'null'],
+      ...INCLUDE_EVENTS.schema,
       description: 'Also return the events of the request. By default they are left out.',
     },
   };
-  const required = [task === 'rank' ? 'candidates' : candidateType.value];
+  const required =
+    definition.retrieve === undefined ? [task === 'rank' ? 'candidates' : candidateType.value] : [];
   const either: Schema[] = [];
   for (const field of request.fields.values()) {
     const spelling = field.kind === 'scalar' && field.type.kind === 'ref' ? `${field.name}_id` : undefined;
@@ -104,73 +107,61 @@ export function requestSchema(
 const given = (name: string): Schema => ({ required: [name], properties: { [name]: {} } });
 
 /** The candidates as a search engine found them. */
-function candidatesSchema({ limits, candidateType, request }: PipelineDefinition, candidate: Schema): Schema {
+function candidatesSchema(
+  { limits, candidateType, request, retrieve }: PipelineDefinition,
+  candidate: Schema,
+): Schema {
   const duplicates =
     request.duplicates === 'refuse'
       ? 'Each id may occur only once.'
       : 'If candidates share an id, the first one is ranked.';
-  return {
+  const found =
+    retrieve === undefined ? '' : ' Without this field, the retrievers of the pipeline find them.';
+  const list = {
     type: 'array',
     maxItems: limits.candidates,
     items: candidate,
-    description: `The ${candidateType.value}s to rank. Only ids are required; other attributes override the index. ${duplicates}`,
+    description: `The ${candidateType.value}s to rank. Only ids are required; other attributes override the index. ${duplicates}${found}`,
   };
+  return retrieve === undefined ? list : nullable(list);
 }
 
 /** Candidates without a search engine. */
-function fromIndexSchema({ limits, candidateType: { value: entity } }: PipelineDefinition): Schema {
+function fromIndexSchema(definition: PipelineDefinition): Schema {
+  const entity = definition.candidateType.value;
   return {
     type: 'object',
     description: `The ${entity}s of the index that meet a condition.`,
-    required: ['from'],
-    properties: {
-      from: { type: 'string', const: 'index' },
+    ...bodySchema(indexFields(definition), {
+      from: {},
       where: {
-        type: ['string', 'null'],
-        pattern: '\\S',
-        maxLength: LONGEST_WHERE,
         description: `A condition on a ${entity}, as an expression; by default all. One that is not known is left out.`,
       },
-      limit: {
-        type: ['integer', 'null'],
-        minimum: 1,
-        maximum: limits.candidates,
-        description: 'The most candidates; of more, the first by id are ranked.',
-      },
-    },
+      limit: { description: 'The most candidates; of more, the first by id are ranked.' },
+    }),
     additionalProperties: false,
   };
 }
 
 /** The page to return, and the page that the candidates are. */
-function pageSchemas({ limits, page }: PipelineDefinition): Schema {
+function pageSchemas(definition: PipelineDefinition): Readonly<Record<PageField, Schema>> {
+  const { size } = definition.page;
+  const of = (field: PageField, description: string, example?: number): Schema => {
+    const { least, most } = PAGE_FIELDS[field];
+    const range = { type: ['integer', 'null'], minimum: least, maximum: most(definition) };
+    return { ...range, ...(example === undefined ? {} : { examples: [example] }), description };
+  };
   return {
-    user_page: {
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: MOST_PAGES,
-      examples: [0],
-      description: 'Page to return, from 0. By default 0.',
-    },
-    user_page_size: {
-      type: ['integer', 'null'],
-      minimum: 1,
-      maximum: page.maxSize,
-      examples: [page.size],
-      description: `Ranked candidates on a page. By default ${page.size}.`,
-    },
-    candidate_page: {
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: MOST_PAGES,
-      description: 'Page number of `candidates` in the longer candidate list, from 0. By default 0.',
-    },
-    candidate_page_size: {
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: limits.candidates,
-      description: 'Size of a candidate page; defaults to the number of candidates sent.',
-    },
+    user_page: of('user_page', 'Page to return, from 0. By default 0.', 0),
+    user_page_size: of('user_page_size', `Ranked candidates on a page. By default ${size}.`, size),
+    candidate_page: of(
+      'candidate_page',
+      'Page number of `candidates` in the longer candidate list, from 0. By default 0.',
+    ),
+    candidate_page_size: of(
+      'candidate_page_size',
+      'Size of a candidate page; defaults to the number of candidates sent.',
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 import { ProbeError, type ServerProbe } from '../../../ground/api/server-probe.js';
 import { MillraceError } from '../../../ground/api/errors.js';
+import { everyStep } from '../../../request/compile/component-life.js';
 import type { Settings } from '../../../project/settings/settings.js';
 import type { Diagnostics } from '../../../project/config/diagnostics/diagnostics.js';
 import type { CompiledProject } from '../project/compile-project.js';
@@ -21,7 +22,7 @@ export async function checkConnections(
   const needs = storeNeeds(compiled, diagnostics);
   const store = needs === undefined ? [] : [storeConnection(settings, needs, timeoutMs)];
   const steps = compiled.pipelines.flatMap(({ name, plan }) =>
-    plan.steps.flatMap(({ as, kind, component }) =>
+    everyStep(plan).flatMap(({ as, kind, component }) =>
       component.probe === undefined
         ? []
         : [

@@ -1,11 +1,14 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
-import type { Plan } from '../../../request/compile/plan.js';
+import { allLevels, type Plan } from '../../../request/compile/plan.js';
+import type { EntityBinding } from '../../../request/compile/need-entities.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import { IdHasher } from '../../../ground/core/id-hasher.js';
 import { describeError } from '../../../ground/core/describe-error.js';
 import { followGenerations } from '../../../state/counters/generation-record.js';
 import { Generations } from '../../../state/counters/generations.js';
+import { Cards } from '../../../state/index/cards.js';
+import { ConditionColumns } from '../../../state/index/condition-columns.js';
 import { EntityIndex } from '../../../state/index/entity-index.js';
 import { eventTimesOf } from '../../../project/settings/feature-settings.js';
 import { NO_SOURCES, type FeatureSources } from '../../../state/index/feature-source.js';
@@ -20,6 +23,7 @@ import { historyNeedsOf } from '../../feedback/history-needs.js';
 import { openEventCodes } from '../../../state/store/event-codes.js';
 import { redisSettings } from '../../../project/settings/redis-settings.js';
 import type { Settings } from '../../../project/settings/settings.js';
+import { followEntities, leasing } from './follow-entities.js';
 import { leaseResidentTables } from './resident.js';
 import type { Lease } from './shared.js';
 import { TOKENS, type OpenSources } from './tokens.js';
@@ -33,39 +37,40 @@ export async function registerGeneration(
   container: DependencyContainer,
   config: ProjectConfig,
   plans: readonly Plan[],
+  kept: readonly EntityBinding[] = [],
 ): Promise<() => Promise<void>> {
   const settings = container.resolve(TOKENS.settings);
-  const sources = await leaseSources(container, config.views, settings);
-  const codes = await openEventCodes(
-    container.resolve(TOKENS.store),
-    settings.prefix,
-    config.events.keys(),
-  ).catch(async (error: unknown) => {
-    await sources.release();
-    throw error;
-  });
-  const resident = await leaseResidentTables(container, plans, settings, config).catch(
-    async (error: unknown) => {
-      await sources.release();
-      throw error;
-    },
-  );
-  container.register(TOKENS.featureSources, { useValue: sources.value.sources });
-  container.register(TOKENS.resident, { useValue: resident.value });
-  container.register(TOKENS.eventCodes, { useValue: codes });
-  const generations = new Generations();
-  const unfollow = await follow(container, generations, config, plans).catch(async (error: unknown) => {
-    await Promise.all([sources.release(), resident.release()]);
-    throw error;
-  });
-  resident.value.follow(generations);
-  registerData(container, config);
-  registerOnline(container, config);
-  registerFeedback(container, config, plans, generations);
-  return async () => {
-    unfollow();
-    await Promise.all([sources.release(), resident.release()]);
+  const releases: (() => unknown)[] = [];
+  const release = async (): Promise<void> => {
+    await Promise.all(releases.splice(0).map((one) => one()));
   };
+  const hold = <T>(lease: Lease<T>): T => {
+    releases.push(() => lease.release());
+    return lease.value;
+  };
+  try {
+    const { sources } = hold(await leaseSources(container, config.views, settings));
+    const store = container.resolve(TOKENS.store);
+    const codes = await openEventCodes(store, settings.prefix, config.events.keys());
+    const resident = hold(await leaseResidentTables(container, plans, settings, config));
+    container.register(TOKENS.featureSources, { useValue: sources });
+    container.register(TOKENS.resident, { useValue: resident });
+    container.register(TOKENS.eventCodes, { useValue: codes });
+    const generations = new Generations();
+    releases.push(await follow(container, generations, config, plans));
+    resident.follow(generations);
+    await followEntities(container, kept, hold);
+    const columns = new ConditionColumns(leasing(container));
+    container.register(TOKENS.conditionColumns, { useValue: columns });
+    releases.push(() => columns.close());
+    registerData(container, config);
+    registerOnline(container, config);
+    registerFeedback(container, config, plans, generations);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return release;
 }
 
 /** Follows the generations of counters, if the project has counters. @returns a function that ends it */
@@ -76,8 +81,9 @@ async function follow(
   plans: readonly Plan[],
 ): Promise<() => void> {
   if (counters.size === 0) return () => undefined;
-  for (const { levels } of plans)
-    for (const { features } of levels) for (const read of features) read.counters?.follow(generations);
+  for (const plan of plans)
+    for (const { features } of allLevels(plan))
+      for (const read of features) read.counters?.follow(generations);
   const { prefix } = container.resolve(TOKENS.settings);
   const logger = container.resolve(TOKENS.logger);
   return followGenerations(generations, container.resolve(TOKENS.store), prefix, (error) => {
@@ -102,6 +108,16 @@ export function registerData(
           types,
         }),
     ),
+  });
+  container.register(TOKENS.cards, {
+    useFactory: instanceCachingFactory((c) => {
+      const index = c.resolve(TOKENS.entityIndex);
+      return new Cards(
+        async (type, ids) => (await index.get({ entity_type: type, entity_ids: ids })).entities,
+        types,
+        settings.imageHosts,
+      );
+    }),
   });
   container.register(TOKENS.featureStore, {
     useFactory: instanceCachingFactory(

@@ -2,7 +2,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { Plan } from '../../../request/compile/plan.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { AS_WORD, didYouMean } from '../../../ground/core/nearest.js';
 import { ResidentTables } from '../../../request/resident/resident-tables.js';
 import { nameOf, type Settings } from '../../../project/settings/settings.js';
 import type { Lease } from './shared.js';
@@ -51,9 +51,7 @@ function checkType(
   { entities }: ProjectConfig,
 ): void {
   if (entities.has(name)) return;
-  const guess = nearest(name, entities.keys());
-  const help =
-    guess === undefined ? `there are ${[...entities.keys()].join(', ')}` : `did you mean ${guess}?`;
+  const help = didYouMean(name, entities.keys(), AS_WORD) ?? `there are ${[...entities.keys()].join(', ')}`;
   throw new MillraceError(
     'invalid_setting',
     `${nameOf(setting, settings)}: no entity type is called ${JSON.stringify(name)}; ${help}`,

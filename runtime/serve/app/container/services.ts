@@ -5,11 +5,13 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
+import { Sessions } from '../../access/sessions.js';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { Edge } from '../../http/edge/edge.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
 import { Stops } from '../../../request/experiments/stops.js';
+import type { EntityFollower } from '../../../state/index/entity-follower.js';
 import { Instance } from '../../http/instance.js';
 import { NO_LEDGER, type Ledger } from '../../../state/ledger/ledger.js';
 import { ServiceSchemas } from '../../../state/index/service-schemas.js';
@@ -21,7 +23,7 @@ import { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { Store } from '../../../state/store/store.js';
 import type { Tracing } from '../../../project/tracing/tracing.js';
-import { watchWrites } from '../../../state/store/watched-store.js';
+import { watchWrites } from '../../../state/store/around.js';
 import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
 import { openAudit, openLog } from '../process/open-log.js';
@@ -30,6 +32,8 @@ import { TOKENS, type Clock, type OpenSources } from './tokens.js';
 /** The overrides of a caller: test doubles, and the state of the process. */
 export interface Overrides {
   readonly store?: Store;
+  /** Returns the store that the services use, given the one that was opened. It closes that one. */
+  readonly layer?: (store: Store) => Store;
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly instance?: Instance;
@@ -81,21 +85,28 @@ export async function registerServices(
   // A factory, because tsyringe takes no undefined value.
   container.register(TOKENS.tracing, { useFactory: () => overrides.tracing });
   container.register(TOKENS.ledger, { useValue: overrides.ledger ?? NO_LEDGER });
-  const tables = new Shared<ResidentTables>((value) => value.close());
-  container.register(TOKENS.residentTables, { useValue: tables });
+  const written = registerListeners(container);
   container.register(TOKENS.openSources, {
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
   const monitor = new StoreMonitor(logger);
   container.register(TOKENS.storeMonitor, { useValue: monitor });
-  const { store, coherence, isShared } =
-    overrides.store === undefined ? await openEngine(settings, logger, monitor) : onlyWriter(overrides.store);
+  const {
+    store: opened,
+    coherence,
+    isShared,
+  } = overrides.store === undefined
+    ? await openEngine(settings, logger, monitor)
+    : onlyWriter(overrides.store);
+  const store = overrides.layer?.(opened) ?? opened;
   container.register(TOKENS.coherence, { useValue: coherence });
   container.register(TOKENS.store, {
-    useValue: watchWrites(store, (keys) => {
-      // A write invalidates the entry in every generation that still serves, so that none shows the old value.
-      const written = [...keys];
-      for (const one of tables.values()) one.invalidate(written);
+    useValue: watchWrites(store, written),
+  });
+  container.register(TOKENS.sessions, {
+    useFactory: instanceCachingFactory((c) => {
+      const [kept, now] = [c.resolve(TOKENS.store), c.resolve(TOKENS.clock)];
+      return new Sessions({ store: kept, prefix: settings.prefix, invitations: overrides.keys, now });
     }),
   });
   const stops =
@@ -119,4 +130,17 @@ export async function registerServices(
     ),
   });
   return container;
+}
+
+/** Registers what hears of the writes of this process. @returns tells all of them */
+function registerListeners(container: DependencyContainer): (keys: readonly string[]) => void {
+  const tables = new Shared<ResidentTables>((value) => value.close());
+  container.register(TOKENS.residentTables, { useValue: tables });
+  const followers = new Shared<EntityFollower>((follower) => follower.close());
+  container.register(TOKENS.followers, { useValue: followers });
+  return (keys) => {
+    // A write invalidates the entry in every generation that still serves, so that none shows the old value.
+    for (const one of tables.values()) one.invalidate(keys);
+    for (const one of followers.values()) one.invalidate(keys);
+  };
 }

@@ -16,6 +16,7 @@ interface Held<T> {
 export class Shared<T> {
   readonly #close: (value: T) => void | Promise<void>;
   #held: readonly Held<T>[] = [];
+  #isClosed = false;
 
   constructor(close: (value: T) => void | Promise<void>) {
     this.#close = close;
@@ -32,9 +33,16 @@ export class Shared<T> {
     if (held === undefined) {
       held = { value: await make(), users: 0 };
       this.#held = [held, ...this.#held];
+      if (this.#isClosed) await this.#close(held.value);
     }
     held.users++;
     return this.#leaseOf(held);
+  }
+
+  /** Closes all values, and each later one when it is made. Their leases must still be released, which closes them again. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const value of this.values()) await this.#close(value);
   }
 
   #leaseOf(held: Held<T>): Lease<T> {

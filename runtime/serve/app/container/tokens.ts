@@ -1,6 +1,10 @@
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import type { ServedKeys } from '../../access/served-keys.js';
+import type { Cards } from '../../../state/index/cards.js';
+import type { Sessions } from '../../access/sessions.js';
+import type { ConditionColumns } from '../../../state/index/condition-columns.js';
+import type { EntityFollower } from '../../../state/index/entity-follower.js';
 import type { EntityIndex } from '../../../state/index/entity-index.js';
 import type { ServiceSchemas } from '../../../state/index/service-schemas.js';
 import type { Scans } from '../../../state/index/export/scans.js';
@@ -44,6 +48,7 @@ export const TOKENS = {
   instance: token<Instance>('instance'),
   /** Undefined if requests need no key. */
   keys: token<ServedKeys | undefined>('keys'),
+  sessions: token<Sessions>('sessions'),
   /** Undefined if requests are not traced. */
   tracing: token<Tracing | undefined>('tracing'),
   ledger: token<Ledger>('ledger'),
@@ -56,10 +61,13 @@ export const TOKENS = {
   layouts: token<LayoutRegistry>('layouts'),
   coherence: token<MakeCoherence>('coherence'),
   residentTables: token<Shared<ResidentTables>>('resident tables of all generations'),
+  followers: token<Shared<EntityFollower>>('kept entities of all generations'),
+  conditionColumns: token<ConditionColumns>('what conditions of requests read of entities'),
   openSources: token<Shared<OpenSources>>('feature sources of all generations'),
   featureSources: token<FeatureSources>('feature sources'),
   resident: token<ResidentTables>('resident tables'),
   entityIndex: token<EntityIndex>('entity index'),
+  cards: token<Cards>('cards'),
   featureStore: token<FeatureStore>('feature store'),
   feastWrites: token<FeastWrites>('writes of Feast clients'),
   scans: token<Scans>('scans'),

@@ -2,15 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isNode, parseDocument, type Document, type Pair, type Scalar } from 'yaml';
 import type { SinkPlugin } from '../../../ground/api/ledger.js';
-import type { ComponentKind, Plugin } from '../../../ground/api/plugin.js';
+import { COMPONENT_KINDS, type Plugin } from '../../../ground/api/plugin.js';
 import type { SourcePlugin } from '../../../ground/api/source.js';
 import { NAME_PATTERN, type JsonObject } from '../../../ground/api/types.js';
 import { schemaFaults, type SchemaFault } from '../../../project/config/project/check-schema.js';
 import { nameHelp } from '../../../project/config/project/marks.js';
 import { nearest } from '../../../ground/core/nearest.js';
 import type { SourceFile, Span } from '../../../project/config/yaml/source.js';
-
-const KINDS: readonly ComponentKind[] = ['feature', 'filter', 'model', 'rule', 'effect'];
 
 /** An error in a plugin, with its location. */
 export interface PluginFault {
@@ -127,10 +125,10 @@ export function kindFaults(given: Given, { index, about = '' }: PluginSource): P
   const faults: PluginFault[] = [];
   const fault = (message: string, help?: string): void =>
     void faults.push({ at: index, message: about + message, ...(help === undefined ? {} : { help }) });
-  if (!KINDS.some((kind) => kind === given.kind)) {
-    const guess = typeof given.kind === 'string' ? nearest(given.kind, KINDS) : undefined;
+  if (!COMPONENT_KINDS.some((kind) => kind === given.kind)) {
+    const guess = typeof given.kind === 'string' ? nearest(given.kind, COMPONENT_KINDS) : undefined;
     fault(
-      `the plugin's \`kind\` is ${described(given.kind)}: expected one of ${KINDS.join(', ')}`,
+      `the plugin's \`kind\` is ${described(given.kind)}: expected one of ${COMPONENT_KINDS.join(', ')}`,
       guess === undefined ? undefined : `did you mean \`${guess}\`?`,
     );
   }

@@ -2,7 +2,7 @@ import { join, relative, sep } from 'node:path';
 import { PROJECT_FILE } from '../../../project/settings/setting-origin.js';
 import type { LinkedFolders } from '../../../project/settings/linked-folders.js';
 import type { Located } from '../../../project/config/yaml/source.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import { checkPackage, type PackageContents } from './check-package.js';
 import type { PluginFault } from './check-plugin.js';
 import { codeVersion, codeVersions, importModule } from './import-module.js';
@@ -67,8 +67,8 @@ export async function loadPackage(
 }
 
 async function installHelp(name: string, project: string): Promise<string> {
-  const guess = nearest(name, await installedPackages(project));
-  return guess === undefined
-    ? `run \`npm install ${name}\` in the folder of ${PROJECT_FILE}`
-    : `did you mean \`${guess}\`?`;
+  return (
+    didYouMean(name, await installedPackages(project)) ??
+    `run \`npm install ${name}\` in the folder of ${PROJECT_FILE}`
+  );
 }

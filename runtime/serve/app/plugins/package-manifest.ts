@@ -1,9 +1,10 @@
+import { isJsonObject } from '../../../ground/core/value-fit.js';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import semver from 'semver';
 import { API_VERSION } from '../../../ground/api/version.js';
 import { reasonOf } from '../../../project/config/project/project-files.js';
-import { nearest } from '../../../ground/core/nearest.js';
+import { didYouMean } from '../../../ground/core/nearest.js';
 import { isWithin } from '../../../project/settings/linked-folders.js';
 
 /** What the package.json of a package says about its plugins. */
@@ -41,14 +42,13 @@ export async function readManifest(folder: string): Promise<PackageManifest | Pa
       message: 'its package.json has no `millrace`, so it declares no plugins',
       help: `the author of a plugin adds ${FIELD}`,
     };
-  if (!isObject(millrace))
+  if (!isJsonObject(millrace))
     return { message: '`millrace` in its package.json is not an object', help: `for example ${FIELD}` };
   const unknown = Object.keys(millrace).find((key) => !KEYS.includes(key));
   if (unknown !== undefined) {
-    const guess = nearest(unknown, KEYS);
     return {
       message: `\`millrace.${unknown}\` in its package.json is unknown`,
-      help: guess === undefined ? `for example ${FIELD}` : `did you mean \`${guess}\`?`,
+      help: didYouMean(unknown, KEYS) ?? `for example ${FIELD}`,
     };
   }
   const { api, plugins } = millrace;
@@ -108,7 +108,7 @@ async function findModule(
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    return isObject(value) ? ownMembers(value) : undefined;
+    return isJsonObject(value) ? ownMembers(value) : undefined;
   } catch {
     return undefined;
   }
@@ -116,10 +116,6 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
 
 function ownMembers(value: object): Readonly<Record<string, unknown>> {
   return Object.assign(Object.create(null) as Record<string, unknown>, value);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function missing(error: unknown): string {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { describeError } from '../../../ground/core/describe-error.js';
-import { overlapAt } from '../../../ground/core/compare-rankings.js';
+import { compareOrders } from '../../../ground/core/compare-rankings.js';
 import { mean, quantile } from '../../../ground/core/statistics.js';
 import { newestRecords } from '../../../state/ledger/newest-records.js';
 import type { Explanation } from '../../../request/pipeline/explain/explanation.js';
@@ -111,12 +111,10 @@ async function comparePipelines(
       removed[side] += candidates.sent - candidates.duplicates.count - candidates.left;
       if (causes.length > 0) degraded[side] += 1;
     }
-    const [a, b] = [idsOf(found.before), idsOf(found.after)];
-    const places = new Map(b.map((id, place) => [id, place]));
-    const changed = a.filter((id, place) => places.has(id) && places.get(id) !== place).length;
-    moved += changed;
-    if (changed === 0 && a.length === b.length && a.every((id) => places.has(id))) same += 1;
-    overlaps.push(overlapAt(a, b, DEPTH));
+    const { isSame, overlap, places } = compareOrders(idsOf(found.before), idsOf(found.after), DEPTH);
+    moved += places.filter(([a, b]) => a !== b).length;
+    same += isSame ? 1 : 0;
+    overlaps.push(overlap);
   }
   return {
     requests: compared,

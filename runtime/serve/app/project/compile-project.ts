@@ -5,8 +5,9 @@ import type { SinkPlugin } from '../../../ground/api/ledger.js';
 import type { SourcePlugin } from '../../../ground/api/source.js';
 import type { Plugin } from '../../../ground/api/plugin.js';
 import type { PluginServices } from '../../../ground/api/services.js';
-import { closeComponents, warmComponents } from '../../../request/compile/component-life.js';
+import { closeComponents, everyStep, warmComponents } from '../../../request/compile/component-life.js';
 import { EntityFilters } from '../../../request/compile/compile-filter.js';
+import type { EntityBinding } from '../../../request/compile/need-entities.js';
 import { compilePipeline } from '../../../request/compile/compile-pipeline.js';
 import { fileSink } from '../../../project/config/project/load-sinks.js';
 import { compileSink, type CompiledSink, type SinkServices } from '../../../request/compile/compile-sink.js';
@@ -27,8 +28,11 @@ import { withParams, type PipelineParams } from '../../../project/config/project
 import type { StepTools } from '../../../request/compile/step-tools.js';
 import { LateReader } from '../plugins/late-reader.js';
 import { offlineHost, pluginServices, type PluginHost } from '../plugins/plugin-host.js';
+import { missingModels, withoutModels } from './untrained.js';
+import { openFront, type CompiledFront } from '../../fronts/open-front.js';
 import { registerPlugins, type ProjectPlugins } from '../plugins/register-plugins.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
+import { checkPass } from '../../http/routes/front.js';
 import { AllowedHosts } from '../../../project/settings/allowed-hosts.js';
 import {
   httpConnector,
@@ -42,6 +46,7 @@ import { changedParams, LiveExperiments } from '../../../request/experiments/liv
 import { PROJECT_FILE } from '../../../project/settings/setting-origin.js';
 import { SETTINGS, type Settings } from '../../../project/settings/settings.js';
 import { isOwnEngine, STORE_ENGINES } from '../../../project/settings/store-engines.js';
+import { isLive } from '../../../project/config/model/experiment-modes.js';
 
 /** A project with errors. */
 export class ProjectInvalidError extends DiagnosticsError {
@@ -68,6 +73,8 @@ export interface CompiledProject {
   readonly pipelines: readonly CompiledPipeline[];
   /** The lists of curation/, with the rules of their files. */
   readonly curation: CurationLists;
+  /** The fronts without errors. */
+  readonly fronts: readonly CompiledFront[];
   /** The sinks without errors. They have not connected. */
   readonly sinks: readonly CompiledSink[];
   /** The sources without errors. They have not connected. */
@@ -85,13 +92,15 @@ export interface CompiledProject {
   readonly files: ReadonlyMap<string, string | undefined>;
   /** Reads the store for plugins, once it is bound to one. */
   readonly reader: LateReader;
+  /** What components keep of entities, once it is bound to the store. */
+  readonly kept: readonly EntityBinding[];
   /** Closes the components, once; returns the errors. */
   close(): Promise<unknown[]>;
 }
 
 /** The settings that compiling depends on, and what a caller changes in the pipelines. */
 export interface CompileOptions extends Partial<
-  Pick<Settings, 'store' | 'prefix' | 'modelHosts' | 'sinkHosts' | 'linkedFolders'>
+  Pick<Settings, 'store' | 'prefix' | 'modelHosts' | 'imageHosts' | 'sinkHosts' | 'linkedFolders'>
 > {
   /** By pipeline: values that replace those under `params:`. The caller checks them with `paramProblem`. */
   readonly params?: ReadonlyMap<string, PipelineParams>;
@@ -104,6 +113,8 @@ export interface CompileOptions extends Partial<
    * name of the step: what replaces the component of a step.
    */
   readonly stubs?: ReadonlyMap<string, NonNullable<StepTools['stubs']>>;
+  /** Compiles steps whose model is not trained yet: without its file, a step predicts nothing. */
+  readonly allowsUntrained?: boolean;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
   /** What plugins may use of the process. By default they are only checked. */
@@ -133,9 +144,17 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
   const checked = checkable ?? loaded.partial;
-  const curation = new CurationLists(checked?.curation ?? []);
-  const files = new OptionFiles(checked?.root ?? root, linkedFolders, optionFiles);
+  const curation = new CurationLists(checked?.curation ?? [], checked?.timeZone, options.imageHosts);
+  const missing =
+    checked !== undefined && options.allowsUntrained === true ? missingModels(checked) : new Set<string>();
+  const empty = Array.from(missing, (path) => [path, Buffer.alloc(0)] as const);
+  const files = new OptionFiles(
+    checked?.root ?? root,
+    linkedFolders,
+    new Map<string, Buffer>([...empty, ...(optionFiles ?? [])]),
+  );
   const reader = new LateReader();
+  const kept: EntityBinding[] = [];
   // What has no errors is compiled even if other files have some, so that all errors are reported at once.
   const found = new Diagnostics();
   let plugins: ProjectPlugins | undefined;
@@ -144,9 +163,10 @@ export async function compileProject(
     const load = { linked: linkedFolders, packages: checked.packages, limitMs: importMs };
     plugins = await registerPlugins(checked.root, load, found);
     checkEngine(options.store ?? SETTINGS.store.default, plugins, found);
-    parts = await compileParts({ options, outbound, checked, plugins, curation, files, reader, found });
+    plugins = withoutModels(plugins, missing);
+    parts = await compileParts({ options, outbound, checked, plugins, curation, files, reader, kept, found });
   }
-  const { pipelines } = parts;
+  const { pipelines, fronts } = parts;
   diagnostics.addAll(
     checkable === undefined ? found.all.filter(({ code }) => APART_FROM_SCHEMAS.has(code)) : found.all,
   );
@@ -159,6 +179,7 @@ export async function compileProject(
     curation,
     diagnostics: diagnostics.all,
     reader,
+    kept,
     declared: {
       config: checkable,
       plugins: plugins === undefined ? [] : [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
@@ -166,14 +187,14 @@ export async function compileProject(
       sources: [...(plugins?.sources.values() ?? [])],
     },
     files: new Map([...files.versions, ...(plugins?.files ?? [])]),
-    close: () => (closing ??= closePipelines(pipelines)),
+    close: () => (closing ??= closeAll(pipelines, fronts)),
   };
 }
 
 /** What is compiled of a project whose files are loaded. */
-type CompiledParts = Pick<CompiledProject, 'filters' | 'pipelines' | 'sinks' | 'sources'>;
+type CompiledParts = Pick<CompiledProject, 'filters' | 'pipelines' | 'fronts' | 'sinks' | 'sources'>;
 
-const NO_PARTS: CompiledParts = { filters: undefined, pipelines: [], sinks: [], sources: [] };
+const NO_PARTS: CompiledParts = { filters: undefined, pipelines: [], fronts: [], sinks: [], sources: [] };
 
 /** A project that is compiled. */
 interface Compiling {
@@ -184,11 +205,12 @@ interface Compiling {
   readonly curation: CurationLists;
   readonly files: OptionFiles;
   readonly reader: LateReader;
+  readonly kept: EntityBinding[];
   readonly found: Diagnostics;
 }
 
 async function compileParts(compiling: Compiling): Promise<CompiledParts> {
-  const { options, outbound, checked, plugins, files, reader, found } = compiling;
+  const { options, outbound, checked, plugins, files, reader, kept, found } = compiling;
   const {
     prefix = SETTINGS.prefix.default,
     modelHosts = AllowedHosts.none,
@@ -199,16 +221,23 @@ async function compileParts(compiling: Compiling): Promise<CompiledParts> {
   const ofPlugin = (plugin: string, user: Caller): PluginServices =>
     pluginServices(host, reader, plugin, user);
   const findPackage = packageFinder(checked.root);
-  const services = { ofPlugin, http: httpConnector(modelHosts, outbound), findPackage };
+  const follow = (binding: EntityBinding): unknown => kept.push(binding);
+  const services = { ofPlugin, follow, http: httpConnector(modelHosts, outbound), findPackage };
   const filters = new EntityFilters(checked, plugins, { prefix, files, services });
   // If a plugin cannot be loaded, every step that uses it would only repeat that error.
   const isWhole = !found.all.some(({ code }) => code === 'plugin_failed');
   const pipelines = isWhole ? await compilePipelines(compiling, services) : [];
   const plans = new Map(pipelines.map(({ name, plan }) => [name, plan]));
   checkDrawnArms(checked.experiments, plans, found);
-  if (!isWhole || tunable || stubs !== undefined) return { filters, pipelines, sinks: [], sources: [] };
+  if (!isWhole || tunable || stubs !== undefined) return { ...NO_PARTS, filters, pipelines };
+  const fronts = checked.fronts.flatMap((front) => {
+    const caller = { pipeline: front.pipeline.value, step: front.name };
+    const opened = openFront(front, services.http(caller), found);
+    if (opened !== undefined) checkPass(opened, found);
+    return opened ?? [];
+  });
   const sinks = await compileSinks(compiling, services);
-  return { filters, pipelines, sinks, sources: await compileSources(compiling, services) };
+  return { filters, pipelines, fronts, sinks, sources: await compileSources(compiling, services) };
 }
 
 async function compilePipelines(
@@ -284,17 +313,21 @@ async function compileSources(
   return compiled;
 }
 
-async function closePipelines(pipelines: readonly CompiledPipeline[]): Promise<unknown[]> {
+async function closeAll(
+  pipelines: readonly CompiledPipeline[],
+  fronts: readonly CompiledFront[],
+): Promise<unknown[]> {
   const errors = await Promise.all([
-    closeComponents(pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component))),
+    closeComponents(pipelines.flatMap(({ plan }) => everyStep(plan).map(({ component }) => component))),
     ...pipelines.map(({ experiments }) => experiments?.close() ?? []),
+    ...fronts.map(({ client }) => client.close().then(() => [])),
   ]);
   return errors.flat();
 }
 
 /** The experiments that change what a pipeline answers. */
 function liveOf({ experiments }: ProjectConfig, pipeline: string): ProjectConfig['experiments'] {
-  return experiments.filter((one) => one.pipeline.value === pipeline && one.mode !== 'shadow');
+  return experiments.filter((one) => one.pipeline.value === pipeline && isLive(one));
 }
 
 /** Whether a pipeline that logs all values has an arm that is this pipeline. */
@@ -349,6 +382,7 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
     ...config.pipelines.map(({ file }) => file),
     ...config.sinks.map(({ file }) => file),
     ...config.sources.map(({ file }) => file),
+    ...config.fronts.map(({ file }) => file),
     ...config.experiments.map(({ file }) => file),
   ];
   const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));

@@ -2,7 +2,12 @@ import type { Plan } from '../../../request/compile/plan.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import type { Settings } from '../../../project/settings/settings.js';
 import { unknownPipeline } from './unknown-pipeline.js';
-import { compileProject, projectVersion, ProjectInvalidError } from './compile-project.js';
+import {
+  compileProject,
+  projectVersion,
+  type CompileOptions,
+  ProjectInvalidError,
+} from './compile-project.js';
 
 /** One pipeline, compiled for tuning, without a store. */
 export interface CompiledTunable {
@@ -14,7 +19,10 @@ export interface CompiledTunable {
 }
 
 /** Compiles a pipeline for tuning. @throws ProjectInvalidError; MillraceError unknown_pipeline */
-export async function compileTunable(settings: Settings, pipeline: string): Promise<CompiledTunable> {
+export async function compileTunable(
+  settings: Settings & Pick<CompileOptions, 'allowsUntrained'>,
+  pipeline: string,
+): Promise<CompiledTunable> {
   const compiled = await compileProject(settings.project, {
     ...settings,
     pipelines: [pipeline],

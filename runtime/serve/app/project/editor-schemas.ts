@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { FeatureComponent } from '../../../ground/api/component.js';
 import { writeWhole } from '../../../ground/core/write-whole.js';
+import { allOutputs } from '../../../request/compile/check-component.js';
+import { everyStep } from '../../../request/compile/component-life.js';
 import type { StepOutputs } from '../../../project/editor/known-names.js';
 import { editorSchemas, SCHEMA_FOLDER } from '../../../project/editor/write-schemas.js';
 import type { CompiledProject } from './compile-project.js';
@@ -30,9 +32,11 @@ export async function writeEditorSchemas(
 
 function outputsOf({ pipelines }: CompiledProject): StepOutputs[] {
   return pipelines.flatMap(({ name, plan }) =>
-    plan.steps.flatMap(({ as, use, component }) => {
+    everyStep(plan).flatMap(({ as, use, kind, component }) => {
       const { outputs } = component as Partial<FeatureComponent>;
-      return outputs === undefined ? [] : [{ pipeline: name, step: as, use, outputs }];
+      return outputs === undefined
+        ? []
+        : [{ pipeline: name, step: as, use, outputs: allOutputs(outputs, kind) }];
     }),
   );
 }

@@ -8,16 +8,20 @@ import type { Plan } from '../../../request/compile/plan.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
-import { CurationService, type CurationServiceParts } from '../../../state/curation/curation-service.js';
+import { Drafts } from '../../../state/curation/drafts.js';
+import { ListWriter, type ListWriterParts } from '../../../state/curation/list-writer.js';
+import { CurationService } from '../../../state/curation/curation-service.js';
 import { CurationWatch } from '../../../state/curation/curation-watch.js';
-import { HeldLog } from './held-log.js';
+import { HeldLog, RetrievalLog } from './held-log.js';
 import { ExperimentStates } from '../../../request/experiments/experiment-states.js';
 import { Stops } from '../../../request/experiments/stops.js';
+import type { Cards } from '../../../state/index/cards.js';
 import type { EntityIndex } from '../../../state/index/entity-index.js';
 import type { Scans } from '../../../state/index/export/scans.js';
 import type { FeatureStore } from '../../../state/index/feature-store.js';
 import type { OnlineFeatures } from '../../../state/index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
+import { CounterRebuilds } from '../../feedback/counter-rebuilds.js';
 import type { Forget } from '../../../state/privacy/forget.js';
 import { createHttpApp } from '../../http/app.js';
 import type { Audience } from '../../http/edge/audience.js';
@@ -26,6 +30,7 @@ import { describeError } from '../../../ground/core/describe-error.js';
 import { checkExploreSalt } from '../../../request/pipeline/components/check-explore-salt.js';
 import { checkLogSalt, logHasherOf } from '../../../request/pipeline/log/log-hasher.js';
 import { mountPipeline } from '../../../request/pipeline/pipeline.js';
+import { rehearse } from '../../../request/pipeline/rehearse.js';
 import type { Pipeline } from '../../../request/pipeline/types.js';
 import { DEFAULT_EVENT_CODES } from '../../../state/store/event-codes.js';
 import { Usage } from '../../../ground/core/usage.js';
@@ -56,6 +61,7 @@ export interface Generation {
   readonly pipelines: readonly Pipeline[];
   readonly models: readonly ServedModel[];
   readonly entities: EntityIndex;
+  readonly cards: Cards;
   readonly features: FeatureStore;
   readonly scans: Scans;
   readonly online: OnlineFeatures;
@@ -83,6 +89,8 @@ export interface Generation {
    * @throws MillraceError project_invalid if two routes are the same
    */
   http(audience?: Audience): RequestListener;
+  /** Runs its pipelines on artificial requests, at most for this time, see `rehearse`. */
+  warmUp(limitMs: number): Promise<void>;
   /** Closes it when nothing uses it any more, or after `limitMs`. Longer work, such as an effect, is abandoned. */
   retire(limitMs?: number): Promise<void>;
 }
@@ -104,7 +112,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
     // Commands and tests rank without exploration, and need no secret.
     if (services.resolve(TOKENS.stops) !== undefined)
       checkExploreSalt(plans, services.resolve(TOKENS.settings));
-    release = await registerGeneration(services, config, plans);
+    release = await registerGeneration(services, config, plans, compiled.kept);
     await services.resolve(TOKENS.stops)?.follow(config.experiments.map(({ name }) => name));
     const watch = new CurationWatch({
       lists: compiled.curation,
@@ -120,8 +128,8 @@ export async function createGeneration(container: Container, compiled: CompiledP
       services.resolve(TOKENS.settings).reload === 'watch'
         ? await unknownIdWarnings(services, pipelines, config.entities)
         : [];
-    const told = { ...compiled, diagnostics: [...diagnostics, ...found] };
-    return wire(services, told, config, watch, release);
+    const checked = { ...compiled, diagnostics: [...diagnostics, ...found] };
+    return wire(services, checked, config, watch, release);
   } catch (error) {
     await compiled.close();
     await release();
@@ -133,7 +141,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
 function unknownIdsOf(
   { curation, pipelines }: CompiledProject,
   entities: EntityIndex,
-): CurationServiceParts['unknownIds'] {
+): ListWriterParts['unknownIds'] {
   return async (list, ids) => {
     const names = new Set(curation.pipelinesOf(list));
     const types = new Set(
@@ -195,6 +203,7 @@ function wire(
     pipelines,
     models: plans.flatMap(modelsOf),
     entities,
+    cards: services.resolve(TOKENS.cards),
     features,
     scans: services.resolve(TOKENS.scans),
     online,
@@ -208,6 +217,11 @@ function wire(
     loadedAt: Date.now(),
     ...{ files, sinks, sources, curation },
     http: listenersOf(parts, pipelines, watch),
+    warmUp: async (limitMs) => {
+      const until = performance.now() + limitMs;
+      const used = { layouts: services.resolve(TOKENS.layouts), now: services.resolve(TOKENS.clock) };
+      for (const plan of plans) await rehearse(plan, used, until);
+    },
     retire: (limitMs = RETIRE_MS) => (retired ??= retire(limitMs)),
   };
 }
@@ -245,6 +259,10 @@ function mountPipelines({ services, compiled, config, usage, version }: Generati
     return found.plan;
   };
   const held = new HeldLog(logger);
+  const failures = new RetrievalLog(logger);
+  const metrics = services.resolve(TOKENS.metrics);
+  const cards = services.resolve(TOKENS.cards);
+  const columns = services.resolve(TOKENS.conditionColumns);
   return pipelines.map(({ plan, experiments: live }) =>
     mountPipeline(plan, config.entities, {
       store: services.resolve(TOKENS.store),
@@ -252,7 +270,7 @@ function mountPipelines({ services, compiled, config, usage, version }: Generati
       resident: services.resolve(TOKENS.resident),
       sources: services.resolve(TOKENS.featureSources),
       usage,
-      ...(filters === undefined ? {} : { index: { filters, most: settings.indexCandidates } }),
+      ...(filters === undefined ? {} : { index: { filters, columns, most: settings.indexCandidates } }),
       hasher: idHasherOf(settings),
       exploreSalt: stops === undefined ? '' : settings.exploreSalt,
       records: {
@@ -266,14 +284,20 @@ function mountPipelines({ services, compiled, config, usage, version }: Generati
       historyRetention: settings.historyRetention,
       eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
       now: services.resolve(TOKENS.clock),
+      cards,
       onMisspelt: (pipeline, { field, near }) =>
         logger.warn(
           { pipeline, field, near },
           'a field of a request is ignored; did you mean the one near it?',
         ),
+      onNoCards: (message) => logger.warn({ pipeline: plan.definition.name }, message),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
-      onHeld: (step, ms) => held.tell(plan.definition.name, step, ms),
+      onRetrieved: (reports) => {
+        metrics.retrieved(plan.definition.name, reports);
+        failures.report(plan.definition.name, reports);
+      },
+      onHeld: (step, ms) => held.report(plan.definition.name, step, ms),
     }),
   );
 }
@@ -307,15 +331,16 @@ function httpServicesOf(
   const monitor = services.resolve(TOKENS.storeMonitor);
   const settings = services.resolve(TOKENS.settings);
   const entities = services.resolve(TOKENS.entityIndex);
-  const unknownIds = unknownIdsOf(compiled, entities);
+  const writer = new ListWriter({
+    lists: compiled.curation,
+    watch,
+    store,
+    prefix: settings.prefix,
+    unknownIds: unknownIdsOf(compiled, entities),
+  });
   return {
-    curation: new CurationService({
-      lists: compiled.curation,
-      watch,
-      store,
-      prefix: settings.prefix,
-      unknownIds,
-    }),
+    curation: new CurationService(writer),
+    drafts: new Drafts(writer, services.resolve(TOKENS.clock)),
     entities,
     features: services.resolve(TOKENS.featureStore),
     feastWrites: services.resolve(TOKENS.feastWrites),
@@ -323,8 +348,20 @@ function httpServicesOf(
     online: services.resolve(TOKENS.onlineFeatures),
     feedback: services.resolve(TOKENS.feedback),
     forget: services.resolve(TOKENS.forget),
+    counters: new CounterRebuilds({
+      counters: config.counters,
+      types: config.entities,
+      kinds: config.events,
+      store,
+      layouts: services.resolve(TOKENS.layouts),
+      prefix: settings.prefix,
+      ledger: settings.ledgerDir,
+      hashIds: settings.hashIds,
+      log: services.resolve(TOKENS.logger),
+    }),
     experiments,
     pipelines,
+    fronts: compiled.fronts,
     store: {
       async ping() {
         await Promise.all([store.ping(), sources.ping()]);
@@ -337,10 +374,12 @@ function httpServicesOf(
     metrics: services.resolve(TOKENS.metrics),
     instance: services.resolve(TOKENS.instance),
     keys: services.resolve(TOKENS.keys),
+    sessions: services.resolve(TOKENS.sessions),
     tracing: services.resolve(TOKENS.tracing),
     entityTypes: config.entities,
     views: config.views,
     curationLists: config.curation.map(({ name }) => name),
+    counterNames: [...config.counters.keys()],
     experimentNames: config.experiments.map(({ name }) => name),
     eventKinds: config.events,
     logger: services.resolve(TOKENS.logger),
@@ -348,6 +387,7 @@ function httpServicesOf(
     projectVersion: version,
     projectName: settings.sources.projectName,
     watches: settings.reload === 'watch',
+    imageHosts: settings.imageHosts,
     bodyMemory: services.resolve(TOKENS.bodyMemory),
     limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
     times: { onlineMs: settings.onlineMs, requestMs: settings.requestMs },

@@ -1,32 +1,57 @@
 import type { PlannedStep } from '../../../request/compile/plan.js';
+import type { RetrieverReport } from '../../../request/pipeline/request/retrieval-report.js';
 
 const MINUTE = 60_000;
 
-/** Tells of steps that held the event loop, each at most once a minute. */
-export class HeldLog {
-  readonly #log: { warn(fields: object, message: string): void };
-  readonly #clock: () => number;
-  /** By step: when it was told last, and how often it held the loop since. */
-  readonly #steps = new Map<string, { told: number; leftOut: number }>();
+interface WarnLog {
+  warn(fields: object, message: string): void;
+}
 
-  constructor(log: { warn(fields: object, message: string): void }, clock: () => number = Date.now) {
+/** Writes at most one line a minute for each subject, with the number of those that were left out. */
+export class MinuteLog {
+  readonly #log: WarnLog;
+  readonly #clock: () => number;
+  /** By subject: the time of its last line, and how often it happened since. */
+  readonly #last = new Map<string, { at: number; leftOut: number }>();
+
+  constructor(log: WarnLog, clock: () => number = Date.now) {
     this.#log = log;
     this.#clock = clock;
   }
 
-  tell(pipeline: string, { as, use }: Pick<PlannedStep, 'as' | 'use'>, ms: number): void {
-    const key = `${pipeline} ${as}`;
+  warn(subject: string, fields: object, message: string): void {
     const now = this.#clock();
-    const before = this.#steps.get(key);
-    if (before !== undefined && now - before.told < MINUTE) {
+    const before = this.#last.get(subject);
+    if (before !== undefined && now - before.at < MINUTE) {
       before.leftOut++;
       return;
     }
-    this.#steps.set(key, { told: now, leftOut: 0 });
+    this.#last.set(subject, { at: now, leftOut: 0 });
     const leftOut = before === undefined || before.leftOut === 0 ? {} : { left_out_before: before.leftOut };
-    this.#log.warn(
-      { pipeline, step: as, use, held_ms: Math.round(ms), ...leftOut },
+    this.#log.warn({ ...fields, ...leftOut }, message);
+  }
+}
+
+/** Reports steps that hold the event loop. */
+export class HeldLog extends MinuteLog {
+  report(pipeline: string, { as, use }: Pick<PlannedStep, 'as' | 'use'>, ms: number): void {
+    this.warn(
+      `${pipeline} ${as}`,
+      { pipeline, step: as, use, held_ms: Math.round(ms) },
       'a step held the event loop: no other request was answered meanwhile',
     );
+  }
+}
+
+/** Reports retrievers that do not answer, or not in full. */
+export class RetrievalLog extends MinuteLog {
+  report(pipeline: string, reports: readonly RetrieverReport[]): void {
+    for (const { as, outcome, reason } of reports)
+      if (outcome !== 'found' && outcome !== 'not_asked')
+        this.warn(
+          `${pipeline} ${as}`,
+          { pipeline, retriever: as, outcome, reason },
+          'a retriever did not answer in full',
+        );
   }
 }

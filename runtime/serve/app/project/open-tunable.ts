@@ -1,9 +1,10 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { container as rootContainer } from 'tsyringe';
 import type { EntityIndex } from '../../../state/index/entity-index.js';
+import type { FeatureStore } from '../../../state/index/feature-store.js';
+import type { Feedback } from '../../feedback/feedback.js';
 import { readersOf } from '../../../request/pipeline/hydrate/source-cells.js';
 import type { PipelineServices } from '../../../request/pipeline/pipeline-services.js';
-import type { Settings } from '../../../project/settings/settings.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { registerServices, type Overrides } from '../container/services.js';
 import { TOKENS } from '../container/tokens.js';
@@ -13,6 +14,8 @@ import { compileTunable, type CompiledTunable } from './compile-tunable.js';
 export interface OpenTunable extends CompiledTunable {
   readonly services: PipelineServices;
   readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  readonly feedback: Feedback;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface OpenTunable extends CompiledTunable {
  *   store_unavailable, data_folder_in_use
  */
 export async function openTunable(
-  settings: Settings,
+  settings: Parameters<typeof compileTunable>[0],
   pipeline: string,
   overrides: Overrides = {},
 ): Promise<OpenTunable> {
@@ -51,6 +54,8 @@ export async function openTunable(
         readers: readersOf(plan, sources),
       },
       entities: services.resolve(TOKENS.entityIndex),
+      features: services.resolve(TOKENS.featureStore),
+      feedback: services.resolve(TOKENS.feedback),
       version,
       close,
     };

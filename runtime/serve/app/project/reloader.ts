@@ -43,7 +43,8 @@ const CLOSE_MS = 2000;
  */
 export class Reloader {
   readonly #options: ReloaderOptions;
-  #current: Generation;
+  /** Only a reload replaces it. */
+  current: Generation;
   #counts: ReloadCounts = { succeeded: 0, failed: 0 };
   #lastFailed = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -53,11 +54,7 @@ export class Reloader {
 
   constructor(first: Generation, options: ReloaderOptions) {
     this.#options = options;
-    this.#current = first;
-  }
-
-  get current(): Generation {
-    return this.#current;
+    this.current = first;
   }
 
   get counts(): ReloadCounts {
@@ -85,7 +82,7 @@ export class Reloader {
     this.#closed = true;
     await this.#next;
     await this.#running;
-    const retired = Promise.all(Array.from([this.#current, ...this.#retiring], (one) => one.retire()));
+    const retired = Promise.all(Array.from([this.current, ...this.#retiring], (one) => one.retire()));
     const stop = new AbortController();
     const late = pause(CLOSE_MS, undefined, { signal: stop.signal });
     await Promise.race([retired, late]).finally(() => stop.abort());
@@ -96,7 +93,7 @@ export class Reloader {
     if (this.#closed) return { outcome: 'failed', files };
     const { report, compile, create, compare } = this.#options;
     const started = performance.now();
-    const before = this.#current;
+    const before = this.current;
     try {
       const compiled = await compile();
       ({ files } = compiled);
@@ -118,7 +115,7 @@ export class Reloader {
     }
     this.#lastFailed = false;
     this.#counts = { ...this.#counts, succeeded: this.#counts.succeeded + 1 };
-    const { version, warnings, pipelines, models } = this.#current;
+    const { version, warnings, pipelines, models } = this.current;
     report({
       outcome: 'succeeded',
       at: Date.now(),
@@ -133,8 +130,8 @@ export class Reloader {
   }
 
   #takeOver(next: Generation): void {
-    const before = this.#current;
-    this.#current = next;
+    const before = this.current;
+    this.current = next;
     this.#retiring.add(before);
     void before.retire().then(
       () => this.#retiring.delete(before),

@@ -21,6 +21,9 @@ import { metricsText, requestsIn } from './merge-metrics.js';
 import { openLog } from '../process/open-log.js';
 import { WorkerPool } from './worker-pool.js';
 
+/** Workers answer most requests within this time, in milliseconds. */
+const QUIET_MS = 25;
+
 /**
  * Serves one port with several processes. This process, the primary, accepts connections and hands each one to a
  * worker. It runs no request itself. Resolves when the service answers.
@@ -76,7 +79,7 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
     await pause(lameDuckMs);
     // The connections precede the drain message in each worker's channel, so a worker drains after it received all of
     // them.
-    await Promise.all([stopAccepting(clients), operators && stopAccepting(operators)]);
+    await Promise.all([stopAccepting(clients, QUIET_MS), operators && stopAccepting(operators, QUIET_MS)]);
     await pool.drain(idleMs);
     printAgain();
   });

@@ -11,30 +11,28 @@ export class BodyMemory {
     return this.#held;
   }
 
-  /** Creates the share of one request. */
-  share(): BodyShare {
-    return new BodyShare((bytes) => {
-      if (bytes > 0 && this.#held + bytes > this.most) return false;
-      this.#held += bytes;
-      return true;
-    });
+  /** Takes bytes, or returns them if the number is negative. @returns false if there is no room for them */
+  take(bytes: number): boolean {
+    if (bytes > 0 && this.#held + bytes > this.most) return false;
+    this.#held += bytes;
+    return true;
   }
 }
 
 /** The memory that one request holds, until it is released. */
 export class BodyShare {
-  readonly #take: (bytes: number) => boolean;
+  readonly #memory: BodyMemory;
   #bytes = 0;
   #isOver = false;
 
-  constructor(take: (bytes: number) => boolean) {
-    this.#take = take;
+  constructor(memory: BodyMemory) {
+    this.#memory = memory;
   }
 
   /** Sets how many bytes are held. @throws MillraceError overloaded if the budget has no room for them */
   hold(bytes: number): void {
     if (this.#isOver || bytes === this.#bytes) return;
-    if (!this.#take(bytes - this.#bytes))
+    if (!this.#memory.take(bytes - this.#bytes))
       throw new MillraceError('overloaded', 'the bodies of other requests take all the memory for bodies');
     this.#bytes = bytes;
   }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MillraceError } from '../../../ground/api/errors.js';
 import { AddressRanges } from '../../../ground/core/address-ranges.js';
 import type { Rate } from '../../../ground/core/rate.js';
+import type { HeadError } from '../../access/head-error.js';
 import type { EdgeMetrics } from '../../metrics/edge-metrics.js';
 import type { Audience } from './audience.js';
 import { clientAddress } from './client-address.js';
@@ -53,7 +54,7 @@ export class Edge {
     res: ServerResponse,
     audience: Audience,
     isHealth: boolean,
-  ): MillraceError | undefined {
+  ): HeadError | undefined {
     const unknown = this.#hosts[audience].faultOf(req, isHealth);
     if (unknown !== undefined) {
       this.#metrics?.refused('host');
@@ -69,9 +70,9 @@ export class Edge {
     return this.#origins.isPreflight(req, res);
   }
 
-  /** Answers a preflight request of an allowed origin. Returns false for any other request. */
-  answersPreflight(req: IncomingMessage, res: ServerResponse): boolean {
-    return this.#origins.answersPreflight(req, res);
+  /** Answers a preflight request of an allowed origin. */
+  answerPreflight(res: ServerResponse): void {
+    this.#origins.answerPreflight(res);
   }
 
   /** True if `limit` has to be called. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { MillraceError } from '../../../ground/api/errors.js';
 import { isLoopback, parseHost } from '../../../ground/core/host-name.js';
+import { headError, type HeadError } from '../../access/head-error.js';
 
 /**
  * Decides which Host headers a listener answers. A web page can make its own name resolve to 127.0.0.1 (DNS rebinding),
@@ -25,13 +25,13 @@ export class HostRule {
    * Returns why the request is refused. A request without a Host header (HTTP/1.0) does not come from a browser.
    * @param isHealth probes of a machine or a cluster call an instance by its address
    */
-  faultOf({ headers }: IncomingMessage, isHealth: boolean): MillraceError | undefined {
+  faultOf({ headers }: IncomingMessage, isHealth: boolean): HeadError | undefined {
     const names = this.#names;
     if (names === undefined || headers.host === undefined) return undefined;
     const host = parseHost(headers.host);
     if (host === undefined || names.has(host.name)) return undefined;
     if (isHealth && host.isAddress && !this.#isLoopback) return undefined;
-    return new MillraceError(
+    return headError(
       'unknown_host',
       `the service does not answer to the host ${host.name.slice(0, 100)}; ` +
         (this.#isLoopback

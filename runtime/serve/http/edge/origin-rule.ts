@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MillraceError } from '../../../ground/api/errors.js';
+import { headError, type HeadError } from '../../access/head-error.js';
 
 const EXPOSED = [
   'X-Request-Id',
   'Millrace-Degraded',
+  'Millrace-Preview',
   'Millrace-Experiment',
+  'Millrace-Front',
   'Millrace-Unknown-Fields',
   'X-Millrace-Skipped-Steps',
   'Retry-After',
@@ -29,7 +31,7 @@ export class OriginRule {
    * Adds the CORS headers to the answer, and returns why the request is refused. Credentials such as cookies are never
    * allowed; a page sends its key in the header `Authorization`.
    */
-  faultOf(req: IncomingMessage, res: ServerResponse): MillraceError | undefined {
+  faultOf(req: IncomingMessage, res: ServerResponse): HeadError | undefined {
     const { origin } = req.headers;
     if (this.origins.size > 0) {
       res.setHeader('Vary', 'Origin');
@@ -41,7 +43,7 @@ export class OriginRule {
     }
     if (!isForeign(req)) return undefined;
     const shown = origin === undefined ? 'another origin' : `the origin ${origin.slice(0, 200)}`;
-    return new MillraceError(
+    return headError(
       'foreign_origin',
       `a web page of ${shown} sent this request; allow it with MILLRACE_CORS_ORIGINS`,
     );
@@ -56,25 +58,24 @@ export class OriginRule {
     );
   }
 
-  /** Answers a preflight request of an allowed origin. Returns false for any other request. */
-  answersPreflight(req: IncomingMessage, res: ServerResponse): boolean {
-    if (!this.isPreflight(req, res)) return false;
+  /** Answers a preflight request of an allowed origin. */
+  answerPreflight(res: ServerResponse): void {
     res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST');
     res.setHeader('Access-Control-Allow-Headers', SENT);
     res.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
     res.statusCode = 204;
     res.end();
-    return true;
   }
 }
 
 /**
- * True if a page of another origin sent the request. Links to a page of the service, and images and scripts in other
- * pages, are GET requests without `Origin`; they change nothing, and the page cannot read the answer.
+ * True if a page of another origin sent the request. A link to a page of the service is a GET request without `Origin`, which
+ * is no fault. An image or a script in such a page is, too, but its `Sec-Fetch-Mode` tells: it would run a ranking.
  */
 function isForeign({ method, headers }: IncomingMessage): boolean {
-  const { origin, host, 'sec-fetch-site': site } = headers;
-  if (origin === undefined && (method === 'GET' || method === 'HEAD')) return false;
+  const { origin, host, 'sec-fetch-site': site, 'sec-fetch-mode': mode = 'navigate' } = headers;
+  const isLink = origin === undefined && mode === 'navigate' && (method === 'GET' || method === 'HEAD');
+  if (isLink) return false;
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   // A proxy may end TLS, so the scheme of the page can differ from that of this connection.
   return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;

@@ -37,6 +37,10 @@ const HEADERS = {
     description: "The request's id: as sent in the body of a ranking or in this header, else made up.",
     schema: { type: 'string' },
   },
+  'Millrace-Preview': {
+    description: 'Of a preview: the draft, the time of the rules, and the time of all other values.',
+    schema: { type: 'string', examples: ['draft=friday, at=2026-11-28T19:00Z, values=2026-11-20T09:00Z'] },
+  },
   'Millrace-Degraded': {
     description:
       'Only where the answer is worse than the pipeline promises: members `cause=value`, separated by commas. Causes: ' +
@@ -95,7 +99,9 @@ const SECURITY_SCHEME: Schema = {
  * service without keys can also call one with keys.
  */
 export function describeApi(routes: readonly Route[], api: ApiParts): Schema {
-  const paths = Object.fromEntries(routes.flatMap((route) => pathOf(route, api)));
+  const paths: Record<string, Schema> = {};
+  for (const [path, operation] of routes.flatMap((route) => pathOf(route, api)))
+    paths[path] = { ...paths[path], ...operation };
   return {
     openapi: '3.1.0',
     info: {

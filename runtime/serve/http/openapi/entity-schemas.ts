@@ -1,12 +1,16 @@
 import type { EntityType } from '../../../project/config/model/entities.js';
-import { MAX_BATCH } from '../../../state/index/entity-index.js';
-import { ID, schemaRef, type Schema } from './types.js';
+import {
+  IDS_BODY,
+  MAX_BATCH,
+  type EntityIdsAnswer,
+  type UPLOAD_BODY,
+} from '../../../state/index/entity-index.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { ID, oneOf, schemaRef, type Schema } from './types.js';
 import { exampleFields, fieldSchemas } from './value-schema.js';
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
-/** The ids in a request. */
-export const SENT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: ID };
 /** The ids in an answer. */
 export const TEXT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: { type: 'string' } };
 
@@ -27,26 +31,24 @@ export function entitySchema({ name, key, attributes }: EntityType): Schema {
   };
 }
 
-/** The body of a write of entities of one type. @param ofEqualIds what happens to entities with the same id */
-export function entitiesSchema({ name, key }: EntityType, ofEqualIds: string, more: Schema = {}): Schema {
+/** What the document says of the fields of a write. @param ofEqualIds what happens to entities with the same id */
+export function writeParts(
+  { name }: EntityType,
+  ofEqualIds: string,
+): Record<keyof typeof UPLOAD_BODY, Schema> {
   return {
-    type: 'object',
-    required: ['entity_type', 'entities'],
-    properties: {
-      entity_type: { type: 'string', const: name },
-      entity_key: {
-        type: ['string', 'null'],
-        minLength: 1,
-        description: 'The field of each entity that holds its id, where it is not the key of the type.',
-      },
-      entities: {
-        type: 'array',
-        maxItems: MAX_BATCH,
-        items: schemaRef(entitySchemaName(name)),
-        description: ofEqualIds,
-      },
-      ...more,
+    entity_type: { const: name },
+    entity_key: {
+      description: 'The field of each entity that holds its id, where it is not the key of the type.',
     },
+    entities: { items: schemaRef(entitySchemaName(name)), description: ofEqualIds },
+  };
+}
+
+/** Says of a write of entities that each has the key of the type, unless `entity_key` names another field. */
+export function withKeys(body: Schema, { key }: EntityType): Schema {
+  return {
+    ...body,
     if: { properties: { entity_key: { enum: [key, null] } } },
     // Linters validate each of these schemas alone, as if it were closed.
     then: {
@@ -65,18 +67,14 @@ export function exampleEntity({ name, key, attributes }: EntityType): Schema {
 
 export const exampleId = (type: string): string => (type === 'query' ? 'some query' : `${type}-1`);
 
-/** The schema of an entity type and ids of that type. */
-export function idsSchema(types: EntityTypes, ids: Schema, more: Schema = {}): Schema {
-  const names = [...types.keys()];
-  return {
-    type: 'object',
-    required: ['entity_type', 'entity_ids'],
-    properties: {
-      entity_type: { type: 'string', ...(names.length > 0 ? { enum: names } : {}) },
-      entity_ids: ids,
-      ...more,
-    },
-  };
+/** The schema of a body with an entity type and ids of that type. */
+export function sentIds(types: EntityTypes): Schema {
+  return bodySchema(IDS_BODY, { entity_type: oneOf([...types.keys()]), entity_ids: { items: ID } });
+}
+
+/** The properties of an answer with an entity type and ids of that type. */
+export function idsAnswer(types: EntityTypes): Readonly<Record<keyof EntityIdsAnswer, Schema>> {
+  return { entity_type: oneOf([...types.keys()]), entity_ids: TEXT_IDS };
 }
 
 export const idsOf = ({ name }: EntityType): Schema => ({ entity_type: name, entity_ids: [exampleId(name)] });

@@ -33,6 +33,7 @@ export const PIPELINE_PROBLEMS = [
   ...STORE_READ_FAILURES,
   'deadline_exceeded',
   'component_failed',
+  'retrieval_failed',
 ] as const satisfies readonly ErrorCode[];
 
 const IDS: Schema = { type: 'array', items: { type: 'string' } };

@@ -38,6 +38,7 @@ export function projectTypes({ config, pipelines }: DescribedProject): string {
     views: config.views,
     eventKinds: config.events,
     curationLists: [],
+    counterNames: [],
     experimentNames: [],
     version: '',
     keys: undefined,

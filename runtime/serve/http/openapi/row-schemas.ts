@@ -1,7 +1,7 @@
 import { STORE_WRITE_FAILURES, type ErrorCode } from '../../../ground/api/error-codes.js';
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { FeatureView } from '../../../project/config/model/views.js';
-import { MAX_ROWS } from '../../../state/index/feature-store.js';
+import type { ROWS_BODY } from '../../../state/index/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../../state/index/row-keys.js';
 import { exampleId } from './entity-schemas.js';
 import { WELL_FORMED } from '../../../ground/core/ids.js';
@@ -63,20 +63,12 @@ export function rowsSchema(views: readonly FeatureView[], family: string): Schem
 export function rowsComponents(
   views: readonly FeatureView[],
   family: string,
+  body: (parts: Record<keyof typeof ROWS_BODY, Schema>) => Schema,
   row: (view: FeatureView) => Schema,
-  more: Readonly<Record<string, Schema>> = {},
 ): (readonly [string, Schema])[] {
   return views.map((view) => [
     `${family}_${view.name}`,
-    {
-      type: 'object',
-      required: ['view', 'rows'],
-      properties: {
-        view: { type: 'string', const: view.name },
-        rows: { type: 'array', maxItems: MAX_ROWS, items: row(view) },
-        ...more,
-      },
-    },
+    body({ view: { const: view.name }, rows: { items: row(view) } }),
   ]);
 }
 

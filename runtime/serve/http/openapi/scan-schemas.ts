@@ -1,23 +1,11 @@
-import { MAX_LIMIT } from '../../../state/index/export/scan-request.js';
+import type { PAGE_BODY } from '../../../state/index/export/scan-request.js';
 import type { Schema } from './types.js';
 
-/** The schema of a scan's body. @param field `entity_type` or `view` */
-export function scanSchema(field: string, names: readonly string[]): Schema {
-  return {
-    type: 'object',
-    required: [field],
-    properties: {
-      [field]: { type: 'string', ...(names.length > 0 ? { enum: names } : {}) },
-      cursor: { type: ['string', 'null'], description: 'Of the page before; none for the first page.' },
-      limit: {
-        type: ['integer', 'null'],
-        minimum: 1,
-        maximum: MAX_LIMIT,
-        description: 'About how many keys the store lists for this page; 200 by default.',
-      },
-    },
-  };
-}
+/** What the document says of the fields that choose the page. */
+export const PAGE_PARTS: Readonly<Record<keyof typeof PAGE_BODY, Schema>> = {
+  cursor: { description: 'Of the page before; none for the first page.' },
+  limit: { description: 'About how many keys the store lists for this page; 200 by default.' },
+};
 
 /** The schema of a scan's answer. @param list the field that holds the records */
 export function scanAnswer(field: string, list: string, changed: string): Schema {

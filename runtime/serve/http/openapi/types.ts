@@ -11,6 +11,17 @@ export interface Operation {
   readonly responses: Schema;
 }
 
+type OptionalOf<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
+
+/** The schema of objects of a type. The compiler asks for each of its fields. @param optional fields that may be left out */
+export function objectOf<T extends object>(
+  properties: { readonly [K in keyof T]-?: Schema },
+  optional: readonly OptionalOf<T>[] = [],
+): Schema {
+  const isRequired = (name: string): boolean => !optional.some((one) => one === name);
+  return { type: 'object', required: Object.keys(properties).filter(isRequired), properties };
+}
+
 /** The headers that a pipeline's route reads. */
 export const RUN_PARAMETERS: readonly Schema[] = [
   { $ref: '#/components/parameters/run_id' },

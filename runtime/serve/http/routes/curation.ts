@@ -1,13 +1,20 @@
 import { STORE_READ_FAILURES, STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
+import { expandReferences } from '../../../project/config/project/schema-walk.js';
 import { yamlSchema } from '../../../project/config/project/schemas.js';
-import { MOST_RULES } from '../../../state/curation/curation-service.js';
-import { answerWrite, withBody } from '../handle-body.js';
+import {
+  type CurationAnswer,
+  PUT_BODY,
+  type StoredCuration,
+} from '../../../state/curation/curation-service.js';
+import { LIST_BODY } from '../../../state/curation/list-writer.js';
+import type { RuleWarning } from '../../../state/curation/list-warnings.js';
+import { answerRead, answerWrite } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, oneOf, schemaRef, type Schema } from '../openapi/types.js';
-import { sendJson } from '../respond.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { jsonAnswer, objectOf, oneOf, schemaRef, type Schema } from '../openapi/types.js';
 import type { ApiParts, PostRoute } from '../route.js';
 
-const listOf = ({ curationLists }: ApiParts): Schema => ({
+export const listOf = ({ curationLists }: ApiParts): Schema => ({
   ...oneOf(curationLists),
   description: 'The name of a file in curation/.',
 });
@@ -19,15 +26,11 @@ const WARNINGS: Schema = {
   type: 'array',
   description:
     'Rules of the file or the API that overlap with or contradict others, as `millrace validate` warns of them; at most 50.',
-  items: {
-    type: 'object',
-    required: ['rule', 'code', 'detail'],
-    properties: {
-      rule: { type: 'string', description: 'Its name, such as `campaigns:api:2`.' },
-      code: { type: 'string' },
-      detail: { type: 'string' },
-    },
-  },
+  items: objectOf<RuleWarning>({
+    rule: { type: 'string', description: 'Its name, such as `campaigns:api:2`.' },
+    code: { type: 'string' },
+    detail: { type: 'string' },
+  }),
 };
 const EXAMPLE_RULES = [
   {
@@ -41,7 +44,6 @@ const EXAMPLE_RULES = [
 
 export const putCuration: PostRoute = {
   path: '/api/v1/curation/put',
-  folder: '/api/v1/curation/',
   scope: 'curation',
   method: 'POST',
   class: 'upload',
@@ -50,17 +52,14 @@ export const putCuration: PostRoute = {
     limit: 'uploadBytes',
     entityTypes: undefined,
     schema: (api) => ({
-      type: 'object',
-      required: ['list', 'rules'],
-      properties: {
+      ...bodySchema(PUT_BODY, {
         list: listOf(api),
-        rules: { type: 'array', maxItems: MOST_RULES, items: schemaRef('curation_rule') },
+        rules: { items: schemaRef('curation_rule') },
         version: {
-          type: 'string',
           description:
             'The version of the rules that were read. If others replaced them since, nothing changes. Without it, the last write wins.',
         },
-      },
+      }),
       additionalProperties: false,
     }),
     examples: ({ curationLists: [list] }) =>
@@ -82,22 +81,18 @@ export const putCuration: PostRoute = {
     responses: {
       200: jsonAnswer(
         'The rules are stored, and this instance uses them.',
-        {
-          type: 'object',
-          required: ['list', 'rules', 'file_rules', 'version', 'not_in_index', 'warnings'],
-          properties: {
-            list: { type: 'string' },
-            rules: { type: 'integer', description: 'Rules of the API.' },
-            file_rules: { type: 'integer', description: 'Rules of the file.' },
-            version: VERSION,
-            not_in_index: {
-              type: 'array',
-              items: { type: 'string' },
-              description: 'Ids of rules that the index does not hold; at most 50.',
-            },
-            warnings: WARNINGS,
+        objectOf<CurationAnswer>({
+          list: { type: 'string' },
+          rules: { type: 'integer', description: 'Rules of the API.' },
+          file_rules: { type: 'integer', description: 'Rules of the file.' },
+          version: VERSION,
+          not_in_index: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Ids of rules that the index does not hold; at most 50.',
           },
-        },
+          warnings: WARNINGS,
+        }),
         {
           list: 'campaigns',
           rules: 1,
@@ -116,32 +111,25 @@ export const putCuration: PostRoute = {
       ]),
     },
   }),
-  schemas: () => [['curation_rule', ruleSchema()]],
+  schemas: () => [
+    ['curation_rule', rulesSchema('rules', 'items')],
+    ['campaign', rulesSchema('campaigns', 'additionalProperties')],
+  ],
 };
 
 export const getCuration: PostRoute = {
   path: '/api/v1/curation/get',
-  folder: '/api/v1/curation/',
-  scope: 'curation',
+  scope: 'curation:draft',
   method: 'POST',
   class: 'upload',
   body: {
     limit: 'otherBytes',
     entityTypes: undefined,
-    schema: (api) => ({
-      type: 'object',
-      required: ['list'],
-      properties: { list: listOf(api) },
-      additionalProperties: false,
-    }),
+    schema: (api) => ({ ...bodySchema(LIST_BODY, { list: listOf(api) }), additionalProperties: false }),
     examples: ({ curationLists: [list] }) =>
       list === undefined ? {} : { list: { summary: 'a list', value: { list } } },
   },
-  handler:
-    ({ curation }) =>
-    async (req, res) => {
-      sendJson(res, 200, await withBody(req, (body) => curation.get(body)));
-    },
+  handler: ({ curation }) => answerRead((body) => curation.get(body)),
   operation: () => ({
     operationId: 'get_curation',
     tags: ['Curation'],
@@ -151,36 +139,34 @@ export const getCuration: PostRoute = {
     responses: {
       200: jsonAnswer(
         'The list.',
-        {
-          type: 'object',
-          required: ['list', 'rules', 'version', 'file', 'file_rules', 'refused', 'warnings'],
-          properties: {
-            list: { type: 'string' },
-            rules: { type: 'array', items: { type: 'object' } },
-            version: VERSION,
-            file: { type: 'string', description: 'The file of the list.' },
-            file_rules: { type: 'integer', description: 'Rules of the file.' },
-            refused: {
-              type: 'array',
-              description: 'Errors of newer rules, because of which the older ones serve.',
-              items: {
-                type: 'object',
-                required: ['file', 'line', 'column', 'code', 'detail'],
-                properties: {
-                  file: { type: 'string' },
-                  line: { type: 'integer' },
-                  column: { type: 'integer' },
-                  code: { type: 'string' },
-                  detail: { type: 'string' },
-                },
-              },
-            },
-            warnings: WARNINGS,
+        objectOf<StoredCuration>({
+          list: { type: 'string' },
+          rules: { type: 'array', items: { type: 'object' } },
+          campaigns: {
+            type: 'object',
+            additionalProperties: schemaRef('campaign'),
+            description: 'As they were published.',
           },
-        },
+          version: VERSION,
+          file: { type: 'string', description: 'The file of the list.' },
+          file_rules: { type: 'integer', description: 'Rules of the file.' },
+          refused: {
+            type: 'array',
+            description: 'Errors of newer rules, because of which the older ones serve.',
+            items: objectOf<StoredCuration['refused'][number]>({
+              file: { type: 'string' },
+              line: { type: 'integer' },
+              column: { type: 'integer' },
+              code: { type: 'string' },
+              detail: { type: 'string' },
+            }),
+          },
+          warnings: WARNINGS,
+        }),
         {
           list: 'campaigns',
           rules: EXAMPLE_RULES,
+          campaigns: {},
           version: '9f86d081884c7d65',
           file: 'curation/campaigns.yaml',
           file_rules: 0,
@@ -193,8 +179,11 @@ export const getCuration: PostRoute = {
   }),
 };
 
-/** The schema of a rule in curation/*.yaml, without what only editors read. */
-function ruleSchema(): Schema {
-  const { rules } = yamlSchema('curation')['properties'] as Record<string, { readonly items: Schema }>;
-  return rules?.items ?? {};
+/** A part of the schema of curation/*.yaml, without what only editors read. */
+function rulesSchema(key: 'rules' | 'campaigns', of: 'items' | 'additionalProperties'): Schema {
+  const properties = expandReferences(yamlSchema('curation'))['properties'] as Record<
+    string,
+    Record<string, Schema>
+  >;
+  return properties[key]?.[of] ?? {};
 }

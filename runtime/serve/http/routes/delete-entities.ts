@@ -1,29 +1,29 @@
 import { STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
+import type { EntityIdsAnswer } from '../../../state/index/entity-index.js';
 import { answerWrite } from '../handle-body.js';
-import { exampleIds, examplesOf, idsOf, idsSchema, SENT_IDS, TEXT_IDS } from '../openapi/entity-schemas.js';
+import { exampleIds, examplesOf, idsAnswer, idsOf, sentIds } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { jsonAnswer, objectOf, schemaRef } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 /** Delete has two paths. Clients of an earlier service use this one. */
 export const deleteEntitiesFirstPath = deleteAt(
-  '/api/entity/v1/entities/',
+  '/api/entity/v1/entities/delete',
   'delete_entities',
   'Delete entities',
 );
 
 export const deleteEntities = deleteAt(
-  '/api/v1/entities/',
+  '/api/v1/entities/delete',
   'delete_entities_v1',
   'Delete entities, at the path beside the other two',
 );
 
-function deleteAt(folder: string, operationId: string, summary: string): PostRoute {
+function deleteAt(path: string, operationId: string, summary: string): PostRoute {
   return {
-    path: `${folder}delete`,
+    path,
     scope: 'entities:write',
-    folder,
     method: 'POST',
     class: 'upload',
     writes: true,
@@ -54,8 +54,8 @@ function deleteAt(folder: string, operationId: string, summary: string): PostRou
       },
     }),
     schemas: ({ entityTypes }) => [
-      ['sent_ids', idsSchema(entityTypes, SENT_IDS)],
-      ['deleted_ids', idsSchema(entityTypes, TEXT_IDS)],
+      ['sent_ids', sentIds(entityTypes)],
+      ['deleted_ids', objectOf<EntityIdsAnswer>(idsAnswer(entityTypes))],
     ],
   };
 }

@@ -1,5 +1,6 @@
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { FeatureView } from '../../../project/config/model/views.js';
+import { ROWS_BODY, type DeleteAnswer } from '../../../state/index/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../../state/index/row-keys.js';
 import { answerWrite } from '../handle-body.js';
 import { typesOfView } from '../entity-types-of.js';
@@ -13,13 +14,13 @@ import {
   writableViews,
   WRITE_PROBLEMS,
 } from '../openapi/row-schemas.js';
-import { ID, jsonAnswer, TIME, type Schema } from '../openapi/types.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { ID, jsonAnswer, objectOf, TIME, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 export const deleteFeatures: PostRoute = {
   path: '/api/v1/features/delete',
   scope: 'features',
-  folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
   writes: true,
@@ -41,25 +42,26 @@ export const deleteFeatures: PostRoute = {
     responses: {
       200: jsonAnswer(
         'All rows are handled.',
-        {
-          type: 'object',
-          required: ['view', 'deleted', 'older'],
-          properties: {
-            view: { type: 'string' },
-            deleted: {
-              type: 'integer',
-              description: 'Rows that the store does not have now, there before or not.',
-            },
-            older: { type: 'integer', description: 'Rows kept, since the store has one of a later time.' },
+        objectOf<DeleteAnswer>({
+          view: { type: 'string' },
+          deleted: {
+            type: 'integer',
+            description: 'Rows that the store does not have now, there before or not.',
           },
-        },
+          older: { type: 'integer', description: 'Rows kept, since the store has one of a later time.' },
+        }),
         { view: exampleView(views), deleted: 1, older: 0 },
       ),
       ...problemResponses(WRITE_PROBLEMS),
     },
   }),
   schemas: ({ views, entityTypes }) =>
-    rowsComponents(writableViews(views), 'delete', (view) => keySchema(view, entityTypes)),
+    rowsComponents(
+      writableViews(views),
+      'delete',
+      (parts) => bodySchema(ROWS_BODY, parts),
+      (view) => keySchema(view, entityTypes),
+    ),
 };
 
 function keySchema(view: FeatureView, types: ReadonlyMap<string, EntityType>): Schema {

@@ -1,31 +1,96 @@
+import type { IncomingMessage } from 'node:http';
 import { MillraceError } from '../../../ground/api/errors.js';
 import { TIME_FORMS, timestampOf } from '../../../ground/core/timestamp.js';
-import type { Pipeline } from '../../../request/pipeline/types.js';
+import { idProblem } from '../../../ground/core/ids.js';
+import type { ExplainOptions, Pipeline } from '../../../request/pipeline/types.js';
 import { explainPath } from '../explain-path.js';
 import { withWholeBody } from '../handle-body.js';
+import { AT } from '../openapi/preview-parameters.js';
 import { embedComponents } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
-import { EXPLANATION_SCHEMA } from '../openapi/explanation-schema.js';
+import { EXPLANATION_SCHEMA, PART_SCHEMA } from '../openapi/explanation-schema.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, RUN_PARAMETERS, schemaRef } from '../openapi/types.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
-import { requestState, startAnswer } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
-const AT = {
-  name: 'at',
+const CONTRIBUTIONS = {
+  name: 'contributions',
   in: 'query',
   required: false,
-  description:
-    'A preview: dated rules of curation are looked up at this time, ISO 8601 or epoch milliseconds. Everything else is as it is now.',
-  schema: { type: 'string', example: '2026-11-27T12:00:00Z' },
+  description: 'Whether each candidate has `contributions`: how its score came to be.',
+  schema: { type: 'boolean', default: false },
 };
 
-/** @throws MillraceError invalid_body if the parameter is no time */
-function previewOf(url: string): { readonly rulesAt?: number } {
-  const at = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('at');
-  if (!url.includes('?') || at === null) return {};
+const COMPARE = {
+  name: 'compare',
+  in: 'query',
+  required: false,
+  description: 'The id of a candidate that is compared with another one, in `compared`.',
+  schema: { type: 'string', example: 'p17' },
+};
+
+const WITH = { ...COMPARE, name: 'with', description: 'The id of that other candidate.' };
+
+const LIFT = {
+  ...COMPARE,
+  name: 'lift',
+  description: 'The id of a candidate: `lifts` has changes of its values that lift it to the place `to`.',
+};
+
+const TO = {
+  ...COMPARE,
+  name: 'to',
+  description: 'That place, from 1.',
+  schema: { type: 'integer', minimum: 1, example: 3 },
+};
+
+const WHY = {
+  name: 'why',
+  in: 'query',
+  required: false,
+  description: 'The id of a candidate: the answer says why it is where it is, or not there (`why`).',
+  schema: { type: 'string', example: 'p17' },
+};
+
+export function parametersOf({ url = '' }: IncomingMessage): URLSearchParams {
+  return new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+}
+
+/** @throws MillraceError invalid_body if a parameter is wrong */
+function optionsOf(parameters: URLSearchParams): ExplainOptions {
+  const contributions = parameters.get('contributions') ?? 'false';
+  if (contributions !== 'true' && contributions !== 'false')
+    throw new MillraceError('invalid_body', 'the parameter contributions: expected true or false');
+  const why = parameters.get('why');
+  const problem = why === null ? undefined : idProblem(why);
+  if (problem !== undefined) throw new MillraceError('invalid_body', `the parameter why: ${problem}`);
+  const [one, other] = [parameters.get('compare'), parameters.get('with')];
+  if ((one === null) !== (other === null))
+    throw new MillraceError(
+      'invalid_body',
+      'the parameters compare and with: expected both, each the id of a candidate',
+    );
+  const pair = one === null || other === null ? {} : { compare: [one, other] as const };
+  const [lifted, to] = [parameters.get('lift'), parameters.get('to')];
+  if ((lifted === null) !== (to === null) || (to !== null && !/^[1-9]\d{0,8}$/.test(to)))
+    throw new MillraceError(
+      'invalid_body',
+      'the parameters lift and to: expected the id of a candidate, and a place from 1',
+    );
+  return {
+    ...previewOf(parameters.get('at')),
+    ...(lifted === null ? {} : { lift: { id: lifted, to: Number(to) } }),
+    ...(why === null ? {} : { why }),
+    ...pair,
+    contributions: contributions === 'true',
+  };
+}
+
+/** @throws MillraceError invalid_body if it is no time */
+export function previewOf(at: string | null): Pick<ExplainOptions, 'rulesAt'> {
+  if (at === null) return {};
   // A plus that is not escaped means a space in a query; a time has none before its offset.
   const rulesAt = timestampOf(/^-?\d+$/.test(at) ? Number(at) : at.replace(' ', '+'));
   if (!Number.isNaN(rulesAt)) return { rulesAt };
@@ -52,25 +117,29 @@ export function explain(pipeline: Pipeline): PostRoute {
       schema: () => schemaRef(requestSchemaName(pipeline)),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
-    handler: () => async (req, res) => {
+    handler: () => async (exchange) => {
       const work = async (body: unknown): Promise<void> => {
-        requestState(res).span?.set({ 'millrace.pipeline': name });
-        const context = { ...pipelineContext(req, res, body), ...previewOf(req.url) };
+        exchange.span?.set({ 'millrace.pipeline': name });
+        const context = {
+          ...pipelineContext(exchange, body),
+          ...optionsOf(parametersOf(exchange.req)),
+          withCards: true,
+        } as const;
         const explanation = await pipeline.explain(body, context);
-        startAnswer(res);
-        await sendLargeJson(res, explanation);
+        exchange.startAnswer();
+        await sendLargeJson(exchange.res, explanation);
       };
-      await withWholeBody(req, work, 'candidates');
+      await withWholeBody(exchange, work, 'candidates');
     },
     operation: () => ({
       operationId: `explain_${name}`,
       tags: ['Ranking'],
       summary: `Explain an answer of the pipeline ${name}`,
       description:
-        'Runs the request as its route would, without effects, and tells why it is answered so: every value with its ' +
+        'Runs the request as its route would, without effects, and says why it is answered so: every value with its ' +
         'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
         'keep it from the public.',
-      parameters: [...RUN_PARAMETERS, AT],
+      parameters: [...RUN_PARAMETERS, AT, WHY, CONTRIBUTIONS, COMPARE, WITH, LIFT, TO],
       responses: {
         200: jsonAnswer('Why.', schemaRef('explanation')),
         ...problemResponses(PIPELINE_PROBLEMS),
@@ -78,6 +147,7 @@ export function explain(pipeline: Pipeline): PostRoute {
     }),
     schemas: () => [
       ['explanation', EXPLANATION_SCHEMA],
+      ['explained_part', PART_SCHEMA],
       ...embedComponents(requestSchemaName(pipeline), requestSchema),
     ],
   };

@@ -1,12 +1,13 @@
 import type { FeatureView } from '../../../project/config/model/views.js';
+import { PUSH_BODY, WRITE_BODY } from '../../../state/index/feast-writes.js';
 import { feastViewName } from '../../../state/index/view-names.js';
 import { noteWritten } from '../edge/audit.js';
 import { typesOfFeastPush, typesOfFeastWrite } from '../entity-types-of.js';
 import { withBody } from '../handle-body.js';
 import { dfSchema, exampleDf } from '../openapi/feast-schemas.js';
 import { writableViews } from '../openapi/row-schemas.js';
-import { jsonAnswer, type Schema } from '../openapi/types.js';
-import { requestState } from '../request-state.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { jsonAnswer, oneOf, type Schema } from '../openapi/types.js';
 import { sendText } from '../respond.js';
 import type { ApiParts, PostRoute } from '../route.js';
 import { feastErrorResponses, forFeast } from '../feast-client.js';
@@ -38,12 +39,10 @@ export const feastWrite: PostRoute = {
       ...oneOfOrAny(
         writableViews(views).map((view) => ({
           title: view.name,
-          type: 'object',
-          required: ['feature_view_name', 'df'],
-          properties: {
-            feature_view_name: namesSchema([feastViewName(view), view.name]),
+          ...bodySchema(WRITE_BODY, {
+            feature_view_name: oneOf([...new Set([feastViewName(view), view.name])]),
             df: dfSchema(view, entityTypes),
-          },
+          }),
         })),
       ),
     }),
@@ -59,10 +58,9 @@ export const feastWrite: PostRoute = {
       ),
   },
   handler: ({ feastWrites }) =>
-    forFeast(async (req, res) => {
-      const { span } = requestState(res);
-      noteWritten(res, await withBody(req, (body) => feastWrites.write(body, span)));
-      sendText(res, 200, 'application/json', 'null');
+    forFeast(async (exchange) => {
+      noteWritten(exchange, await withBody(exchange, (body) => feastWrites.write(body, exchange.span)));
+      sendText(exchange.res, 200, 'application/json', 'null');
     }),
   operation: () => ({
     operationId: 'feast_write_to_online_store',
@@ -88,13 +86,11 @@ export const feastPush: PostRoute = {
       ...oneOfOrAny(
         pushSources(views).map((source) => ({
           title: source,
-          type: 'object',
-          required: ['push_source_name', 'df'],
-          properties: {
-            push_source_name: { type: 'string', const: source },
+          ...bodySchema(PUSH_BODY, {
+            push_source_name: { const: source },
             df: { allOf: viewsOf(source, views).map((view) => dfSchema(view, entityTypes)) },
-            to: { const: 'online', description: 'Millrace has no offline store.' },
-          },
+            to: { description: 'Millrace has no offline store.' },
+          }),
         })),
       ),
     }),
@@ -108,11 +104,10 @@ export const feastPush: PostRoute = {
       ),
   },
   handler: ({ feastWrites }) =>
-    forFeast(async (req, res) => {
-      const { span } = requestState(res);
-      noteWritten(res, await withBody(req, (body) => feastWrites.push(body, span)));
-      res.statusCode = 200;
-      res.end();
+    forFeast(async (exchange) => {
+      noteWritten(exchange, await withBody(exchange, (body) => feastWrites.push(body, exchange.span)));
+      exchange.res.statusCode = 200;
+      exchange.res.end();
     }),
   operation: () => ({
     operationId: 'feast_push',
@@ -129,5 +124,3 @@ export const feastPush: PostRoute = {
 /** A project may have no view to write. */
 const oneOfOrAny = (schemas: readonly Schema[]): Schema =>
   schemas.length === 0 ? { type: 'object' } : { oneOf: schemas };
-
-const namesSchema = (names: readonly string[]): Schema => ({ type: 'string', enum: [...new Set(names)] });

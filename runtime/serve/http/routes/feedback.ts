@@ -1,7 +1,10 @@
 import { STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { EventKind, EventValueType } from '../../../project/config/model/events.js';
-import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedback.js';
+import type { EventField } from '../../../project/config/project/reserved-names.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { CLOCK_AHEAD, COUNT_FIELD, EVENTS_BODY } from '../../feedback/check-feedback.js';
+import type { FeedbackAnswer } from '../../feedback/feedback.js';
 import { exampleId } from '../openapi/entity-schemas.js';
 import { ID_SCHEMA, WELL_FORMED } from '../../../ground/core/ids.js';
 import { plainSchema, TIME_SCHEMA } from '../../../ground/core/value-schema.js';
@@ -9,23 +12,33 @@ import { embedComponents } from '../openapi/embed-schema.js';
 import { carriedSchema } from '../../../request/pipeline/request/request-schema.js';
 import { typesOfFeedback } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { choiceOf, ID_OR_NULL, jsonAnswer, schemaRef, TIME, type Schema } from '../openapi/types.js';
+import {
+  choiceOf,
+  ID_OR_NULL,
+  jsonAnswer,
+  objectOf,
+  schemaRef,
+  TIME,
+  type Schema,
+} from '../openapi/types.js';
 import { answerWrite } from '../handle-body.js';
 import type { ApiParts, PostRoute } from '../route.js';
 
+const count = (description: string): Schema => ({ type: 'integer', description });
+
 const COUNTS = {
-  stored: 'Events that are counted from now on.',
-  duplicates:
+  stored: count('Events that are counted from now on.'),
+  duplicates: count(
     'Events that are known already: the same kind, of the same entity, with the same `event_id` or of the same request.',
-  too_old: 'Events that are older than any step counts, or than the newest that are kept.',
-  unused: 'Events that no step of a pipeline and no counter counts.',
-  uncounted:
+  ),
+  too_old: count('Events that are older than any step counts, or than the newest that are kept.'),
+  unused: count('Events that no step of a pipeline and no counter counts.'),
+  uncounted: count(
     'The part of all these that is too old for counters, which may have counted it before. Histories and the ledger have it.',
+  ),
 };
 
-const ITEMS: Schema = { type: ['integer', 'null'], minimum: 1, maximum: MOST_ITEMS };
-
-const EVENT_FIELDS: Schema = {
+const EVENT_PARTS: Readonly<Record<Exclude<EventField, 'type'>, Schema>> = {
   event_id: {
     ...ID_OR_NULL,
     description:
@@ -37,9 +50,9 @@ const EVENT_FIELDS: Schema = {
       'When it happened: epoch milliseconds, or a date and time of ISO 8601; now, when absent. At most ' +
       `${CLOCK_AHEAD / 60_000} minutes in the future.`,
   },
-  quantity: { ...ITEMS, description: 'How many items it was of; 1, when absent.' },
+  quantity: { ...COUNT_FIELD.schema, description: 'How many items it was of; 1, when absent.' },
   position: {
-    ...ITEMS,
+    ...COUNT_FIELD.schema,
     description:
       'The position in the ranking, from 1. It is recorded; counters with `expected` compare positions.',
   },
@@ -54,7 +67,7 @@ export const feedback: PostRoute = {
   body: {
     limit: 'otherBytes',
     entityTypes: typesOfFeedback,
-    schema: bodySchema,
+    schema: feedbackSchema,
     examples: ({ entityTypes, eventKinds }) => ({
       click: {
         summary: 'a click and what was seen',
@@ -81,16 +94,10 @@ export const feedback: PostRoute = {
     responses: {
       200: jsonAnswer(
         'All events are handled; the counts without `uncounted` together are all of them.',
-        {
-          type: 'object',
-          required: ['request_id', ...Object.keys(COUNTS)],
-          properties: {
-            request_id: { type: ['string', 'null'], description: 'Null if the body has none.' },
-            ...Object.fromEntries(
-              Object.entries(COUNTS).map(([name, description]) => [name, { type: 'integer', description }]),
-            ),
-          },
-        },
+        objectOf<FeedbackAnswer>({
+          request_id: { type: ['string', 'null'], description: 'Null if the body has none.' },
+          ...COUNTS,
+        }),
         { request_id: 'request-1', stored: 3, duplicates: 0, too_old: 0, unused: 0, uncounted: 0 },
       ),
       ...problemResponses([
@@ -109,22 +116,22 @@ export const feedback: PostRoute = {
 const entityName = (type: string): string => `feedback_${type}`;
 const eventName = (kind: string): string => `interaction_${kind}`;
 
-function bodySchema({ entityTypes, eventKinds }: ApiParts): Schema {
+function feedbackSchema({ entityTypes, eventKinds }: ApiParts): Schema {
   const types = [...entityTypes.keys()];
+  const { properties, ...body } = bodySchema(EVENTS_BODY, {
+    events: {
+      items: choiceOf('type', new Map(Array.from(eventKinds.keys(), (kind) => [kind, eventName(kind)]))),
+    },
+  });
   return {
-    type: 'object',
-    required: ['events'],
+    ...body,
     additionalProperties: false,
     properties: {
       request_id: {
         ...ID_OR_NULL,
         description: 'Of the ranking that the events come from. Left out for events of no ranking.',
       },
-      events: {
-        type: 'array',
-        maxItems: MAX_EVENTS,
-        items: choiceOf('type', new Map(Array.from(eventKinds.keys(), (kind) => [kind, eventName(kind)]))),
-      },
+      ...(properties as Schema),
       ...Object.fromEntries(
         types.map((name) => [name, { anyOf: [schemaRef(entityName(name)), { type: 'null' }] }]),
       ),
@@ -174,7 +181,7 @@ function eventSchema(name: string, { values }: EventKind, types: readonly string
     additionalProperties: false,
     properties: {
       type: { type: 'string', const: name },
-      ...EVENT_FIELDS,
+      ...EVENT_PARTS,
       ...Object.fromEntries(
         Array.from(values, ([value, type]) => [
           value,

@@ -1,15 +1,15 @@
 import { STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
-import { MOST_FORGOTTEN, REMOVED_COUNTS } from '../../../state/privacy/forget.js';
+import { FORGET_BODY, type ForgetAnswer, REMOVED_COUNTS } from '../../../state/privacy/forget.js';
 import { answerWrite } from '../handle-body.js';
 import { entityTypeOf } from '../entity-types-of.js';
-import { examplesOf, idsOf, idsSchema, SENT_IDS } from '../openapi/entity-schemas.js';
+import { examplesOf, idsOf } from '../openapi/entity-schemas.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer } from '../openapi/types.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { ID, jsonAnswer, objectOf, oneOf } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 export const forget: PostRoute = {
   path: '/api/v1/privacy/forget',
-  folder: '/api/v1/privacy/',
   scope: 'admin',
   audience: 'operators',
   method: 'POST',
@@ -19,11 +19,11 @@ export const forget: PostRoute = {
     limit: 'otherBytes',
     entityTypes: entityTypeOf,
     schema: ({ entityTypes }) =>
-      idsSchema(
-        entityTypes,
-        { ...SENT_IDS, minItems: 1, maxItems: MOST_FORGOTTEN },
-        { cursor: { type: ['string', 'null'], description: 'The cursor of the previous answer.' } },
-      ),
+      bodySchema(FORGET_BODY, {
+        entity_type: oneOf([...entityTypes.keys()]),
+        entity_ids: { items: ID },
+        cursor: { description: 'The cursor of the previous answer.' },
+      }),
     examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
   },
   handler: ({ forget: service }) => answerWrite((body) => service.run(body)),
@@ -37,32 +37,28 @@ export const forget: PostRoute = {
     responses: {
       200: jsonAnswer(
         'What this call removed.',
-        {
-          type: 'object',
-          required: ['entity_type', 'removed', 'keys_read', 'files', 'copies', 'cursor'],
-          properties: {
-            entity_type: { type: 'string' },
-            removed: {
-              type: 'object',
-              required: REMOVED_COUNTS,
-              properties: Object.fromEntries(REMOVED_COUNTS.map((name) => [name, { type: 'integer' }])),
-            },
-            keys_read: { type: 'integer', description: 'Keys of the store that this call examined.' },
-            files: {
-              type: 'string',
-              enum: ['pending', 'rewritten', 'server'],
-              description:
-                '`rewritten`: no file of the embedded store has the bytes any more. `server`: the files belong to Redis. ' +
-                '`pending`: not yet.',
-            },
-            copies: {
-              type: 'array',
-              items: { type: 'string' },
-              description: 'Folders with older copies of the embedded store, which you must delete.',
-            },
-            cursor: { type: ['string', 'null'], description: 'For the next call; null when all is done.' },
+        objectOf<ForgetAnswer>({
+          entity_type: { type: 'string' },
+          removed: {
+            type: 'object',
+            required: REMOVED_COUNTS,
+            properties: Object.fromEntries(REMOVED_COUNTS.map((name) => [name, { type: 'integer' }])),
           },
-        },
+          keys_read: { type: 'integer', description: 'Keys of the store that this call examined.' },
+          files: {
+            type: 'string',
+            enum: ['pending', 'rewritten', 'server'],
+            description:
+              '`rewritten`: no file of the embedded store has the bytes any more. `server`: the files belong to Redis. ' +
+              '`pending`: not yet.',
+          },
+          copies: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Folders with older copies of the embedded store, which you must delete.',
+          },
+          cursor: { type: ['string', 'null'], description: 'For the next call; null when all is done.' },
+        }),
         {
           entity_type: 'user',
           removed: Object.fromEntries(REMOVED_COUNTS.map((name) => [name, 0])),

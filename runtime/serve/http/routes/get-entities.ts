@@ -1,36 +1,23 @@
 import { STORE_READ_FAILURES } from '../../../ground/api/error-codes.js';
-import { withBody } from '../handle-body.js';
-import {
-  exampleEntity,
-  exampleId,
-  examplesOf,
-  idsOf,
-  idsSchema,
-  SENT_IDS,
-} from '../openapi/entity-schemas.js';
+import type { EntitiesAnswer } from '../../../state/index/entity-index.js';
+import { answerRead } from '../handle-body.js';
+import { exampleEntity, exampleId, examplesOf, idsOf, sentIds } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
-import { requestState } from '../request-state.js';
-import { sendLargeJson } from '../respond.js';
+import { jsonAnswer, objectOf, schemaRef } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
-const ANSWER: Schema = {
-  type: 'object',
-  required: ['entity_type', 'entities'],
-  properties: {
-    entity_type: { type: 'string' },
-    entities: {
-      type: 'object',
-      additionalProperties: { type: ['object', 'null'], additionalProperties: true },
-    },
+const ANSWER = objectOf<EntitiesAnswer>({
+  entity_type: { type: 'string' },
+  entities: {
+    type: 'object',
+    additionalProperties: { type: ['object', 'null'], additionalProperties: true },
   },
-};
+});
 
 export const getEntities: PostRoute = {
   path: '/api/v1/entities/get',
   scope: 'entities:read',
-  folder: '/api/v1/entities/',
   method: 'POST',
   class: 'online_features',
   body: {
@@ -39,12 +26,7 @@ export const getEntities: PostRoute = {
     schema: () => schemaRef('sent_ids'),
     examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
   },
-  handler:
-    ({ entities }) =>
-    async (req, res) => {
-      const { span } = requestState(res);
-      await sendLargeJson(res, await withBody(req, (body) => entities.get(body, span), 'entity_ids'));
-    },
+  handler: ({ entities }) => answerRead((body, span) => entities.get(body, span), 'entity_ids'),
   operation: ({ entityTypes }) => {
     const [first] = entityTypes.values();
     return {
@@ -67,5 +49,5 @@ export const getEntities: PostRoute = {
       },
     };
   },
-  schemas: ({ entityTypes }) => [['sent_ids', idsSchema(entityTypes, SENT_IDS)]],
+  schemas: ({ entityTypes }) => [['sent_ids', sentIds(entityTypes)]],
 };

@@ -3,31 +3,29 @@ import { FEAST_STATUSES } from '../../../ground/api/status.js';
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { FeatureView } from '../../../project/config/model/views.js';
 import { ID_SCHEMA } from '../../../ground/core/ids.js';
-import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../../state/index/online-request.js';
+import type { OnlineAnswer } from '../../../state/index/online-answer.js';
+import { MAX_ONLINE_ROWS, ONLINE_BODY, SERVICE_BODY } from '../../../state/index/online-request.js';
 import { rowKeys } from '../../../state/index/row-keys.js';
 import { exampleId } from '../openapi/entity-schemas.js';
 import { typesOfFeatures } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { jsonAnswer, objectOf, oneOf, schemaRef, type Schema } from '../openapi/types.js';
 import { feastErrorResponses, forFeast } from '../feast-client.js';
 import { withBody } from '../handle-body.js';
 import { feastFeatureName, feastViewName } from '../../../state/index/view-names.js';
-import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 import { exampleFields } from '../openapi/value-schema.js';
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
-const bodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => ({
-  type: 'object',
-  required: ['features', 'entities'],
-  properties: {
-    features: featuresSchema(nameSchema('feature_name', views)),
+const onlineSchema = (views: ReadonlyMap<string, FeatureView>, names: string): Schema =>
+  bodySchema(ONLINE_BODY, {
+    features: { uniqueItems: true, items: nameSchema(names, views) },
     entities: ENTITIES,
     full_feature_names: FULL_NAMES,
-  },
-});
+  });
 
 /** The names are a component: generators of clients write code that does not compile for an unnamed `enum` in a set. */
 const nameSchema = (component: string, views: ReadonlyMap<string, FeatureView>): Schema =>
@@ -39,17 +37,7 @@ const namesSchema = (names: readonly string[]): Schema => ({
   enum: names,
 });
 
-/** The schema of `features`. */
-const featuresSchema = (items: Schema): Schema => ({
-  type: 'array',
-  minItems: 1,
-  maxItems: MAX_ONLINE_FEATURES,
-  uniqueItems: true,
-  items,
-});
-
 const ENTITIES: Schema = {
-  type: 'object',
   description:
     "A list of ids by the key of each entity type that the views are of (or by Feast's join key); all of one length.",
   additionalProperties: {
@@ -59,10 +47,7 @@ const ENTITIES: Schema = {
   },
 };
 
-const FULL_NAMES: Schema = {
-  type: ['boolean', 'null'],
-  description: 'Names in the answer are `view__feature` rather than `feature`.',
-};
+const FULL_NAMES: Schema = { description: 'Names in the answer are `view__feature` rather than `feature`.' };
 
 const featureNames = (views: ReadonlyMap<string, FeatureView>): string[] =>
   [...views.values()].flatMap(({ name, features }) =>
@@ -84,45 +69,33 @@ const serviceNames = (views: ReadonlyMap<string, FeatureView>): string[] => [
 
 const feastBodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => {
   const services = serviceNames(views);
-  const asked = (name: string, schema: Schema): Schema => ({
-    type: 'object',
-    required: [name, 'entities'],
-    properties: { [name]: schema, entities: ENTITIES, full_feature_names: FULL_NAMES },
-  });
-  const byFeature = asked('features', featuresSchema(nameSchema('feast_feature_name', views)));
+  const byFeature = onlineSchema(views, 'feast_feature_name');
   if (services.length === 0) return byFeature;
-  const byService = asked('feature_service', { type: 'string', enum: services });
+  const byService = bodySchema(SERVICE_BODY, {
+    feature_service: oneOf(services),
+    entities: ENTITIES,
+    full_feature_names: FULL_NAMES,
+  });
   return { anyOf: [byFeature, byService] };
 };
 
-const ANSWER: Schema = {
-  type: 'object',
-  required: ['metadata', 'results'],
-  properties: {
-    metadata: {
-      type: 'object',
-      required: ['feature_names'],
-      properties: { feature_names: { type: 'array', items: { type: 'string' } } },
-    },
-    results: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['values', 'statuses', 'event_timestamps'],
-        properties: {
-          values: { type: 'array', items: {}, description: 'By row; null where there is no value.' },
-          statuses: { type: 'array', items: { type: 'string', enum: FEAST_STATUSES } },
-          event_timestamps: {
-            type: 'array',
-            description:
-              'When the value was true, as ISO 8601; 1970-01-01T00:00:00Z where that is not known.',
-            items: { type: 'string' },
-          },
-        },
+const ANSWER = objectOf<OnlineAnswer>({
+  metadata: objectOf<OnlineAnswer['metadata']>({
+    feature_names: { type: 'array', items: { type: 'string' } },
+  }),
+  results: {
+    type: 'array',
+    items: objectOf<OnlineAnswer['results'][number]>({
+      values: { type: 'array', items: {}, description: 'By row; null where there is no value.' },
+      statuses: { type: 'array', items: { type: 'string', enum: FEAST_STATUSES } },
+      event_timestamps: {
+        type: 'array',
+        description: 'When the value was true, as ISO 8601; 1970-01-01T00:00:00Z where that is not known.',
+        items: { type: 'string' },
       },
-    },
+    }),
   },
-};
+});
 
 export const getOnlineFeatures: PostRoute = {
   path: '/feature/get-online-features',
@@ -133,7 +106,7 @@ export const getOnlineFeatures: PostRoute = {
   body: {
     limit: 'otherBytes',
     entityTypes: typesOfFeatures,
-    schema: ({ views }) => bodySchema(views),
+    schema: ({ views }) => onlineSchema(views, 'feature_name'),
     examples: ({ views, entityTypes }) =>
       Object.fromEntries(
         Array.from(views.values(), (view) => [
@@ -144,11 +117,11 @@ export const getOnlineFeatures: PostRoute = {
   },
   handler:
     ({ online, metrics }) =>
-    async (req, res) => {
-      const { deadline, span } = requestState(res);
-      const { answer, report } = await withBody(req, (body) => online.read(body, deadline, span));
+    async (exchange) => {
+      const { deadline, span } = exchange;
+      const { answer, report } = await withBody(exchange, (body) => online.read(body, deadline, span));
       metrics.read(report);
-      await sendLargeJson(res, answer);
+      await sendLargeJson(exchange.res, answer);
     },
   operation: ({ views, entityTypes }) => {
     const [first] = views.values();
@@ -181,11 +154,13 @@ export const feastOnlineFeatures: PostRoute = {
   path: '/get-online-features',
   body: { ...getOnlineFeatures.body, schema: ({ views }) => feastBodySchema(views) },
   handler: ({ online, metrics }) =>
-    forFeast(async (req, res) => {
-      const { deadline, span } = requestState(res);
-      const { answer, report } = await withBody(req, (body) => online.read(body, deadline, span, 'feast'));
+    forFeast(async (exchange) => {
+      const { deadline, span } = exchange;
+      const { answer, report } = await withBody(exchange, (body) =>
+        online.read(body, deadline, span, 'feast'),
+      );
       metrics.read(report);
-      await sendLargeJson(res, answer);
+      await sendLargeJson(exchange.res, answer);
     }),
   operation: () => ({
     operationId: 'feast_get_online_features',

@@ -20,9 +20,11 @@ function livenessAt(path: string, operationId: string): GetRoute {
     method: 'GET',
     class: 'health',
     audience: 'everyone',
-    handler: () => (_req, res) => {
-      sendJson(res, 200, { status: 'OK' });
-    },
+    handler:
+      () =>
+      ({ res }) => {
+        sendJson(res, 200, { status: 'OK' });
+      },
     operation: () => ({
       operationId,
       tags: ['Service'],

@@ -1,21 +1,27 @@
-import { plainJson, type Schema } from '../openapi/types.js';
+import { YAML_WORDS } from '../../../project/config/model/yaml-keys.generated.js';
+import {
+  EXPERIMENT_STATES,
+  type ExperimentState,
+  type ExperimentStates,
+} from '../../../request/experiments/experiment-states.js';
+import { objectOf, plainJson } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
 import type { GetRoute } from '../route.js';
 
 /** The schema of an ExperimentState. */
-export const EXPERIMENT_STATE: Schema = {
-  type: 'object',
-  required: ['experiment', 'pipeline', 'mode', 'layer', 'share', 'arms', 'state'],
-  properties: {
+export const EXPERIMENT_STATE = objectOf<ExperimentState>(
+  {
     experiment: { type: 'string' },
     pipeline: { type: 'string' },
-    mode: { type: 'string', enum: ['split', 'interleave', 'shadow'] },
+    mode: { type: 'string', enum: YAML_WORDS['experiment.mode'] },
     layer: { type: 'string' },
     share: { type: 'number', minimum: 0, maximum: 1 },
+    assign: { type: 'string' },
     arms: { type: 'array', items: { type: 'string' } },
-    state: { type: 'string', enum: ['running', 'stopped', 'waiting', 'ended'] },
+    state: { type: 'string', enum: EXPERIMENT_STATES },
   },
-};
+  ['assign'],
+);
 
 export const listExperiments: GetRoute = {
   path: '/api/v1/experiments',
@@ -25,7 +31,7 @@ export const listExperiments: GetRoute = {
   class: 'upload',
   handler:
     ({ experiments }) =>
-    (_req, res) => {
+    ({ res }) => {
       sendJson(res, 200, experiments?.list() ?? { experiments: [] });
     },
   operation: () => ({
@@ -34,11 +40,12 @@ export const listExperiments: GetRoute = {
     summary: 'List the experiments',
     description: 'The experiments of the project, each with its state.',
     responses: {
-      200: plainJson('The experiments.', {
-        type: 'object',
-        required: ['experiments'],
-        properties: { experiments: { type: 'array', items: EXPERIMENT_STATE } },
-      }),
+      200: plainJson(
+        'The experiments.',
+        objectOf<ReturnType<ExperimentStates['list']>>({
+          experiments: { type: 'array', items: EXPERIMENT_STATE },
+        }),
+      ),
     },
   }),
 };

@@ -10,7 +10,7 @@ export const metrics: GetRoute = {
   title: 'Metrics for Prometheus',
   handler:
     ({ metrics: { registry }, instance }) =>
-    async (_req, res) => {
+    async ({ res }) => {
       sendText(res, 200, registry.contentType, await instance.metrics(registry));
     },
   operation: () => ({

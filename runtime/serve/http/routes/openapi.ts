@@ -12,7 +12,7 @@ export const openapi: GetRoute = {
   title: 'The reference for programs: OpenAPI',
   handler: (parts) => {
     const text = JSON.stringify(describeApi(parts.routes, parts), null, 2);
-    return (_req, res) => {
+    return ({ res }) => {
       sendText(res, 200, 'application/json', text);
     };
   },

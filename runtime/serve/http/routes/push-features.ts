@@ -1,3 +1,4 @@
+import { PUSH_BODY, type PushAnswer } from '../../../state/index/feature-store.js';
 import { answerWrite } from '../handle-body.js';
 import { typesOfView } from '../entity-types-of.js';
 import { problemResponses } from '../openapi/problems.js';
@@ -12,11 +13,11 @@ import {
   writableViews,
   WRITE_PROBLEMS,
 } from '../openapi/row-schemas.js';
-import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { jsonAnswer, objectOf, schemaRef, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 const INCREMENT: Schema = {
-  type: 'boolean',
   description:
     'Adds the numbers of each row to those of the stored row, which keeps its other features. The features of the rows are numbers ' +
     'then, at least one in each row. It is atomic for each row, but not idempotent: a body that is sent again adds again.',
@@ -25,7 +26,6 @@ const INCREMENT: Schema = {
 export const pushFeatures: PostRoute = {
   path: '/api/v1/features/push',
   scope: 'features',
-  folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
   writes: true,
@@ -46,31 +46,27 @@ export const pushFeatures: PostRoute = {
     responses: {
       200: jsonAnswer(
         'All rows are handled.',
-        {
-          type: 'object',
-          required: ['view', 'stored', 'older', 'expired'],
-          properties: {
-            view: { type: 'string' },
-            stored: { type: 'integer' },
-            older: {
-              type: 'integer',
-              description: 'Rows left out, since the store has one of a later time.',
-            },
-            expired: {
-              type: 'integer',
-              description: "Of the rows stored: those that are older than the view's ttl, and thus expired.",
-            },
+        objectOf<PushAnswer>({
+          view: { type: 'string' },
+          stored: { type: 'integer' },
+          older: { type: 'integer', description: 'Rows left out, since the store has one of a later time.' },
+          expired: {
+            type: 'integer',
+            description: "Of the rows stored: those that are older than the view's ttl, and thus expired.",
           },
-        },
+        }),
         { view: exampleView(views), stored: 1, older: 0, expired: 0 },
       ),
       ...problemResponses(WRITE_PROBLEMS),
     },
   }),
   schemas: ({ views, entityTypes }) => [
-    ...rowsComponents(writableViews(views), 'push', ({ name }) => schemaRef(rowSchemaName(name)), {
-      increment: INCREMENT,
-    }),
+    ...rowsComponents(
+      writableViews(views),
+      'push',
+      (parts) => bodySchema(PUSH_BODY, { ...parts, increment: INCREMENT }),
+      ({ name }) => schemaRef(rowSchemaName(name)),
+    ),
     ...writableViews(views).map((view) => [rowSchemaName(view.name), rowSchema(view, entityTypes)] as const),
   ],
 };

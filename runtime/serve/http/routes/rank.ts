@@ -1,18 +1,19 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { degradationText, type Degradation } from '../../../request/pipeline/page/degraded.js';
 import type { Pipeline, RequestContext, RunReport } from '../../../request/pipeline/types.js';
+import type { Exchange } from '../exchange.js';
 import { EXPERIMENT_HEADER, takenText } from '../experiment-header.js';
 import { withWholeBody } from '../handle-body.js';
 import { embedComponents } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, RUN_PARAMETERS, schemaRef } from '../openapi/types.js';
+import { jsonAnswer, RUN_PARAMETERS, schemaRef, type Operation, type Schema } from '../openapi/types.js';
+import { AT, DRAFT } from '../openapi/preview-parameters.js';
 import { misspeltText } from '../misspelt-text.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
 import { traceReport } from '../request-span.js';
-import { requestState, startAnswer } from '../request-state.js';
 import { sendJson, sendLargeJson } from '../respond.js';
-import type { PostRoute } from '../route.js';
+import type { PostRoute, RouteParts } from '../route.js';
 
 const TOLD = {
   rank: {
@@ -33,10 +34,9 @@ const TOLD = {
  * A pipeline's own route. Its anchor in the reference is `#operation/rank_<pipeline>`, or `#operation/score_<pipeline>`.
  */
 export function rank(pipeline: Pipeline): PostRoute {
-  const { name, task, requestSchema, answerSchema } = pipeline;
+  const { name, task, candidateKey, requestSchema, answerSchema } = pipeline;
   const requestName = requestSchemaName(pipeline);
-  const answerName = `answer_${name}`;
-  const { summary, description, answer: told } = TOLD[task];
+  const { summary, description } = TOLD[task];
   return {
     path: pipeline.route,
     scope: 'rank',
@@ -50,62 +50,93 @@ export function rank(pipeline: Pipeline): PostRoute {
       schema: () => schemaRef(requestName),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
-    handler: ({ metrics, logger }) => {
-      const count = metrics.pipeline(pipeline);
-      const failed: RequestContext['failed'] = (experiments) => metrics.failed(experiments);
-      /** The steps of which the log has a line already. */
-      const logged = new Set<string>();
-      const logOnce = ({ cause, value: step }: Degradation): void => {
-        if (cause !== 'not_finite' || logged.has(step)) return;
-        logged.add(step);
-        logger.warn(
-          { pipeline: name, step },
-          'a rule writes scores that are not finite; the candidates keep their scores; further cases are only counted',
-        );
-      };
-      return async (req, res) => {
-        const work = async (body: unknown): Promise<void> => {
-          const { span } = requestState(res);
-          span?.set({ 'millrace.pipeline': name });
-          const { answer, report } = await pipeline.run(body, {
-            ...pipelineContext(req, res, body),
-            failed,
-          });
-          count(report);
-          if (span?.isRecorded === true) traceReport(span, report);
-          report.degraded.forEach(logOnce);
-          startAnswer(res);
-          setReportHeaders(res, report);
-          if (answer.events === undefined) sendJson(res, 200, answer);
-          else await sendLargeJson(res, answer);
-        };
-        await withWholeBody(req, work, 'candidates');
-      };
+    handler: (parts) => {
+      const run = rankingOf(pipeline, parts);
+      return (exchange) => withWholeBody(exchange, (body) => run(exchange, body), 'candidates', candidateKey);
     },
     operation: () => ({
+      ...answerOperation(pipeline),
+      parameters: [...RUN_PARAMETERS, DRAFT, AT],
       operationId: `${task}_${name}`,
-      tags: ['Ranking'],
       summary: `${summary} with the pipeline ${name}`,
       description,
-      parameters: RUN_PARAMETERS,
-      responses: {
-        200: jsonAnswer(told, schemaRef(answerName), exampleOf(answerSchema), [
-          'Millrace-Degraded',
-          'Millrace-Experiment',
-          'Millrace-Unknown-Fields',
-        ]),
-        ...problemResponses(PIPELINE_PROBLEMS),
-      },
     }),
     schemas: () => [
       ...embedComponents(requestName, requestSchema),
-      ...embedComponents(answerName, answerSchema),
+      ...embedComponents(answerNameOf(pipeline), answerSchema),
     ],
   };
 }
 
+const answerNameOf = ({ name }: Pipeline): string => `answer_${name}`;
+
+/** What the operations of the routes of a pipeline have in common. */
+export function answerOperation(
+  pipeline: Pipeline,
+): Pick<Operation, 'tags' | 'responses'> & { readonly parameters: readonly Schema[] } {
+  return {
+    tags: ['Ranking'],
+    parameters: RUN_PARAMETERS,
+    responses: {
+      200: jsonAnswer(
+        TOLD[pipeline.task].answer,
+        schemaRef(answerNameOf(pipeline)),
+        exampleOf(pipeline.answerSchema),
+        ['Millrace-Degraded', 'Millrace-Experiment', 'Millrace-Unknown-Fields', 'Millrace-Preview'],
+      ),
+      ...problemResponses(PIPELINE_PROBLEMS),
+    },
+  };
+}
+
+/** Runs the pipeline on a body, and answers. */
+export function rankingOf(
+  pipeline: Pipeline,
+  parts: Pick<RouteParts, 'metrics' | 'logger'>,
+): (exchange: Exchange, body: unknown) => Promise<void> {
+  const run = runnerOf(pipeline, parts);
+  return async (exchange, body) => {
+    const { answer, report } = await run(exchange, body);
+    const { res } = exchange;
+    exchange.startAnswer();
+    setReportHeaders(res, report);
+    if (answer.events === undefined) sendJson(res, 200, answer);
+    else await sendLargeJson(res, answer);
+  };
+}
+
+/** Runs the pipeline on a body, and counts the run. */
+export function runnerOf(
+  pipeline: Pipeline,
+  { metrics, logger }: Pick<RouteParts, 'metrics' | 'logger'>,
+): (exchange: Exchange, body: unknown, more?: Partial<RequestContext>) => ReturnType<Pipeline['run']> {
+  const { name } = pipeline;
+  const count = metrics.pipeline(pipeline);
+  const failed: RequestContext['failed'] = (experiments) => metrics.failed(experiments);
+  /** The steps of which the log has a line already. */
+  const logged = new Set<string>();
+  const logOnce = ({ cause, value: step }: Degradation): void => {
+    if (cause !== 'not_finite' || logged.has(step)) return;
+    logged.add(step);
+    logger.warn(
+      { pipeline: name, step },
+      'a rule writes scores that are not finite; the candidates keep their scores; further cases are only counted',
+    );
+  };
+  return async (exchange, body, more) => {
+    const { span } = exchange;
+    span?.set({ 'millrace.pipeline': name });
+    const run = await pipeline.run(body, { ...pipelineContext(exchange, body), failed, ...more });
+    const { report } = run;
+    count(report);
+    if (span?.isRecorded === true) traceReport(span, report);
+    report.degraded.forEach(logOnce);
+    return run;
+  };
+}
+
 /** Tells in headers what is unusual about an answer. */
-function setReportHeaders(res: Response, report: RunReport): void {
+export function setReportHeaders(res: ServerResponse, report: RunReport): void {
   if (report.degraded.length > 0)
     res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
   if (report.experiments.length > 0) res.setHeader(EXPERIMENT_HEADER, takenText(report));

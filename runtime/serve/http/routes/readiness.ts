@@ -1,5 +1,5 @@
 import { StoreCheck, type StoreState } from '../../../state/store/store-check.js';
-import { plainJson, type Schema } from '../openapi/types.js';
+import { objectOf, plainJson, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
 import type { GetRoute } from '../route.js';
 
@@ -14,15 +14,14 @@ const READINESS: Schema = {
     project_version: { type: 'string', description: "Of the content of the project's files." },
     checks: {
       type: 'object',
-      additionalProperties: {
-        type: 'object',
-        required: ['status'],
-        properties: {
+      additionalProperties: objectOf<StoreState>(
+        {
           status: { type: 'string', enum: ['OK', 'FAILED'] },
           code: { type: 'string', description: 'Of the failure, as in docs/reference/errors.md.' },
           reason: { type: 'string', description: 'Why the check failed.' },
         },
-      },
+        ['code', 'reason'],
+      ),
     },
     warnings: {
       type: 'array',
@@ -56,7 +55,7 @@ export const readiness: GetRoute = {
       }
       return check;
     };
-    return async (_req, res) => {
+    return async ({ res }) => {
       const check = await checkStore();
       // Pipelines are loaded before the service listens. The checks are built after the ping, because the signal may
       // arrive during the ping.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { redocHtml } from 'redoc-express/dist/redoc-html-template.js';
 import { sendPage } from '../respond.js';
-import type { GetRoute } from '../route.js';
+import type { PageRoute } from '../route.js';
 import { openapi } from './openapi.js';
 import { redocBundle } from './redoc-bundle.js';
 
@@ -22,7 +22,7 @@ const OPTIONS = {
  * The interactive reference: the page of redoc-express. This service replaces every resource that the page would load
  * from other hosts. A content security policy makes the browser block the rest.
  */
-export const redoc: GetRoute = {
+export const redoc: PageRoute = {
   path: '/redoc',
   scope: 'any',
   folder: '/redoc/',
@@ -30,7 +30,7 @@ export const redoc: GetRoute = {
   class: 'explain',
   audience: 'operators',
   title: 'The reference of the API',
-  handler: () => {
+  page: () => {
     const page = localPage();
     const policy = contentPolicy(page);
     return (_req, res) => {

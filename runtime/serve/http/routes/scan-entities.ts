@@ -1,18 +1,17 @@
 import type { EntityType } from '../../../project/config/model/entities.js';
-import { withBody } from '../handle-body.js';
+import { ENTITY_SCAN_BODY } from '../../../state/index/export/entity-scan.js';
+import { answerRead } from '../handle-body.js';
 import { exampleEntity, examplesOf } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
-import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
-import { requestState } from '../request-state.js';
-import { sendLargeJson } from '../respond.js';
+import { PAGE_PARTS, scanAnswer } from '../openapi/scan-schemas.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { jsonAnswer, oneOf, schemaRef, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 export const scanEntities: PostRoute = {
   path: '/api/v1/entities/scan',
   scope: 'entities:read',
-  folder: '/api/v1/entities/',
   method: 'POST',
   class: 'upload',
   audience: 'operators',
@@ -22,12 +21,7 @@ export const scanEntities: PostRoute = {
     schema: () => schemaRef('scan_of_entities'),
     examples: ({ entityTypes }) => examplesOf(entityTypes, ({ name }) => ({ entity_type: name })),
   },
-  handler:
-    ({ scans }) =>
-    async (req, res) => {
-      const { span } = requestState(res);
-      await sendLargeJson(res, await withBody(req, (body) => scans.entities(body, span)));
-    },
+  handler: ({ scans }) => answerRead((body, span) => scans.entities(body, span)),
   operation: ({ entityTypes }) => ({
     operationId: 'scan_entities',
     tags: ['Entities'],
@@ -48,7 +42,12 @@ export const scanEntities: PostRoute = {
       ...problemResponses([...BODY_PROBLEMS, 'unknown_entity_type', 'store_unavailable']),
     },
   }),
-  schemas: ({ entityTypes }) => [['scan_of_entities', scanSchema('entity_type', [...entityTypes.keys()])]],
+  schemas: ({ entityTypes }) => [
+    [
+      'scan_of_entities',
+      bodySchema(ENTITY_SCAN_BODY, { entity_type: oneOf([...entityTypes.keys()]), ...PAGE_PARTS }),
+    ],
+  ],
 };
 
 function exampleScan(type: EntityType | undefined): Schema | undefined {

@@ -1,19 +1,18 @@
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { FeatureView } from '../../../project/config/model/views.js';
-import { withBody } from '../handle-body.js';
+import { VIEW_SCAN_BODY } from '../../../state/index/export/feature-scan.js';
+import { answerRead } from '../handle-body.js';
 import { typesOfView } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { exampleRow, writableViews } from '../openapi/row-schemas.js';
-import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
-import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
-import { requestState } from '../request-state.js';
-import { sendLargeJson } from '../respond.js';
+import { PAGE_PARTS, scanAnswer } from '../openapi/scan-schemas.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { jsonAnswer, oneOf, schemaRef, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 export const scanFeatures: PostRoute = {
   path: '/api/v1/features/scan',
   scope: 'features',
-  folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
   audience: 'operators',
@@ -26,12 +25,7 @@ export const scanFeatures: PostRoute = {
         writableViews(views).map(({ name }) => [name, { summary: name, value: { view: name } }]),
       ),
   },
-  handler:
-    ({ scans }) =>
-    async (req, res) => {
-      const { span } = requestState(res);
-      await sendLargeJson(res, await withBody(req, (body) => scans.features(body, span)));
-    },
+  handler: ({ scans }) => answerRead((body, span) => scans.features(body, span)),
   operation: ({ views, entityTypes }) => ({
     operationId: 'scan_features',
     tags: ['Features'],
@@ -55,10 +49,10 @@ export const scanFeatures: PostRoute = {
   schemas: ({ views }) => [
     [
       'scan_of_features',
-      scanSchema(
-        'view',
-        writableViews(views).map(({ name }) => name),
-      ),
+      bodySchema(VIEW_SCAN_BODY, {
+        view: oneOf(writableViews(views).map(({ name }) => name)),
+        ...PAGE_PARTS,
+      }),
     ],
   ],
 };

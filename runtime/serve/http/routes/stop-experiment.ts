@@ -1,7 +1,9 @@
 import { STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
 import { MillraceError } from '../../../ground/api/errors.js';
+import { STATE_BODY } from '../../../request/experiments/experiment-states.js';
 import { answerWrite } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
 import { jsonAnswer, oneOf } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 import { EXPERIMENT_STATE } from './list-experiments.js';
@@ -22,7 +24,6 @@ export const resumeExperiment = changeState(
 function changeState(verb: 'stop' | 'resume', summary: string, description: string): PostRoute {
   return {
     path: `/api/v1/experiments/${verb}`,
-    folder: '/api/v1/experiments/',
     scope: 'admin',
     audience: 'operators',
     method: 'POST',
@@ -31,13 +32,10 @@ function changeState(verb: 'stop' | 'resume', summary: string, description: stri
     body: {
       limit: 'otherBytes',
       entityTypes: () => [],
-      schema: ({ experimentNames }) => ({
-        type: 'object',
-        required: ['experiment'],
-        properties: {
+      schema: ({ experimentNames }) =>
+        bodySchema(STATE_BODY, {
           experiment: { ...oneOf(experimentNames), description: 'The name of the experiment.' },
-        },
-      }),
+        }),
       examples: ({ experimentNames: [experiment] }) =>
         experiment === undefined ? {} : { name: { summary: 'by name', value: { experiment } } },
     },

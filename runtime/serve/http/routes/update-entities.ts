@@ -1,24 +1,26 @@
 import { STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
+import { UPDATE_BODY, type EntityIdsAnswer, type UpdateAnswer } from '../../../state/index/entity-index.js';
 import { answerWrite } from '../handle-body.js';
 import {
-  entitiesSchema,
   exampleEntity,
   examplesOf,
   idsOf,
-  idsSchema,
+  idsAnswer,
   TEXT_IDS,
+  withKeys,
+  writeParts,
 } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { choiceOf, jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { choiceOf, jsonAnswer, objectOf, schemaRef, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 const CREATE: Schema = {
-  type: ['boolean', 'null'],
   description: 'Creates the entities that the index does not hold. By default they are reported as unknown.',
 };
 
-const COUNTS: Schema = {
+const COUNTS: Readonly<Record<Exclude<keyof UpdateAnswer, keyof EntityIdsAnswer>, Schema>> = {
   updated: { type: 'integer' },
   created: { type: 'integer' },
   unknown_ids: { ...TEXT_IDS, description: 'The index does not hold them, so nothing was stored for them.' },
@@ -27,7 +29,6 @@ const COUNTS: Schema = {
 export const updateEntities: PostRoute = {
   path: '/api/v1/entities/update',
   scope: 'entities:write',
-  folder: '/api/v1/entities/',
   method: 'POST',
   class: 'upload',
   writes: true,
@@ -75,15 +76,20 @@ export const updateEntities: PostRoute = {
     };
   },
   schemas: ({ entityTypes }) => {
-    const ids = idsSchema(entityTypes, TEXT_IDS, COUNTS);
     return [
-      ['updated_ids', { ...ids, required: [...(ids['required'] as string[]), ...Object.keys(COUNTS)] }],
+      ['updated_ids', objectOf<UpdateAnswer>({ ...idsAnswer(entityTypes), ...COUNTS })],
       ...Array.from(
         entityTypes.values(),
         (type) =>
           [
             `update_${type.name}`,
-            entitiesSchema(type, 'Entities with the same id are merged in their order.', { create: CREATE }),
+            withKeys(
+              bodySchema(UPDATE_BODY, {
+                ...writeParts(type, 'Entities with the same id are merged in their order.'),
+                create: CREATE,
+              }),
+              type,
+            ),
           ] as const,
       ),
     ];

@@ -1,18 +1,20 @@
 import { STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
+import { UPLOAD_BODY, type UploadAnswer } from '../../../state/index/entity-index.js';
 import { answerWrite } from '../handle-body.js';
 import {
-  entitiesSchema,
   entitySchema,
   entitySchemaName,
   exampleEntity,
   exampleIds,
   examplesOf,
-  idsSchema,
-  TEXT_IDS,
+  idsAnswer,
+  withKeys,
+  writeParts,
 } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { choiceOf, jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { bodySchema } from '../../../ground/core/body-fields.js';
+import { choiceOf, jsonAnswer, objectOf, schemaRef, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 const DUPLICATES: Schema = {
@@ -25,7 +27,6 @@ const DUPLICATES: Schema = {
 export const uploadEntities: PostRoute = {
   path: '/api/v1/entities/upload',
   scope: 'entities:write',
-  folder: '/api/v1/entities/',
   method: 'POST',
   class: 'upload',
   writes: true,
@@ -60,13 +61,19 @@ export const uploadEntities: PostRoute = {
     },
   }),
   schemas: ({ entityTypes }) => [
-    ['uploaded_ids', idsSchema(entityTypes, TEXT_IDS, { duplicates: DUPLICATES })],
+    [
+      'uploaded_ids',
+      objectOf<UploadAnswer>({ ...idsAnswer(entityTypes), duplicates: DUPLICATES }, ['duplicates']),
+    ],
     ...Array.from(
       entityTypes.values(),
       (type) =>
         [
           `upload_${type.name}`,
-          entitiesSchema(type, 'Of entities with the same id the last one is stored.'),
+          withKeys(
+            bodySchema(UPLOAD_BODY, writeParts(type, 'Of entities with the same id the last one is stored.')),
+            type,
+          ),
         ] as const,
     ),
     ...Array.from(entityTypes.values(), (type) => [entitySchemaName(type.name), entitySchema(type)] as const),

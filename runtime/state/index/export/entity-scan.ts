@@ -1,15 +1,19 @@
 import type { JsonObject } from '../../../ground/api/types.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import { idText } from '../../../ground/core/ids.js';
+import { readBody } from '../../../ground/core/body-fields.js';
 import { inTurns, type Pieces } from '../../../ground/core/pieces.js';
 import { own } from '../../../ground/core/value-fit.js';
 import type { EntityType } from '../../../project/config/model/entities.js';
+import { TYPE_BODY, unknownEntityType } from '../entity-index.js';
 import { entityKey } from '../../store/keys.js';
-import { tracedStore } from '../../store/traced-store.js';
+import { tracedStore } from '../../store/around.js';
 import type { TraceSpan } from '../../../project/tracing/trace-span.js';
 import type { StoreParts } from '../store-parts.js';
 import { readEntity, resolveLayouts } from '../stored-entity.js';
-import { readScanRequest, scanPage, type ScanPage } from './scan-request.js';
+import { PAGE_BODY, scanPage, type ScanPage } from './scan-request.js';
+
+export const ENTITY_SCAN_BODY = { ...TYPE_BODY, ...PAGE_BODY };
 
 /**
  * Lists the entities of a type, page by page. An entity that exists during the whole scan is returned at least once. An
@@ -30,18 +34,15 @@ export class EntityScan {
   async page(body: unknown, span?: TraceSpan): Promise<ScanPage> {
     const store = tracedStore(this.#parts.store, span);
     const { layouts, prefix, types } = this.#parts;
-    const request = readScanRequest(body, {
-      field: 'entity_type',
-      what: 'an entity type',
-      unknown: 'unknown_entity_type',
-      known: types,
-    });
-    const start = entityKey(prefix, request.of.name, '');
-    const { keys, cursor } = await scanPage(store, start, request);
+    const sent = readBody(body, ENTITY_SCAN_BODY, 'The request');
+    const type = types.get(sent.entity_type);
+    if (type === undefined) throw unknownEntityType(sent.entity_type, types.keys());
+    const start = entityKey(prefix, type.name, '');
+    const { keys, cursor } = await scanPage(store, start, sent);
     const records = await store.read(keys);
     await resolveLayouts(layouts, records);
     const ids = keys.map((key) => key.slice(start.length));
-    const page = await inTurns(this.#decodeAll(ids, records, request.of));
+    const page = await inTurns(this.#decodeAll(ids, records, type));
     return { ...page, cursor: cursor ?? null };
   }
 

@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../ground/api/types.js';
+import { MillraceError } from '../../../ground/api/errors.js';
+import { readBody, unknownName } from '../../../ground/core/body-fields.js';
 import { inTurns, type Pieces } from '../../../ground/core/pieces.js';
 import { fits } from '../../../ground/core/value-fit.js';
 import type { FeatureView } from '../../../project/config/model/views.js';
@@ -11,15 +13,18 @@ import {
   type Segment,
 } from '../../store/codec/feature-record.js';
 import { featureIds, featureKey } from '../../store/keys.js';
+import { VIEW_BODY } from '../feature-store.js';
 import { EVENT_TIME, rowKeys } from '../row-keys.js';
-import { tracedStore } from '../../store/traced-store.js';
+import { tracedStore } from '../../store/around.js';
 import type { TraceSpan } from '../../../project/tracing/trace-span.js';
 import type { StoreParts } from '../store-parts.js';
-import { readScanRequest, scanPage, type ScanPage } from './scan-request.js';
+import { PAGE_BODY, scanPage, type ScanPage } from './scan-request.js';
 
 export interface FeatureScanParts extends StoreParts {
   readonly views: ReadonlyMap<string, FeatureView>;
 }
+
+export const VIEW_SCAN_BODY = { ...VIEW_BODY, ...PAGE_BODY };
 
 /** A row of the page: its ids, and its segment in the record. */
 interface Found {
@@ -49,15 +54,16 @@ export class FeatureScan {
   async page(body: unknown, span?: TraceSpan): Promise<ScanPage> {
     const store = tracedStore(this.#parts.store, span);
     const { layouts, prefix } = this.#parts;
-    const request = readScanRequest(body, {
-      field: 'view',
-      what: 'a feature view',
-      unknown: 'unknown_view',
-      known: this.#views,
-    });
-    const { of, group, name } = request.of;
+    const sent = readBody(body, VIEW_SCAN_BODY, 'The request');
+    const view = this.#views.get(sent.view);
+    if (view === undefined)
+      throw new MillraceError(
+        'unknown_view',
+        unknownName('view', 'feature view', sent.view, this.#views.keys()),
+      );
+    const { of, group, name } = view;
     const start = of.length === 0 ? featureKey(prefix, group, [], []) : `${prefix}:${group}:${of.join(',')}:`;
-    const { keys, cursor } = await scanPage(store, start, request);
+    const { keys, cursor } = await scanPage(store, start, sent);
     const records = await store.read(keys);
     const id = viewId(name);
     const [low, high] = [id.readInt32LE(0), id.readInt32LE(4)];
@@ -75,7 +81,7 @@ export class FeatureScan {
     await layouts.resolve(
       found.map(({ segment }) => segment.layoutId).filter((hex) => layouts.get(hex) === undefined),
     );
-    const page = await inTurns(this.#decodeAll(found, request.of, unreadable));
+    const page = await inTurns(this.#decodeAll(found, view, unreadable));
     return { ...page, cursor: cursor ?? null };
   }
 

@@ -1,3 +1,5 @@
+const NONE = new Int32Array(0);
+
 /**
  * Values that were read together, as ranges of the memory that they arrived in. The values of one reply share a few
  * buffers, so a thousand records do not need a thousand objects.
@@ -6,8 +8,8 @@ export class RecordBatch {
   /** By number: the memory that holds the value; null if the store has none. */
   readonly memory: (Buffer | null)[] = [];
   /** By number: the offsets of the value in its memory. */
-  starts = new Int32Array(0);
-  ends = new Int32Array(0);
+  starts = NONE;
+  ends = NONE;
 
   get length(): number {
     return this.memory.length;

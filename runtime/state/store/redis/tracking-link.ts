@@ -47,13 +47,12 @@ export class TrackingLink {
   #closed = false;
 
   /**
-   * @param redis not connected yet; the link owns it from now on
-   * @param marker undefined if there is only one database
+   * @param connections not connected yet; the link owns them from now on. The marker is undefined if there is only one
+   *   database
    * @param lost called once when the link is lost, with the server's error if it refused to track
    */
   constructor(
-    redis: Redis,
-    marker: MarkerLink | undefined,
+    [redis, marker]: readonly [redis: Redis, marker: MarkerLink | undefined],
     prefixes: readonly string[],
     changes: Changes,
     leaseMs: number,

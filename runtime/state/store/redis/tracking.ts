@@ -90,7 +90,7 @@ export class RedisTracking implements Coherence {
     if (changes === undefined || !this.#wanted.has(address) || this.#links.has(address)) return;
     const { prefixes, leaseMs } = this.#settings;
     const redis = this.#masters.connect(master, 'track');
-    const link = new TrackingLink(redis, this.#marker(master), prefixes, changes, leaseMs, (refusal) => {
+    const link = new TrackingLink([redis, this.#marker(master)], prefixes, changes, leaseMs, (refusal) => {
       if (this.#links.get(address) !== link) return;
       this.#links.delete(address);
       if (link.wasArmed) this.#refusing.delete(address);

@@ -50,13 +50,8 @@ export const DEFECTS: readonly Defect[] = [
       },
       {
         file: 'runtime/state/curation/stored-rules.js',
-        find: 'return ({ at }) => byFile.get(at.file);',
-        put: 'return (error) => rules.findIndex(({ at }) => at.file === error.at.file && at.start <= error.at.start);',
-      },
-      {
-        file: 'runtime/state/curation/stored-rules.js',
-        find: 'await soon(checkConflicts({ rules }, diagnostics));',
-        put: 'for (const check = checkConflicts({ rules }, diagnostics); check.next().done !== true;);',
+        find: '\n    await soon(checkConflicts({ rules }, diagnostics));',
+        put: '\n    for (const check = checkConflicts({ rules }, diagnostics); check.next().done !== true;);',
       },
     ],
   },

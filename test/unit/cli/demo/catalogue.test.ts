@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DEMO_SEED, makeCatalogue } from '../../../../runtime/cli/demo/catalogue.js';
 import { curlCommand, SAMPLE_USER, sampleRequest } from '../../../../runtime/cli/demo/sample-request.js';
-import { pageText } from '../../../../runtime/cli/demo/page-text.js';
+import { pageText } from '../../../../runtime/cli/report/page-text.js';
 
 function ids(items: readonly object[], key: string): readonly unknown[] {
   return items.map((item) => (item as Record<string, unknown>)[key]);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readPropensities } from '../../../../runtime/cli/train/propensities.js';
+import { readPropensities } from '../../../../runtime/learn/training/propensities.js';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
 import { exploredLedger } from '../../../support/experiment-shop.js';
 import { MadeExperiment } from '../../../support/made-experiment.js';
@@ -28,6 +28,11 @@ const FILES = {
   'pipelines/swapped.yaml': PIPELINE(
     'swapped',
     '0 - if(product.rank in (1, 3), product.rank + 1.5, product.rank)',
+  ),
+  // The log never shows p5 at the third place, nor p3 at the fifth.
+  'pipelines/unseen.yaml': PIPELINE(
+    'unseen',
+    '0 - if(product.rank == 3, 6, if(product.rank == 5, 2.5, product.rank))',
   ),
   'pipelines/reversed.yaml': PIPELINE('reversed', 'product.rank'),
 };
@@ -130,6 +135,22 @@ describe('evaluate --estimator and ledger propensities', () => {
     expect(stdout.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
   });
 
+  it('prints the support before the value', async () => {
+    const { stdout } = await evaluate('swapped', ledgers.explored, '--estimator', 'ips');
+    const lines = stdout.split('\n').map((line) => line.slice(0, 15).trim());
+    expect(lines.indexOf('unsupported')).to.be.below(lines.indexOf('value of a page'));
+  });
+
+  it('evaluates a pipeline on requests that another one logged', async () => {
+    const of = ['--against', 'reversed', '--logged-by', 'search', '--metrics', 'ndcg@10', '--json'];
+    const { code, stdout, stderr } = await evaluate('swapped', ledgers.explored, ...of);
+    expect(code, stderr).to.equal(0);
+    const { metrics } = JSON.parse(stdout) as { metrics: readonly { delta: { mean: number } }[] };
+    expect(metrics[0]?.delta.mean).to.be.above(0);
+    const flags = ['--ledger', ledgers.explored, '--logged-by', 'search', ...project];
+    expect((await millrace(['diff', 'swapped', 'reversed', ...flags])).code).to.equal(0);
+  });
+
   it('recovers how much users look at each place, and writes it for tune and train', async () => {
     const out = join(work, 'propensities.json');
     const flags = ['--ledger', ledgers.explored, '--out', out, '--project', root];
@@ -182,6 +203,18 @@ describe('evaluate --estimator and ledger propensities', () => {
           'page',
           ...project,
         ],
+      ],
+      [
+        'a fifth of the pages and more that the log could not show',
+        ['evaluate', 'unseen', '--ledger', explored, '--estimator', 'snips', ...project],
+      ],
+      [
+        'a baseline on requests that another pipeline logged',
+        ['evaluate', 'swapped', '--ledger', explored, '--against', 'reversed', ...project],
+      ],
+      [
+        'a comparison of requests that another pipeline logged',
+        ['diff', 'swapped', 'reversed', '--ledger', explored, ...project],
       ],
       [
         'a score that is no probability',

@@ -10,16 +10,39 @@ const FILES = {
   'pipelines/search.yaml': `
 pipeline: search
 rank: product
-request: { candidates: {}, user: optional(user) }
+request: { candidates: {}, user: optional(user), variant: optional(string) }
 params: { w: 1 }
 components:
   - { use: score, with: { value: w * product.price } }
 `,
   'experiments/prices.yaml':
     'experiment: prices\npipeline: search\nunit: user\narms: { control: {}, cheap: { params: { w: -1 } } }\n',
+  'experiments/theirs.yaml':
+    'experiment: theirs\npipeline: search\nunit: user\nassign: request.variant\narms: { control: {}, same: {} }\n',
   'experiments/quiet.yaml':
     'experiment: quiet\npipeline: search\nmode: shadow\nunit: user\narms: { control: {}, cheap: { params: { w: -1 } } }\n',
 };
+
+describe('experiments list', () => {
+  it('shows neither layer nor share if another platform assigns the arms', async () => {
+    const root = await writeProject(FILES);
+    try {
+      const store = ['--project', root, '--store', 'embedded', '--data-dir', join(root, 'data')];
+      const { stdout } = await millrace(['experiments', 'list', ...store]);
+      expect(stdout).to.match(/^prices +search +prices +100% +running$/m);
+      expect(stdout).to.match(/^theirs +search +- +- +running$/m);
+      const json = await millrace(['experiments', 'list', '--json', ...store]);
+      const { experiments } = JSON.parse(json.stdout) as { experiments: { assign?: string }[] };
+      expect(experiments.map(({ assign }) => assign)).to.deep.equal([
+        undefined,
+        undefined,
+        'request.variant',
+      ]);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+});
 
 describe('experiments stop', () => {
   it('tells of a misspelt name also if the store does not answer', async () => {

@@ -167,6 +167,36 @@ describe('millrace diff', () => {
     expect((await diff('old', 'bosted')).stderr).to.contain('did you mean boosted?');
   });
 
+  it('lists lines that cannot be read below its progress, without control characters', async () => {
+    const path = join(root, 'unread.jsonl');
+    await writeFile(path, `{"candidates":[{"product_id":"p1"}]}\n${'\u001b[31m\n'.repeat(30)}`);
+    const argv = ['diff', 'old', 'boosted', '--requests', path, ...store];
+    const { stderr } = await millrace(argv, { isTerminal: true });
+    const told = stderr.split('\n').filter((line) => line.includes('not JSON'));
+    expect(told).to.have.length(20);
+    for (const line of told) expect(line).to.match(/^line \d+: not JSON: unexpected token '[^\p{Cc}]+'$/u);
+    expect(stderr).to.contain('error: 30 lines cannot be read');
+  });
+
+  it('says how many requests failed, and each fault once', async () => {
+    const path = join(root, 'failing.jsonl');
+    const line = JSON.stringify({ candidates, device: 3 });
+    const twice = JSON.stringify({ candidates: [{ product_id: {} }, { product_id: [] }] });
+    await writeFile(path, `${[JSON.stringify({ candidates }), line, line, line, twice].join('\n')}\n`);
+    const html = join(root, 'failing.html');
+    const argv = ['diff', 'old', 'boosted', '--requests', path, '--html', html, ...store];
+    const text = (await millrace(argv)).stdout.replace(/\s+/g, ' ');
+    expect(text).to.contain(
+      'Failed: 4 line 2: A failed: invalid_body: The request at /device: expected a text',
+    );
+    expect(text.split('line 2: A failed')[1]?.split('line 2: B')[0]?.split('expected a')).to.have.length(2);
+    expect(await readFile(html, 'utf8')).to.contain('<h2>Failed: 4</h2>');
+    const only = join(root, 'twice.jsonl');
+    await writeFile(only, `${JSON.stringify({ candidates })}\n${twice}\n`);
+    const { stdout } = await millrace(['diff', 'old', 'boosted', '--requests', only, ...store]);
+    expect(stdout.replace(/\s+/g, ' ')).to.contain('has 2 violations; /candidates/0/product_id: an id is');
+  });
+
   describe('its page', () => {
     const hostile = '<img src=x onerror=alert(1)>"\'&';
     let page = '';
@@ -218,7 +248,7 @@ describe('millrace diff', () => {
           for (const plot of await tab.locator('svg').all())
             expect((await plot.boundingBox())?.height).to.be.above(100);
           // The style sheet is in force.
-          const columns = await tab.evaluate("getComputedStyle(document.querySelector('.cards')).display");
+          const columns = await tab.evaluate("getComputedStyle(document.querySelector('.plots')).display");
           expect(columns).to.equal('grid');
           expect(await tab.getByRole('cell', { name: hostile }).first().isVisible()).to.equal(true);
         } finally {

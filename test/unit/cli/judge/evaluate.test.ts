@@ -351,6 +351,8 @@ mrr       0.6667  +0.0833  [-0.5000, +0.6667]  1.0000
     );
     const columns = await evaluate('cheap', ['columns.csv', 'q,id,grade\ntv,001,1\n']);
     expect(columns.stderr).to.contain('help: name the column of the query: --columns query=q');
+    const stars = await evaluate('cheap', ['stars.csv', 'q,id,stars\ntv,001,1\n'], '--columns', 'query=q');
+    expect(stars.stderr).to.contain('help: name the column of the grade: --columns grade=stars');
     expect((await evaluate('cheap', 'columns.csv', '--columns', 'query=q')).code).to.equal(0);
     expect((await evaluate('cheap', ['empty.csv', 'query,id,grade\n'])).stderr).to.contain(
       'has no judgments',

@@ -1,9 +1,17 @@
-import { rm } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { startService } from '../../../../runtime/serve/app/serve.js';
 import { readSettings } from '../../../../runtime/project/config/project/read-settings.js';
+import type { Console } from '../../../../runtime/ground/core/console.js';
+import type { Contestant } from '../../../../runtime/learn/judge/contestant.js';
+import {
+  findLoggedRequests,
+  readLoggedRequests,
+  type FoundRequest,
+} from '../../../../runtime/learn/judge/logged-requests.js';
+import { loadProject } from '../../../../runtime/project/config/project/load-project.js';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
 
@@ -133,6 +141,35 @@ describe('commands on a ledger', () => {
       .and.to.contain('lacks product.search_score\n');
   });
 
+  it('end if the ledger changes between the two times that they read it', async () => {
+    const { config } = await loadProject(root, ENV);
+    const definition = config?.pipelines.find(({ name }) => name === 'shop');
+    if (config === undefined || definition === undefined) throw new Error('the project is valid');
+    const shop = { definition, project: { config } } as unknown as Contestant;
+    const silent = { stderr: { write: () => true } } as unknown as Console;
+    const read = async (found: readonly FoundRequest[]): Promise<string[]> => {
+      const ids: string[] = [];
+      for await (const [, { requestId }] of readLoggedRequests(found, shop)) ids.push(requestId);
+      return ids.sort();
+    };
+    const copy = join(root, 'copy');
+    const changes: Readonly<Record<string, (found: readonly FoundRequest[]) => unknown>> = {
+      'its files are gone': () => rm(copy, { recursive: true }),
+      'its records are gone': (found) => Promise.all(found.map(({ path }) => writeFile(path, ''))),
+      'its records moved': (found) => found.map((one) => ({ ...one, number: one.number - 1 })),
+    };
+    for (const [title, change] of Object.entries(changes)) {
+      await cp(ledger, copy, { recursive: true });
+      const found = await findLoggedRequests(silent, copy, 3, shop);
+      expect(await read(found)).to.deep.equal(['r3', 'r4', 'r5']);
+      const changed = await change(found);
+      const places = title.endsWith('moved') ? (changed as readonly FoundRequest[]) : found;
+      const failure = await read(places).catch((error: unknown) => error);
+      expect(failure, title).to.have.property('message', 'the ledger changed while it was read');
+      await rm(copy, { recursive: true, force: true });
+    }
+  });
+
   it('say which pipelines the ledger has', async () => {
     const { code, stderr } = await run('diff', 'dear', 'shop');
     expect(code).to.equal(1);
@@ -244,7 +281,9 @@ describe('commands on a ledger', () => {
       const both = await run('rank', 'shop', 'request.json', '--logged', 'r1');
       expect([
         both.code,
-        both.stderr.includes('either files with requests, or --judged QUERY, --logged ID or --all WHERE'),
+        both.stderr.includes(
+          'either files with requests, or --query TEXT, --all WHERE, --judged QUERY or --logged ID',
+        ),
       ]).to.deep.equal([2, true]);
       expect((await run('rank', 'shp', '--logged', 'r1')).stderr).to.contain('did you mean shop?');
     });

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { MillraceError } from '../../../../runtime/ground/api/errors.js';
-import { CommandFailure } from '../../../../runtime/cli/failure.js';
-import type { InputRow } from '../../../../runtime/cli/input/rows.js';
+import { CommandFailure } from '../../../../runtime/project/config/diagnostics/failure.js';
+import type { InputRow } from '../../../../runtime/project/rows/rows.js';
 import { HttpTarget } from '../../../../runtime/cli/load/http-target.js';
 
 interface Answer {
@@ -168,5 +168,26 @@ describe('calling a running service', () => {
     const error = await problem(new HttpTarget(`http://127.0.0.1:${nobody}`).push('v', []));
     expect(error).to.be.instanceOf(CommandFailure);
     expect(error.message).to.contain(`http://127.0.0.1:${nobody}`).and.to.contain('ECONNREFUSED');
+  });
+
+  it('ends with a remedy if the service says that a rebuild was interrupted, also after it was running', async () => {
+    const states = ['running', 'running', 'failed'];
+    answer = () => ({
+      body: JSON.stringify({
+        ...{ counter: 'live', state: states.shift(), generation: 3 },
+        detail: states.length > 0 ? null : 'it was interrupted',
+      }),
+    });
+    const failure = await target.rebuildCounter('live').catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(CommandFailure);
+    expect((failure as CommandFailure).message).to.match(
+      /could not rebuild the counter live: it was interrupted$/,
+    );
+    expect((failure as CommandFailure).help).to.match(/run the command again with --resume/);
+    expect(seen.map(({ body }) => JSON.parse(body) as unknown)).to.deep.equal([
+      { counter: 'live' },
+      { counter: 'live', after: 3 },
+      { counter: 'live', after: 3 },
+    ]);
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MillraceError, type Violation } from '../../../../runtime/ground/api/errors.js';
-import type { Input } from '../../../../runtime/cli/input/open-input.js';
-import { InputError, type InputRow, type RowChunk } from '../../../../runtime/cli/input/rows.js';
+import type { Input } from '../../../../runtime/project/rows/open-input.js';
+import { InputError, type InputRow, type RowChunk } from '../../../../runtime/project/rows/rows.js';
 import type { RowOrder } from '../../../../runtime/cli/load/batches.js';
 import { loadRows, type LoadReport } from '../../../../runtime/cli/load/load-rows.js';
 import type { Send } from '../../../../runtime/state/index/send-batch.js';

@@ -5,7 +5,7 @@ import { withFiles } from '../../../support/temporary-files.js';
 
 const FILES = {
   'schemas/entities/product.yaml':
-    'entity: product\nextends: ProductEntity\nattributes: { title: string, price: float }\n',
+    'entity: product\nextends: ProductEntity\ndisplay: { title: title }\nattributes: { title: string, price: float }\n',
   'pipelines/search.yaml': `pipeline: search
 rank: product
 request: { candidates: {}, query: optional(query) }
@@ -46,7 +46,9 @@ describe('millrace rank', () => {
       const { stdout } = await rank('--judged', 'other', '--json');
       expect(JSON.parse(stdout)).to.deep.equal({
         query: 'other',
-        candidates: [{ place: 1, id: 'p3', grade: 1, score: 3, title: 'thing 3', steps: { base: 3 } }],
+        candidates: [
+          { place: 1, id: 'p3', grade: 1, score: 3, card: { title: 'thing 3' }, steps: { base: 3 } },
+        ],
       });
       expect((await rank('--judged', 'thin')).stderr).to.match(
         /^error: no judgments of "thin" in .*a.csv\nhelp: did you mean "thing"\?\n$/,
@@ -56,6 +58,9 @@ describe('millrace rank', () => {
   it('answers the requests of several files, and goes on after one that fails', () =>
     inShop(async (rank, root) => {
       const files = [join(root, 'two.jsonl'), join(root, 'list.json')];
+      expect((await rank('--query', 'thing')).stderr).to.equal(
+        'error: --query needs --all WHERE: the pipeline search has no `retrieve:`\n',
+      );
       const { code, stdout, stderr } = await rank(...files, '--json');
       expect(code).to.equal(1);
       const ids = stdout
@@ -65,18 +70,22 @@ describe('millrace rank', () => {
         .map((answer) => answer?.ranked_candidates.map((one) => one.candidate_id) ?? null);
       expect(ids).to.deep.equal([['p1'], ['p2'], [], null]);
       expect(stderr).to.match(/list.json, item 2:\nerror\[invalid_body\]/);
+      // The only violation stands in the message, and not a second time below it.
+      expect(stderr.match(/expected a list of candidates/g)).to.have.length(1);
       expect(stderr).to.contain('error: 1 of 4 requests failed\n');
     }));
 
   it('says which words it needs', async () => {
-    for (const argv of [[], ['a.json', '--all', 'true'], ['--judged', 'x', '--logged', 'y']])
+    for (const argv of [
+      [],
+      ['a.json', '--all', 'true'],
+      ['a.json', '--query', 'x'],
+      ['--judged', 'x', '--logged', 'y'],
+    ])
       expect(await millrace(['rank', 'search', ...argv])).to.include({
         code: 2,
         stderr:
-          'error: rank needs either files with requests, or --judged QUERY, --logged ID or --all WHERE\n',
+          'error: rank needs either files with requests, or --query TEXT, --all WHERE, --judged QUERY or --logged ID\n',
       });
-    expect((await millrace(['rank', 'search', 'a.json', '--query', 'x'])).stderr).to.equal(
-      'error: --query needs --all WHERE\n',
-    );
   });
 });

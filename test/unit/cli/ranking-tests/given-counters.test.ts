@@ -65,6 +65,33 @@ describe('counters in tests', () => {
     expect(await run(given, expected)).to.deep.equal({});
   });
 
+  it('have the given values in the condition of a retriever', async () => {
+    const files = {
+      ...FILES,
+      'schemas/entities/user.yaml': 'entity: user\n',
+      'schemas/counters/user_live.yaml':
+        'counter: user_live\nof: [user]\nfeatures: { clicks: { event: click, window: 7d } }\n',
+      'pipelines/found.yaml': `pipeline: found
+rank: product
+request: { user: user, query: query }
+features: [user_live]
+retrieve:
+  - { use: words, as: all, with: { query: query.query, fields: { product.product_id: 1 } } }
+  - { use: words, as: busy, when: user_live:clicks > 3, with: { query: query.query, fields: { product.product_id: 1 } } }
+components: [{ use: score, with: { value: 'coalesce(all:score, 0)' } }]
+`,
+      'tests/found.yaml': `test: found
+pipeline: found
+given:
+  features: { user_live: [{ user_id: u1, clicks: 4 }] }
+  outputs: { 'all:score': { p1: 1 }, 'busy:score': { p2: 1 } }
+request: { user: { user_id: u1 }, query: { query: x } }
+expect: { order: [p1, p2] }
+`,
+    };
+    expect(failuresOf(await runIn(files))).to.deep.equal({});
+  });
+
   const MISTAKES: readonly (readonly [given: string, message: string, help: string])[] = [
     ['{ brand_liv: [] }', 'there is no feature view or counter `brand_liv`', 'did you mean `brand_live`?'],
     [

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { parseDocument, type Node } from 'yaml';
 import type { JsonValue } from '../../../../runtime/ground/api/types.js';
-import { isObject } from '../../../../runtime/project/config/project/marks.js';
+import { isJsonObject } from '../../../../runtime/ground/core/value-fit.js';
 import { SourceFile } from '../../../../runtime/project/config/yaml/source.js';
 import { mergeExpect, mergeGiven, mergeOver } from '../../../../runtime/cli/ranking-tests/files/merge.js';
 import { placeAt, placed, plain, type Placed } from '../../../../runtime/cli/ranking-tests/files/placed.js';
@@ -14,8 +14,8 @@ function read(text: string): Placed {
 
 /** JSON Merge Patch, as RFC 7386 has it in section 2. */
 function patch(target: JsonValue | undefined, over: JsonValue): JsonValue {
-  if (!isObject(over)) return over;
-  const result = new Map(Object.entries(target !== undefined && isObject(target) ? target : {}));
+  if (!isJsonObject(over)) return over;
+  const result = new Map(Object.entries(target !== undefined && isJsonObject(target) ? target : {}));
   for (const [key, value] of Object.entries(over)) {
     if (value === null) result.delete(key);
     else result.set(key, patch(result.get(key), value));

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ShadowReport } from '../../../../runtime/cli/shadow/shadow-text.js';
+import type { ShadowReport } from '../../../../runtime/cli/report/shadow-text.js';
 import { MadeLedger } from '../../../support/made-ledger.js';
 import { millrace } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
+import { BUNDLED_ARMS } from '../../../support/bundled-arms.js';
 
 const PIPELINE = (name: string): string =>
   `pipeline: ${name}\nrank: product\nrequest: { candidates: {}, user: optional(user) }\nparams: { w: 1 }\n` +
@@ -87,7 +88,7 @@ describe('shadow --experiment', () => {
       const { code, stdout, stderr } = await millrace(
         ['shadow', '--experiment', 'quiet', ...flags, '--json'],
         {
-          env: { PATH: process.env.PATH ?? '' },
+          env: { PATH: process.env.PATH ?? '', ...BUNDLED_ARMS },
         },
       );
       expect(code, stderr).to.equal(0);

@@ -2,6 +2,9 @@
 import { expect } from 'chai';
 import { defineSink } from '../../../../runtime/ground/api/ledger.js';
 import { definePlugin, type Plugin } from '../../../../runtime/ground/api/plugin.js';
+import type { RankingEdit } from '../../../../runtime/ground/api/ranking-edit.js';
+import { Status } from '../../../../runtime/ground/api/status.js';
+import type { StepInput } from '../../../../runtime/ground/api/step-input.js';
 import { ModelFileError } from '../../../../runtime/ground/sdk/model-file.js';
 import { defineModelFormat } from '../../../../runtime/ground/sdk/model-format.js';
 import {
@@ -120,9 +123,44 @@ describe('the suite of steps', () => {
       'does not write into its input',
     ],
     [
+      'contributions that do not sum to the score',
+      step({
+        scoring: 'sets',
+        apply: ({ rows }: StepInput, { scores }: RankingEdit) => {
+          for (const row of rows) scores[row] = 7;
+          return { applied: rows.length, skipped: 0 };
+        },
+        *contributions({ rows }: StepInput, _output: string, reference?: number) {
+          yield;
+          return Array.from(rows, () => ({ base: reference === undefined ? 6.999 : 0, terms: [] }));
+        },
+      }),
+      'contributions that sum',
+    ],
+    [
       'another output for the same input',
       step({ apply: () => ({ applied: calls++, skipped: 0 }) }),
       'the same output',
+    ],
+    [
+      'a step that reads other rows, although it says that it does not',
+      definePlugin({
+        name: 'half',
+        kind: 'rule',
+        summary: 'A test.',
+        options: step({}).options,
+        create: (_options, build) => {
+          const number = build.need('product.price');
+          return {
+            readsRowsOnly: true,
+            apply: (input) => ({
+              applied: input.column(number).status.filter((one) => one === Status.present).length,
+              skipped: 0,
+            }),
+          };
+        },
+      }),
+      'without the other rows',
     ],
     ['no report', step({ apply: () => undefined }), 'no candidates'],
   ];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import {
   chiSquaredShareAbove,
@@ -6,6 +7,7 @@ import {
   normalShare,
   studentQuantile,
 } from '../../../../runtime/ground/core/distributions.js';
+import { repositoryPath } from '../../../support/repository.js';
 
 describe('the normal distribution', () => {
   it('has the shares of its table', () => {
@@ -30,20 +32,11 @@ describe('the normal distribution', () => {
 
 describe("Student's t distribution", () => {
   it('has the quantiles of its table', () => {
-    // Degrees of freedom → the quantile of 0.975, as scipy.stats.t.ppf computes it.
-    const table: readonly (readonly [number, number])[] = [
-      [1, 12.706204736],
-      [2, 4.30265273],
-      [3, 3.182446305],
-      [4, 2.776445105],
-      [5, 2.570581836],
-      [9, 2.262157163],
-      [30, 2.042272456],
-      [199, 1.971956544],
-      [100_000, 1.95998768],
-    ];
-    for (const [degrees, value] of table)
-      expect(-studentQuantile(0.025, degrees), `${degrees} degrees`).to.be.closeTo(value, 1e-4 * value);
+    // The table is of scipy.stats.t.ppf. The Python package has the same formula, and its tests read the same file.
+    const table = readFileSync(repositoryPath('clients/python/tests/student-t.tsv'), 'utf8').trim();
+    for (const [degrees = NaN, value = NaN] of table.split('\n').map((line) => line.split('\t').map(Number)))
+      expect(-studentQuantile(0.025, degrees), `${degrees} degrees`).to.be.closeTo(value, 1e-13 * value);
+    expect(-studentQuantile(0.025, 100_000)).to.be.closeTo(1.95998770753461, 1e-9);
   });
 });
 

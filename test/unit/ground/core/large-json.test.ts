@@ -10,6 +10,7 @@ import {
 } from '../../../../runtime/ground/core/large-json.js';
 import { parseJson } from '../../../../runtime/ground/core/parse-json.js';
 import { atOnce } from '../../../../runtime/ground/core/pieces.js';
+import { draws } from '../../../support/draws.js';
 
 /** What came of a body: its value, or the error that it is answered with. */
 type Outcome = { readonly value: unknown } | { readonly code: string; readonly message: string };
@@ -134,7 +135,7 @@ describe('parseLarge', () => {
           if (text !== '') expectSame(Buffer.from(hasMark ? `\ufeff${text}` : text));
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: draws(1200) },
     );
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { beginUrgent, callInBackground, inBackground } from '../../../../runtime/ground/core/background.js';
-import { atOnce, inTurns, soon, type Pieces } from '../../../../runtime/ground/core/pieces.js';
+import { atOnce, inTurns, OWN_SLICE, soon, type Pieces } from '../../../../runtime/ground/core/pieces.js';
 
 /** Each piece blocks the event loop for longer than a slice. */
 function* work(pieces: number, fails = false): Pieces<string> {
@@ -34,6 +34,26 @@ describe('work in pieces', () => {
     clearImmediate(next);
     expect(turns).to.be.at.least(9);
   });
+
+  for (const [name, divide] of Object.entries({ inTurns, soon, inBackground }))
+    it(`gives a piece a slice of its own if it asks for one, in ${name}`, async () => {
+      let turns = 0;
+      let next = setImmediate(function count() {
+        turns++;
+        next = setImmediate(count);
+      });
+      const turnOf: number[] = [];
+      await divide(
+        (function* (): Pieces<undefined> {
+          for (let piece = 0; piece < 4; piece++) {
+            yield OWN_SLICE;
+            turnOf.push(turns);
+          }
+        })(),
+      );
+      clearImmediate(next);
+      expect(new Set(turnOf)).to.have.property('size', 4);
+    });
 
   it('shares a turn if it is short', async () => {
     let turns = 0;

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Analyzer, distinctTokens, wordCount, wordsOf } from '../../../../runtime/ground/text/index.js';
 import { atOnce } from '../../../../runtime/ground/core/pieces.js';
 import { PORTION, portions } from '../../../../runtime/ground/text/reading.js';
+import { draws } from '../../../support/draws.js';
 
 const WORDS = [
   ...['1,5 l', '500 ml', '２ kg', '5 ㎏', '10', '1.000,5'],
@@ -62,7 +63,7 @@ describe('the portions of a long text', () => {
           for (const part of parts.slice(0, -1)) expect(part.length).to.be.within(size, 2 * size);
           expect(parts.flatMap((part) => analyzer.tokens(part))).to.deep.equal(analyzer.tokens(text));
         }),
-        { numRuns: 300 },
+        { numRuns: draws(75) },
       );
     });
 

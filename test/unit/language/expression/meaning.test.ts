@@ -6,14 +6,17 @@ import { Frame } from '../../../../runtime/language/frame/frame.js';
 import { interpret } from '../../../support/interpreter.js';
 import { COLUMNS, expressions, formExpressions, request } from './random-expression.js';
 import { fill, results, OptionTable } from './table.js';
+import { TextCodes } from '../../../../runtime/request/resident/text-codes.js';
+import { draws } from '../../../support/draws.js';
+import { giveCodes } from '../../../support/give-codes.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
 
 describe('compiled expressions', () => {
   const all = expressions(['candidate', 'request']);
   const cases = [
-    ...Object.entries(all).map(([kind, text]) => [`of type ${kind}`, text, 300] as const),
-    ...formExpressions(['candidate', 'request']).map(([form, text]) => [form, text, 12] as const),
+    ...Object.entries(all).map(([kind, text]) => [`of type ${kind}`, text, draws(75)] as const),
+    ...formExpressions(['candidate', 'request']).map(([form, text]) => [form, text, draws(3)] as const),
   ];
   for (const [what, text, numRuns] of cases) {
     it(`${what}: equal the plain interpreter, on reused frames`, () => {
@@ -37,6 +40,7 @@ describe('compiled expressions', () => {
             });
             if (compiled === undefined || again === undefined) throw new Error('two were compiled');
             const frame = new Frame(table.layout);
+            const dictionary = new TextCodes({ left: 1e7 });
             for (const { count, data } of requests) {
               fill(frame, table, data, count, NOW);
               const rows = compiled.scope === 'candidate' ? count : 1;
@@ -54,6 +58,11 @@ describe('compiled expressions', () => {
               );
               expect(results(frame, compiled)).to.deep.equal(wanted);
               expect(results(frame, again)).to.deep.equal(wanted);
+              for (const name of Object.keys(data)) {
+                const column = frame.columns[table.source(name).slot];
+                if (column !== undefined) giveCodes(column, dictionary, (at) => at % 3 !== 1);
+              }
+              expect(results(frame, compiled), 'with codes of texts').to.deep.equal(wanted);
             }
           },
         ),

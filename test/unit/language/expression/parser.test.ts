@@ -145,6 +145,17 @@ describe('parseExpression', () => {
     );
   });
 
+  it('places an error inside the text at every depth', () => {
+    for (const part of ['(', '-', 'not ', 'abs(', 'if(', '1+', 'c.number in ('])
+      for (let times = 1; times < 260; times++) {
+        const text = part.repeat(times);
+        const result = parseExpression(text);
+        if (result.ok) throw new Error(`${text} is no expression`);
+        const { start, end } = result.problem;
+        expect([start, end], text).to.satisfy(() => start < end && end <= text.length);
+      }
+  });
+
   it('finds each part at its place', () => {
     const text = '(a + b) * pow(c, -d) in ("x", e:f)';
     const found: string[] = [];

@@ -6,6 +6,7 @@ import { Frame } from '../../../../runtime/language/frame/frame.js';
 import { compiled, expectWithin } from './expect-within.js';
 import { COLUMNS, expressions, request } from './random-expression.js';
 import { fill, results, OptionTable } from './table.js';
+import { draws } from '../../../support/draws.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
 
@@ -23,7 +24,7 @@ describe('the values that an expression can have', () => {
             for (const outcome of results(frame, expression)) expectWithin(outcome, values);
           }
         }),
-        { numRuns: 400 },
+        { numRuns: draws(100) },
       );
     });
   }

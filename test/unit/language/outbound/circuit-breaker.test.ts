@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { OutboundError } from '../../../../runtime/ground/api/http-client.js';
+import { ClientLeft } from '../../../../runtime/ground/core/deadline.js';
 import { CircuitBreaker } from '../../../../runtime/language/outbound/circuit-breaker.js';
 
 describe('the circuit breaker', () => {
@@ -61,6 +62,16 @@ describe('the circuit breaker', () => {
   it('counts a server as silent if all callers give up on it', async () => {
     await fail(10, 100, new Error('the time limit of 100 ms is over'));
     expect(await ask(0)).to.equal('circuit_open');
+  });
+
+  it('does not count clients that leave early, and tests again at once after one', async () => {
+    await fail(20, 100, new ClientLeft());
+    expect(await ask(0)).to.equal('answered');
+    await fail(10, 1_000, new ClientLeft());
+    expect(await ask(0)).to.equal('circuit_open');
+    now += 1_000;
+    await fail(1, 100, new ClientLeft());
+    expect(await ask(0)).to.equal('answered');
   });
 
   it('stays closed if failures are few, at the same moment, or between answers', async () => {

@@ -11,6 +11,7 @@ import { FlatScorer } from '../../../../runtime/language/trees/flat-scorer.js';
 import { interpret } from '../../../../runtime/language/trees/interpreter.js';
 import { treeEngine } from '../../../../runtime/language/trees/tree-engine.js';
 import { randomColumns, randomEnsemble, type EnsembleShape } from '../../../support/random-ensemble.js';
+import { draws } from '../../../support/draws.js';
 
 const LEFT = NodeRule.defaultLeft;
 const RULES = [NodeRule.none, NodeRule.zero, NodeRule.zero | LEFT, NodeRule.nan, NodeRule.nan | LEFT];
@@ -77,7 +78,7 @@ describe('scorers of trees', () => {
           if (one !== undefined) expect(scoresOf(one, ensemble, columns, rows)).to.deep.equal(expected);
         }
       }),
-      { numRuns: 160 },
+      { numRuns: draws(40) },
     );
   }).timeout(60_000);
 

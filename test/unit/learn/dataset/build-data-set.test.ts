@@ -309,7 +309,7 @@ describe('buildDataSet', () => {
         .feedback({ event: 'click', request: 'r1', subject: 'a', time: START + 1 })
         .feedback({ event: 'click', request: 'r3', subject: 'a', time: START + HOUR });
     const error = await build(rankings()).catch((caught: unknown) => caught);
-    expect(error).to.have.property('help', 'name one of them: --pipeline related');
+    expect(error).to.have.property('help', 'name one of them, as in `dataset build related`');
     const { train, manifest } = await build(rankings(), { pipeline: 'search', since: START + 1 });
     expect(labels(train)).to.deep.equal({ 'r2 a': 0 });
     expect(manifest.attribution).to.deep.include({ outside: 2, orphans: 0 });

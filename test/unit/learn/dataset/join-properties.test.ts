@@ -13,6 +13,7 @@ import {
   type MadeHistory,
   type MadeRanking,
 } from '../../../support/made-ledger.js';
+import { draws } from '../../../support/draws.js';
 
 const WINDOW = 100;
 const CLICK_WINDOW = 40;
@@ -181,7 +182,7 @@ describe('a data set', () => {
         expect(rows).to.deep.equal(expected.rows);
         expect(counts).to.include(expected.counts);
       }),
-      { numRuns: 60 },
+      { numRuns: draws(20) },
     );
   });
 
@@ -235,7 +236,7 @@ describe('a data set', () => {
         const after = await build(changed);
         expect(after.rows.filter((row) => !row.startsWith('later-'))).to.deep.equal(rows);
       }),
-      { numRuns: 40 },
+      { numRuns: draws(12) },
     );
   });
 });

@@ -67,6 +67,14 @@ describe('ParquetFile', () => {
     ]);
   });
 
+  it('tells a negative zero from a zero before it', async () => {
+    const rows = await written(
+      [{ name: 'n', type: 'number', nullable: false }],
+      [[[Float64Array.of(0, -0, 0)], 3]],
+    );
+    expect(rows).to.deep.equal([{ n: 0 }, { n: -0 }, { n: 0 }]);
+  });
+
   it('gives back any numbers and texts, whether they repeat or not', async () => {
     const columns = [
       { name: 'n', type: 'number', nullable: true },

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { offPolicyEstimate, type DrawnPage } from '../../../../runtime/learn/off-policy/estimate.js';
+import { Random } from '../../../../runtime/ground/core/random.js';
+import {
+  ESTIMATORS,
+  offPolicyEstimate,
+  type DrawnPage,
+} from '../../../../runtime/learn/off-policy/estimate.js';
 
 /** A page with [target, propensity, marginal, reward] of each place. */
 function page(unit: string, ...places: readonly (readonly [number, number, number, number])[]): DrawnPage {
@@ -23,29 +28,78 @@ const PAGES = [
   page('u3', [1, 0.5, 0.5, 1], [1, 0.5, 0.25, 1]),
 ];
 
+/** By log: the share of the pages on which it could never show what the pipeline shows. */
+const SUPPORT = Array.from({ length: 20 }, (_, log) => log / 40);
+
+/**
+ * A log of pages with one place. It draws one of four candidates with the same probability; the pipeline shows the first. On
+ * a share of the pages the log never draws the first, which users like better there than elsewhere.
+ * @returns the pages, and the value of the pipeline
+ */
+function drawn(unsupported: number, seed: number): readonly [pages: readonly DrawnPage[], truth: number] {
+  const random = new Random(seed);
+  const pages = Array.from({ length: 4000 }, (_, at) => {
+    const isSupported = !random.chance(unsupported);
+    const shown = isSupported ? random.between(0, 3) : random.between(1, 3);
+    const reward = random.chance(shown === 0 ? 0.3 : 0.2) ? 1 : 0;
+    const propensity = isSupported ? 1 / 4 : 1 / 3;
+    return page(`u${at}`, [shown === 0 ? 1 : 0, propensity, propensity, reward]);
+  });
+  return [pages, 0.3 * (1 - unsupported) + 0.6 * unsupported];
+}
+
 describe('offPolicyEstimate', () => {
+  it('covers the truth on 20 logs, or has more than 20 % that the log could not show', () => {
+    const told = SUPPORT.map((unsupported, log) => {
+      const [pages, truth] = drawn(unsupported, 20261126 + log);
+      return ESTIMATORS.map((estimator) => {
+        const { interval, unsupported: share, isWidened } = offPolicyEstimate(pages, estimator, 'page', 1);
+        const isCovered = interval.lower <= truth && truth <= interval.upper;
+        return share > 0.2 ? 'refused' : isCovered ? (isWidened ? 'widened' : 'covered') : 'missed';
+      });
+    });
+    const both = (word: string): readonly string[] => [word, word];
+    expect(told.slice(0, 3).flat()).to.not.include.members(['missed', 'refused']);
+    expect(told.slice(4, 7)).to.deep.equal([both('widened'), both('widened'), both('widened')]);
+    expect(told.flat().filter((word) => word === 'missed')).to.deep.equal([]);
+    expect(told.slice(10)).to.deep.equal(told.slice(10).map(() => both('refused')));
+  });
+
+  it('is the formula that docs/experiments/reports.md states for snips', () => {
+    const pages = [...PAGES, page('u4', [1, 0.5, 0.5, 1])];
+    const places = [1, 2].map((place) => {
+      const shown = pages.flatMap((one) => one.places.filter((other) => other.place === place));
+      const weights = shown.map(({ target, marginal }) => target / marginal);
+      const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+      const rewards = sum(shown.map(({ reward }, at) => (weights[at] ?? 0) * reward));
+      return (rewards / sum(weights)) * (shown.length / pages.length);
+    });
+    const { value } = offPolicyEstimate(pages, 'snips', 'item_position', 1);
+    expect(value).to.be.closeTo((places[0] ?? 0) + (places[1] ?? 0), 1e-12);
+  });
+
   it('weighs each place by its own probability for item_position', () => {
-    const { value, logged, largest, pages, units } = offPolicyEstimate(PAGES, 'ips', 'item_position');
+    const { value, logged, largest, pages, units } = offPolicyEstimate(PAGES, 'ips', 'item_position', 1);
     // Place 1: 2 + 0 + 0 + 2; place 2: 0 + 4 + 0 + 4.
     expect(value).to.equal((2 + 4 + 0 + 2 + 4) / 4);
     expect([logged, largest, pages, units]).to.deep.equal([1.5, 4, 4, 3]);
-    const snips = offPolicyEstimate(PAGES, 'snips', 'item_position').value;
+    const snips = offPolicyEstimate(PAGES, 'snips', 'item_position', 1).value;
     expect(snips).to.be.closeTo(4 / 6 + 8 / 12, 1e-12);
   });
 
   it('multiplies the weights of the places above for cascade, and of all places for page', () => {
-    expect(offPolicyEstimate(PAGES, 'ips', 'cascade').value).to.equal((2 + 2 + 4) / 4);
-    expect(offPolicyEstimate(PAGES, 'ips', 'page').value).to.equal((4 * 1 + 4 * 2) / 4);
-    expect(offPolicyEstimate(PAGES, 'snips', 'page').value).to.be.closeTo(12 / 8, 1e-12);
+    expect(offPolicyEstimate(PAGES, 'ips', 'cascade', 1).value).to.equal((2 + 2 + 4) / 4);
+    expect(offPolicyEstimate(PAGES, 'ips', 'page', 1).value).to.equal((4 * 1 + 4 * 2) / 4);
+    expect(offPolicyEstimate(PAGES, 'snips', 'page', 1).value).to.be.closeTo(12 / 8, 1e-12);
   });
 
   it('counts effective pages, and what the log could not show', () => {
-    const { effective, unsupported } = offPolicyEstimate(PAGES, 'ips', 'page');
+    const { effective, unsupported } = offPolicyEstimate(PAGES, 'ips', 'page', 1);
     expect(effective).to.equal(64 / 32);
     expect(unsupported).to.equal(0);
-    const never = offPolicyEstimate([page('a', [0, 1, 1, 1]), page('b', [1, 1, 1, 0])], 'ips', 'page');
+    const never = offPolicyEstimate([page('a', [0, 1, 1, 1]), page('b', [1, 1, 1, 0])], 'ips', 'page', 1);
     expect(never.unsupported).to.equal(0.5);
-    expect(offPolicyEstimate([page('a', [0, 1, 1, 1])], 'snips', 'page')).to.include({
+    expect(offPolicyEstimate([page('a', [0, 1, 1, 1])], 'snips', 'page', 1)).to.include({
       value: 0,
       effective: 0,
     });
@@ -57,7 +111,7 @@ describe('offPolicyEstimate', () => {
     );
     for (const reward of ['item_position', 'cascade', 'page'] as const)
       for (const estimator of ['ips', 'snips'] as const) {
-        const found = offPolicyEstimate(same, estimator, reward);
+        const found = offPolicyEstimate(same, estimator, reward, 1);
         expect(found.value).to.be.closeTo(found.logged, 1e-12);
         expect(found.effective).to.equal(4);
       }
@@ -87,7 +141,7 @@ describe('offPolicyEstimate', () => {
       ],
     }));
     for (const reward of ['item_position', 'cascade', 'page'] as const) {
-      const { value, unsupported } = offPolicyEstimate(second, 'ips', reward);
+      const { value, unsupported } = offPolicyEstimate(second, 'ips', reward, 1);
       expect(value, reward).to.be.closeTo(0.6, 1e-12);
       expect(unsupported, reward).to.be.closeTo(0, 1e-12);
     }
@@ -95,15 +149,19 @@ describe('offPolicyEstimate', () => {
 
   it('does not take a page without candidates for one that the log could not show', () => {
     const empty = PAGES.map(({ unit }) => page(unit));
-    expect(offPolicyEstimate([...PAGES, ...empty], 'ips', 'page').unsupported).to.equal(0);
-    expect(offPolicyEstimate(empty, 'snips', 'page')).to.include({ value: 0, unsupported: 0, effective: 4 });
+    expect(offPolicyEstimate([...PAGES, ...empty], 'ips', 'page', 1).unsupported).to.equal(0);
+    expect(offPolicyEstimate(empty, 'snips', 'page', 1)).to.include({
+      value: 0,
+      unsupported: 0,
+      effective: 4,
+    });
   });
 
   it('has an interval over users: the pages of one user are not independent', () => {
     const pages = Array.from({ length: 100 }, (_, at) => page(`u${at}`, [1, 1, 1, at % 2]));
     const twice = [...pages, ...pages];
     const width = (of: readonly DrawnPage[]): number => {
-      const { lower, upper } = offPolicyEstimate(of, 'ips', 'page').interval;
+      const { lower, upper } = offPolicyEstimate(of, 'ips', 'page', 1).interval;
       return upper - lower;
     };
     expect(width(twice)).to.be.closeTo(width(pages), 1e-12);

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { compileProject } from '../../../../runtime/serve/app/project/compile-project.js';
+import { compileTunable } from '../../../../runtime/serve/app/project/compile-tunable.js';
 import { openTunable, type OpenTunable } from '../../../../runtime/serve/app/project/open-tunable.js';
 import { Random } from '../../../../runtime/ground/core/random.js';
 import { rankedIn, startProject, writeProject } from '../../../support/project.js';
-import { loadSettings } from '../../../../runtime/project/settings/settings.js';
+import { loadSettings, type Settings } from '../../../../runtime/project/settings/settings.js';
 import { dependenceOf } from '../../../../runtime/request/compile/dependence.js';
+import { ndcg } from '../../../../runtime/learn/evaluation/metrics.js';
 import { TunablePipeline } from '../../../../runtime/learn/tuning/tunable-pipeline.js';
 
 const PARAMS = ['w_text', 'w_price', 'k', 'gone', 'factor'];
@@ -18,7 +20,13 @@ attributes: { title: string, price: float, stock: int, tags: list(string) }
 `,
   'schemas/features/stats.yaml':
     'view: stats\nof: [product]\nfeatures: { ctr: { type: float, default: 0 } }\n',
-  'pipelines/search.yaml': `pipeline: search
+  'pipelines/search.yaml': STEPS('search', values).join(''),
+  // Without a step for the first places, scores are sums over the weights.
+  'pipelines/plain.yaml': `${STEPS('plain', values)[0]}  - { use: boost, with: { where: product.stock > 1, multiply: factor } }\n`,
+});
+
+const STEPS = (name: string, values: Readonly<Record<string, number>>): readonly [string, string] => [
+  `pipeline: ${name}
 rank: product
 request: { candidates: {}, query: query }
 features: [stats]
@@ -33,11 +41,12 @@ components:
   - { use: filter, with: { keep: product.stock > gone } }
   - { use: rank_within, as: late, with: { value: product.price } }
   - { use: score, unscored: keep, with: { value: mixed:score + twice + fixed:score + 0.1 * late:percentile + 0.1 * early:percentile } }
-  - { use: boost, top: 4, with: { where: product.stock > 1, multiply: factor } }
+`,
+  `  - { use: boost, top: 4, with: { where: product.stock > 1, multiply: factor } }
   - { use: bury, with: { where: product.price > 90 } }
   - { use: pin, when: factor > 1.5, with: { positions: { 2: p3 } } }
 `,
-});
+];
 
 const random = new Random(7);
 const products = Array.from({ length: 30 }, (_, i) => ({
@@ -55,6 +64,7 @@ describe('TunablePipeline', () => {
   }));
   let root = '';
   let opened: OpenTunable;
+  let settings: Settings;
   let pipeline: TunablePipeline;
 
   before(async () => {
@@ -63,7 +73,7 @@ describe('TunablePipeline', () => {
     await project.upload('product', ...products);
     await project.push('stats', ...products.map(({ product_id }, i) => ({ product_id, ctr: i / 100 })));
     await project.close();
-    const settings = loadSettings(
+    settings = loadSettings(
       { LOG_LEVEL: 'silent', MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: `${root}/data` },
       { project: root },
     );
@@ -101,7 +111,7 @@ describe('TunablePipeline', () => {
         await project.push('stats', ...products.map(({ product_id }, i) => ({ product_id, ctr: i / 100 })));
         const expected: number[][] = [];
         for (const body of bodies) {
-          const [search] = project.app.pipelines;
+          const search = project.app.pipelines.find((one) => one.name === 'search');
           const run = await search?.run({ ...body, user_page_size: 100 }, { requestId: 'r' });
           if (run === undefined) throw new Error('expected a pipeline');
           expected.push(rankedIn(run.answer).map((one) => Number(one.candidate_id.slice(1))));
@@ -115,6 +125,49 @@ describe('TunablePipeline', () => {
     }
     expect(different).to.be.above(6);
   }).timeout(60_000);
+
+  /** NDCG of the orders, from sums or from the steps. */
+  const measured = (
+    values: Readonly<Record<string, number>>,
+    isExact: boolean,
+  ): Promise<Float64Array | undefined> =>
+    pipeline.measure(
+      new Map(Object.entries(values)),
+      10,
+      (ranking) => ndcg(ranking, 10, { gain: 'linear', relevant: 1, maxGrade: 1 }),
+      undefined,
+      isExact,
+    );
+
+  for (const [what, name, tuned] of [
+    ['weights of a sum', 'plain', ['w_text', 'w_price']],
+    ['params that change filters, options and pins', 'search', PARAMS],
+  ] as const)
+    it(`measures ${what} as the steps do, at any point`, async () => {
+      const project = await compileTunable(settings, name);
+      const own = new TunablePipeline(project.plan, opened.services, tuned);
+      const all = pipeline;
+      try {
+        pipeline = own;
+        for (const body of bodies)
+          await own.add({ body, grades: new Map(products.map(({ product_id }, i) => [product_id, i % 4])) });
+        const params = tuned.map((name) => ({ name, min: 0, max: 2, value: 1 }));
+        await own.takeSums(params, 10, (ranking) =>
+          ndcg(ranking, 10, { gain: 'linear', relevant: 1, maxGrade: 1 }),
+        );
+        for (let point = 0; point < 20; point++) {
+          const values = Object.fromEntries(tuned.map((name) => [name, 2 * random.next()]));
+          const [sums, steps] = [await measured(values, false), await measured(values, true)];
+          for (const [query, value] of (steps ?? []).entries())
+            expect(sums?.[query]).to.be.closeTo(value, 1e-9);
+        }
+        expect(own.sums).to.equal(tuned.length === 2 ? bodies.length : 0);
+      } finally {
+        pipeline = all;
+        await own.close();
+        await project.close();
+      }
+    });
 
   it('runs only the steps again that the params can change', () => {
     const { plan } = opened;
@@ -133,7 +186,7 @@ describe('TunablePipeline', () => {
     const compiled = await compileProject(root);
     await compiled.close();
     expect(compiled.diagnostics).to.deep.equal([]);
-    expect(compiled.pipelines[0]?.plan.open).to.equal(undefined);
-    expect(compiled.pipelines[0]?.plan.steps.some(({ rebuild }) => rebuild !== undefined)).to.equal(false);
+    expect(compiled.pipelines[1]?.plan.open).to.equal(undefined);
+    expect(compiled.pipelines[1]?.plan.steps.some(({ rebuild }) => rebuild !== undefined)).to.equal(false);
   });
 });

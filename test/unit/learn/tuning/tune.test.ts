@@ -82,6 +82,62 @@ describe('tune', () => {
     expect(covered).to.be.at.least(7);
   });
 
+  it('ends within its budget with the best values so far, and says so', async () => {
+    const seen: number[] = [];
+    let time = 0;
+    const slow = (point: Point): Promise<Float64Array> => {
+      time += 2;
+      return queries(20, 0.3)(point);
+    };
+    const { point, fitted, outOfFold, isStopped } = await tune(PARAMS, slow, {
+      ...{ seed: 0, start: [0.5, 0], budgetMs: 240, now: () => time },
+      onProgress: (done) => seen.push(done),
+    });
+    expect(isStopped).to.equal(true);
+    expect(at(point, 0)).to.be.above(1);
+    expect(fitted.after).to.be.above(fitted.before);
+    expect(outOfFold.folds).to.equal(5);
+    expect(seen.every((done, index) => done <= 1 && done >= (seen[index - 1] ?? 0))).to.equal(true);
+  });
+
+  it('keeps the best values so far when it is interrupted, without a figure that it did not measure', async () => {
+    const stop = new AbortController();
+    let measured = 0;
+    const measure = (point: Point): Promise<Float64Array> => {
+      if (++measured === 30) stop.abort();
+      return queries(20, 0.3)(point);
+    };
+    const { point, outOfFold, isStopped, evaluations } = await tune(PARAMS, measure, {
+      ...{ seed: 0, start: [0.5, 0], signal: stop.signal },
+    });
+    // The first of the 30 gives the figures of today.
+    expect([isStopped, outOfFold.folds, evaluations]).to.deep.equal([true, 0, 29]);
+    expect(at(point, 0)).to.be.above(1);
+    expect(outOfFold.delta).to.be.NaN;
+  });
+
+  it('takes the printed figures from the exact measure, before and after', async () => {
+    const exact = queries(20, 0.3);
+    const measure = async (point: Point): Promise<Float64Array> => (await exact(point)).map((one) => one / 2);
+    const { fitted, outOfFold, point } = await tune(PARAMS, measure, { seed: 0, start: [1.5, 0], exact });
+    const mean = (values: Float64Array): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+    expect(fitted.before).to.be.closeTo(mean(await exact([1.5, 0])), 1e-12);
+    expect(fitted.after).to.be.closeTo(mean(await exact(point)), 1e-12);
+    expect(outOfFold.before).to.be.closeTo(fitted.before, 1e-12);
+  });
+
+  it('climbs on a sample of many queries first, and measures all of them', async () => {
+    const asked: number[] = [];
+    const measure = async (point: Point, on?: readonly number[]): Promise<Float64Array> => {
+      asked.push(on?.length ?? 2000);
+      return queries(2000, 0.3)(point);
+    };
+    const { point, fitted } = await tune(PARAMS, measure, { seed: 0, start: [0.5, 0] });
+    expect(at(point, 0)).to.be.closeTo(2, 0.1);
+    expect(fitted.after).to.be.above(0.8);
+    expect(asked.filter((count) => count > 300).length).to.be.below(asked.length / 3);
+  });
+
   it('gives the same result for the same seed', async () => {
     const [one, two] = [await run(queries(30, 1), 5), await run(queries(30, 1), 5)];
     expect(one).to.deep.equal(two);
@@ -95,6 +151,8 @@ describe('tune', () => {
     expect((await run(some(8))).queries).to.equal(8);
     const error = await run(some(4)).catch((failed: unknown) => failed);
     expect(error).to.be.instanceOf(RangeError);
-    expect((error as Error).message).to.equal('4 queries have a relevant candidate; tuning needs at least 5');
+    expect((error as Error).message).to.equal(
+      'tuning needs at least 5 queries with a relevant candidate, found 4',
+    );
   });
 });

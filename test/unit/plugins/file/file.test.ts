@@ -63,7 +63,9 @@ describe('the file sink', () => {
     const [first = '', second = ''] = paths;
     const schema = schemaFrame(SMALL_RANKING).length;
     expect((await stat(first)).size - schema).to.equal(6 * ((await stat(second)).size - schema));
-    expect((await stat(first)).mode & 0o777).to.equal(0o600);
+    // A closed segment is sealed, so that a ledger that was just stopped can be compacted.
+    expect((await stat(first)).mode & 0o777).to.equal(0o400);
+    expect((await segmentFiles(folder)).map(({ isClosed }) => isClosed)).to.deep.equal([true, true]);
   });
 
   it('makes records readable while it writes', async () => {

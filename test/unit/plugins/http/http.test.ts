@@ -30,7 +30,7 @@ describe('the http sink', () => {
 
   it('sends batches to its address, with its headers', async () => {
     const { add, ledger, counts } = await open({
-      url: `${collector.url}/records/?source=shop`,
+      url: `${collector.url}/records/?source=shop?2`,
       headers: { Authorization: 'Bearer secret' },
     });
     add(3);
@@ -38,8 +38,8 @@ describe('the http sink', () => {
     add(1);
     await ledger.flush();
     expect(collector.taken.map(({ path }) => path)).to.deep.equal([
-      '/records/?source=shop',
-      '/records/?source=shop',
+      '/records/?source=shop?2',
+      '/records/?source=shop?2',
     ]);
     expect(collector.taken[0]?.headers).to.deep.include({
       authorization: 'Bearer secret',

@@ -8,6 +8,7 @@ import { ModelFileError } from '../../../../runtime/ground/sdk/model-file.js';
 import { OptionError } from '../../../../runtime/ground/api/option-error.js';
 import type { ModelComponent } from '../../../../runtime/ground/api/component.js';
 import type { Input } from '../../../../runtime/ground/api/input.js';
+import { atOnce } from '../../../../runtime/ground/core/pieces.js';
 import { interpret } from '../../../../runtime/language/trees/interpreter.js';
 import { createComponent } from '../../../support/create-component.js';
 import { repositoryPath } from '../../../support/repository.js';
@@ -55,6 +56,17 @@ const leaves = (text: string, ...values: readonly number[]): number[] =>
     text,
     values.map((value) => [value, 0]),
   ).flat();
+
+/** Contributions by column, or why there are none. */
+function amountsOf(work: ReturnType<NonNullable<ModelComponent['contributions']>> | undefined): unknown {
+  const accounts = atOnce(work ?? expect.fail('it has no contributions'));
+  if (typeof accounts === 'string') return accounts;
+  const round = (value = NaN): number => Number(value.toFixed(12));
+  return accounts.map((account) => [
+    round(account?.base),
+    Object.fromEntries(account?.terms.map(({ column = '', amount }) => [column, round(amount)]) ?? []),
+  ]);
+}
 
 describe('lightgbm', () => {
   describe('the text format', () => {
@@ -443,6 +455,44 @@ describe('lightgbm', () => {
       expect(await compute(component as ModelComponent, step)).to.deep.equal({
         score: [-0.1875, 0.75, -0.3125, 0.125, absent],
       });
+    });
+
+    it('divides scores among its columns, by the covers of the file', async () => {
+      const step = new FakeStep(3);
+      const columns = new Map([
+        ['product__price', step.number([10, 10, 100])],
+        ['product__rating', step.number([3, 5, absent])],
+      ]);
+      const need = (name: string): Input => columns.get(name) ?? expect.fail(name);
+      const component = await createComponent(plugin, { model: example, predict: 'raw' }, need);
+      const divide = (reference?: number): unknown =>
+        amountsOf((component as ModelComponent).contributions?.(step, 'score', reference));
+      expect(divide()).to.deep.equal([
+        [-0.01875, { product__price: 0.091666666667, product__rating: -0.260416666667 }],
+        [-0.01875, { product__price: 0.216666666667, product__rating: 0.552083333333 }],
+        [-0.01875, { product__price: -0.1375, product__rating: 0.15625 }],
+      ]);
+      expect(divide(0)).to.deep.equal([
+        [0, {}],
+        [0, { product__rating: 0.9375 }],
+        [0, { product__price: -0.125, product__rating: 0.3125 }],
+      ]);
+    });
+
+    it('divides only differences if its file has no covers', async () => {
+      const step = new FakeStep(2);
+      const [a, b] = [step.number([0, 2]), step.number([1, 1])];
+      const file = projectFile('models/model.txt', modelText([stump('1', 2)]));
+      const component = await createComponent(plugin, { model: file, predict: 'raw' }, (name) =>
+        name === 'a' ? a : b,
+      );
+      const divide = (reference?: number): unknown =>
+        amountsOf((component as ModelComponent).contributions?.(step, 'score', reference));
+      expect(divide()).to.equal('its file does not say how many training rows reached each node');
+      expect(divide(0)).to.deep.equal([
+        [0, {}],
+        [0, { a: 10 }],
+      ]);
     });
 
     it('maps texts and numbers to pandas codes, and unseen values to missing', async () => {

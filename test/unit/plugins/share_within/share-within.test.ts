@@ -33,6 +33,14 @@ describe('share_within', () => {
     expect(await ofLists([[], []])).to.deep.equal({ count: [0, 0], share: [absent, absent] });
   });
 
+  it('counts many texts, which takes several turns', async () => {
+    const shared = Array.from({ length: 1000 }, (_, i) => `t${i}`);
+    const rows = Array.from({ length: 30 }, (_, row) => [...shared, `own${row}`]);
+    const { count, share } = await ofLists(rows);
+    expect(count).to.deep.equal(rows.map(() => 30 * 1000 + 1));
+    expect(share).to.deep.equal(rows.map(() => 30_001 / 30_030));
+  });
+
   it('compares the rows of the step, or all', async () => {
     expect((await ofTexts(['a', 'a', 'b', 'a'], [0, 2])).share).to.deep.equal([1 / 2, absent, 1 / 2, absent]);
     expect((await ofTexts(['a', 'a', 'b', 'a'], [0, 2], 'all')).share).to.deep.equal([

@@ -16,6 +16,18 @@ describe('similarity of lists of texts', () => {
     });
   });
 
+  it('compares many texts, which takes several turns', async () => {
+    const shared = Array.from({ length: 1000 }, (_, i) => `t${i}`);
+    const rows = Array.from({ length: 30 }, (_, row) => [...shared, `own${row}`]);
+    const step = new FakeStep(rows.length);
+    const found = await compute(new TextSimilarity(step.texts(rows), step.requestTexts(shared)), step);
+    expect(found).to.deep.equal({
+      shared: rows.map(() => 1000),
+      jaccard: rows.map(() => 1000 / 1001),
+      overlap: rows.map(() => 1),
+    });
+  });
+
   it('equals its definition for any lists, whichever side is of the request', async () => {
     const list = fc.array(fc.constantFrom('a', 'b', 'c', 'd', '__proto__', ''), { maxLength: 6 });
     await fc.assert(

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Analyzer } from 'millrace/api';
 import { QueryTerms } from '../../../../plugins/text_match/query-terms.js';
-import { Synonyms } from '../../../../plugins/text_match/synonyms.js';
+import { Synonyms } from '../../../../runtime/ground/sdk/synonyms.js';
 import { TextScan } from '../../../../plugins/text_match/text-scan.js';
 
 const WORDS = [

@@ -5,11 +5,13 @@ import {
   DEFAULT_ANALYZER,
   type TextStatistics,
 } from '../../../../plugins/text_match/statistics.js';
-import { readSynonyms } from '../../../../plugins/text_match/synonyms.js';
+import { readSynonyms } from '../../../../runtime/ground/sdk/synonyms.js';
 import type { FieldGroup, SearchedField } from '../../../../plugins/text_match/fields.js';
 import { TextMatch } from '../../../../plugins/text_match/text-match.js';
 import { Status } from '../../../../runtime/ground/api/status.js';
 import { Analyzer, type AnalyzerSettings } from '../../../../runtime/ground/text/index.js';
+import { giveCodes } from '../../../support/give-codes.js';
+import { TextCodes } from '../../../../runtime/request/resident/text-codes.js';
 import { absent, compute, FakeStep, projectFile, type Cell } from '../../../support/step-input.js';
 
 interface Given {
@@ -29,6 +31,7 @@ const K1 = 1.2;
 const B = 0.75;
 const SETTINGS = { k1: K1, b: B } as const;
 
+/** Every search is done three times: without codes, and where all and some of the texts have codes. */
 async function match({
   query,
   fields,
@@ -39,17 +42,32 @@ async function match({
   synonyms,
 }: Given): Promise<Outputs> {
   const step = new FakeStep(fields[0]?.length ?? 0, rows);
+  const searched = fields.map((cells, f) => ({ input: step.text(cells), weight: weights?.[f] ?? 1 }));
   const component = new TextMatch({
     ...SETTINGS,
     query: step.requestText(query),
-    groups: groupsOf(
-      fields.map((cells, f) => ({ input: step.text(cells), weight: weights?.[f] ?? 1 })),
-      analyzer,
-    ),
+    groups: groupsOf(searched, analyzer),
     statistics: statistics && { content: statistics, text: 's.json', warning: undefined },
     ...(synonyms === undefined ? {} : { synonyms: readSynonyms(projectFile('s.txt', synonyms), []) }),
   });
-  return (await compute(component, step)) as Outputs;
+  const found = (await compute(component, step)) as Outputs;
+  await sameWithCodes(component, step, searched, found);
+  return found;
+}
+
+async function sameWithCodes(
+  component: TextMatch,
+  step: FakeStep,
+  searched: readonly SearchedField[],
+  found: Record<string, unknown>,
+): Promise<void> {
+  for (const isCoded of [undefined, (at: number) => at % 3 !== 1]) {
+    const dictionary = new TextCodes({ left: 1e7 });
+    for (const { input } of searched) giveCodes(step.column(input), dictionary, isCoded);
+    expect(await compute(component, step)).to.deep.equal(found);
+    // A step of another request finds the tokens of the texts.
+    expect(await compute(component, step)).to.deep.equal(found);
+  }
 }
 
 function groupsOf(fields: readonly SearchedField[], analyzer = DEFAULT_ANALYZER): FieldGroup[] {
@@ -178,8 +196,11 @@ describe('text_match', () => {
     const step = new FakeStep(3);
     const query = step.requestText('desk lamp');
     const input = step.texts([['lamp', 'desk lamps'], ['desk', 'lamp'], []]);
-    const component = new TextMatch({ ...SETTINGS, query, groups: groupsOf([{ input, weight: 1 }]) });
-    const { overlap, phrase } = await compute(component, step);
+    const searched = [{ input, weight: 1 }];
+    const component = new TextMatch({ ...SETTINGS, query, groups: groupsOf(searched) });
+    const found = await compute(component, step);
+    await sameWithCodes(component, step, searched, found);
+    const { overlap, phrase } = found;
     expect(overlap).to.deep.equal([1, 1, 0]);
     expect(phrase).to.deep.equal([1, 0, 0]);
   });

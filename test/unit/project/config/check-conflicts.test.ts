@@ -20,6 +20,7 @@ function ruleOf({ position, id, from, days }: Pin, order: number): CurationRule 
   const at = { file, start: 2 * order, end: 2 * order + 1 };
   return {
     name: `list:api:${order}`,
+    isStored: true,
     at,
     note: undefined,
     query: undefined,
@@ -30,6 +31,8 @@ function ruleOf({ position, id, from, days }: Pin, order: number): CurationRule 
     hides: [],
     boosts: [],
     buries: [],
+    sponsors: [],
+    banners: [],
   };
 }
 

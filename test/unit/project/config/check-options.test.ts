@@ -22,7 +22,7 @@ function check(properties: JsonObject, yaml: string, more: JsonObject = {}): Che
   expect(diagnostics.all).to.deep.equal([]);
   const schema = { type: 'object', properties, additionalProperties: false, ...more };
   const at = { file, start: 0, end: 4 };
-  const options = checkOptions(memberOf(file, root, 'with'), schema, diagnostics, at);
+  const options = checkOptions(memberOf(root, 'with'), schema, diagnostics, at);
   return { options, told: diagnostics.all };
 }
 

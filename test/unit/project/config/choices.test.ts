@@ -1,50 +1,36 @@
 import { expect } from 'chai';
-import { readdirSync, readFileSync } from 'node:fs';
 import { RECORD_KINDS } from '../../../../runtime/ground/api/ledger.js';
 import { STATUS_NAMES } from '../../../../runtime/ground/api/status.js';
-import { CHOICES } from '../../../../runtime/project/config/model/choices.js';
-import { GUARDS } from '../../../../runtime/project/config/model/experiments.js';
-import { READY_MAPS } from '../../../../runtime/project/config/project/ready-maps.js';
-import { repositoryPath } from '../../../support/repository.js';
+import { Diagnostics } from '../../../../runtime/project/config/diagnostics/diagnostics.js';
+import { YAML_WORDS } from '../../../../runtime/project/config/model/yaml-keys.generated.js';
+import { Section } from '../../../../runtime/project/config/yaml/section.js';
+import { SourceFile } from '../../../../runtime/project/config/yaml/source.js';
+import { parseDocument, type Node } from 'yaml';
 
-/** Lists of words that have another owner, by file and key. */
-const OTHERS: Readonly<Record<string, readonly string[]>> = {
-  'experiment.guard': GUARDS,
-  'import-map.map': READY_MAPS,
+/** Lists of words that the code has too, since they are part of the plugin API. */
+const API_LISTS: { readonly [Key in keyof typeof YAML_WORDS]?: readonly string[] } = {
   'sink.take': RECORD_KINDS,
-  'test.status': STATUS_NAMES,
+  'test.expect.statuses.*.*': STATUS_NAMES,
+  'test.cases.expect.statuses.*.*': STATUS_NAMES,
 };
-/** Where a schema lists words for a structure and not for a value: `into: entities` or `into: { entities: … }`. */
-const SHAPES = new Set(['counter.mean', 'entity.extends', 'import-map.into', 'source.into']);
-
-/** Lists of words in a schema, by the name of the key. */
-function* enumsIn(schema: unknown, key = ''): Generator<readonly [key: string, words: readonly string[]]> {
-  if (typeof schema !== 'object' || schema === null) return;
-  const words = (schema as { enum?: readonly unknown[] }).enum;
-  if (Array.isArray(words) && words.every((word) => typeof word === 'string')) yield [key, words];
-  const isKeyword = /^(anyOf|oneOf|allOf|items|properties|additionalProperties|propertyNames|\d+)$/;
-  for (const [name, part] of Object.entries(schema)) yield* enumsIn(part, isKeyword.test(name) ? key : name);
-}
 
 describe('the words of keys', () => {
-  const folder = repositoryPath('schemas');
-  const found = new Set<string>();
-  // The schema of millrace.yaml is made from the table of settings.
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && !file.startsWith('project.'));
-  for (const file of files) {
-    const schema = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as unknown;
-    for (const [key, words] of enumsIn(schema)) {
-      const name = `${file.replace('.schema.json', '')}.${key}`;
-      found.add(name);
-      if (SHAPES.has(name)) continue;
-      it(`are those that the code reads: ${name}`, () => {
-        const known: Readonly<Record<string, readonly string[]>> = { ...CHOICES, ...OTHERS };
-        expect([...words].sort()).to.deep.equal([...(known[name] ?? [])].sort());
-      });
-    }
-  }
+  for (const [place, words] of Object.entries(API_LISTS))
+    it(`are those of the plugin API: ${place}`, () => {
+      expect([...YAML_WORDS[place as keyof typeof YAML_WORDS]]).to.have.members([...words]);
+    });
 
-  it('are all in a JSON Schema', () => {
-    expect([...found]).to.include.members([...Object.keys(CHOICES), ...Object.keys(OTHERS), ...SHAPES]);
+  it('are read as they stand in the file; a word that the schema let through by mistake is an error', () => {
+    const read = (text: string, diagnostics = new Diagnostics()): string | undefined => {
+      const file = new SourceFile('sinks/a.yaml', text);
+      const node = parseDocument(text).contents as Node | null;
+      return new Section('sink', file, node ?? undefined, diagnostics).word('format');
+    };
+    for (const word of YAML_WORDS['sink.format']) expect(read(`format: ${word}`)).to.equal(word);
+    expect(read('use: file')).to.equal(undefined);
+    expect(() => read('format: rows')).to.throw('sink.format: the schema lets rows through');
+    const reported = new Diagnostics();
+    reported.error('wrong_type', { file: new SourceFile('a', ''), start: 0, end: 0 }, 'reported');
+    expect(read('format: rows', reported)).to.equal(undefined);
   });
 });

@@ -17,7 +17,7 @@ function read(written: string): {
   const file = new SourceFile('schemas/entities/e.yaml', `type: ${written}`);
   const root = parseYaml(file, {}, diagnostics);
   const at = { file, start: 0, end: 4 };
-  return { type: readType(at, memberOf(file, root, 'type'), context), context, diagnostics };
+  return { type: readType(at, memberOf(root, 'type'), context), context, diagnostics };
 }
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,6}$/);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { JsonObject, JsonValue } from '../../../../runtime/ground/api/types.js';
 import { compileSchema } from '../../../../runtime/project/config/project/check-shape.js';
-import { isObject } from '../../../../runtime/project/config/project/marks.js';
+import { isJsonObject } from '../../../../runtime/ground/core/value-fit.js';
 import { yamlSchema, type SchemaName } from '../../../../runtime/project/config/project/schemas.js';
 import { repositoryPath } from '../../../support/repository.js';
 
@@ -21,6 +21,7 @@ const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   'import-map': ['../../import-map.yaml'],
   sink: ['sinks/warehouse.yaml'],
   source: ['sources/web.yaml'],
+  front: ['fronts/shop.yaml'],
   experiment: ['experiments/popularity.yaml'],
   curation: ['curation/campaigns.yaml'],
   test: ['tests/stock.yaml'],
@@ -35,7 +36,7 @@ function editor(name: SchemaName): (value: unknown) => boolean {
 function schemasIn(value: JsonValue, place: string): (readonly [string, JsonObject])[] {
   if (Array.isArray(value))
     return (value as readonly JsonValue[]).flatMap((one, i) => schemasIn(one, `${place}/${i}`));
-  if (!isObject(value)) return [];
+  if (!isJsonObject(value)) return [];
   return [
     [place, value],
     ...Object.entries(value).flatMap(([key, one]) => schemasIn(one, `${place}/${key}`)),
@@ -59,10 +60,10 @@ describe('schemas/', () => {
         const open = schemasIn(yamlSchema(name), '#').filter(
           ([, schema]) => schema['type'] === 'object' && schema['additionalProperties'] === undefined,
         );
-        // The plugin of the step defines the options.
+        // The plugin of the step or of the retriever defines the options.
         expect(open.map(([place]) => place)).to.deep.equal(
           {
-            pipeline: ['#/$defs/step/properties/with'],
+            pipeline: ['#/properties/retrieve/items/properties/with', '#/$defs/step/properties/with'],
             sink: ['#/properties/with'],
             source: ['#/properties/with'],
           }[name as string] ?? [],

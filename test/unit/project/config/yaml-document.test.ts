@@ -8,6 +8,7 @@ import { SourceFile } from '../../../../runtime/project/config/yaml/source.js';
 import { entriesOf, memberOf, textOf } from '../../../../runtime/project/config/yaml/tree.js';
 import { parseYaml } from '../../../../runtime/project/config/yaml/yaml-document.js';
 import { repositoryPath } from '../../../support/repository.js';
+import { draws } from '../../../support/draws.js';
 
 function parse(
   text: string,
@@ -21,7 +22,7 @@ function parse(
   const file = new SourceFile('p.yaml', text);
   const root = parseYaml(file, environment, diagnostics);
   return {
-    value: (key) => textOf(memberOf(file, root, key)),
+    value: (key) => textOf(memberOf(root, key)),
     told: diagnostics.all,
     sound: root !== undefined,
   };
@@ -141,7 +142,7 @@ describe('parseYaml', () => {
         }
         renderDiagnostics(told, { color: false, width: 80 });
       }),
-      { numRuns: 300 },
+      { numRuns: draws(75) },
     );
   });
 });

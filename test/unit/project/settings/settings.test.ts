@@ -48,7 +48,7 @@ describe('settings', () => {
       { name: 'MILLRACE_PORT', near: 'PORT' },
     ]);
     const known = Object.values(SETTINGS).map((setting) => [setting.env, ''] as const);
-    const ofCommands = ['MILLRACE_STREAM_URL', 'MILLRACE_KEY'].map((name) => [name, ''] as const);
+    const ofCommands = ['MILLRACE_PYTHON', 'MILLRACE_KEY'].map((name) => [name, ''] as const);
     expect(misspeltSettings(Object.fromEntries([...known, ...ofCommands]))).to.deep.equal([]);
   });
 

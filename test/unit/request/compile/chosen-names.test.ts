@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NAME_PATTERN, type JsonValue } from '../../../../runtime/ground/api/types.js';
 import { compileProject } from '../../../../runtime/serve/app/project/compile-project.js';
-import { isObject } from '../../../../runtime/project/config/project/marks.js';
+import { isJsonObject } from '../../../../runtime/ground/core/value-fit.js';
 import { TYPE_KINDS } from '../../../../runtime/project/config/project/parse-type.js';
 import {
   EVENT_FIELDS,
@@ -71,6 +71,11 @@ arms: { control: {}, ${mapping(arms, '{ params: { w: 2 } }').slice(2)}
 `,
 });
 
+const curated = (campaigns: string): Files => ({
+  ...pipeline('1', 'components:', '  - { use: curation, with: { list: campaigns } }'),
+  'curation/campaigns.yaml': `curation: campaigns\ncampaigns: ${campaigns}\n`,
+});
+
 /** The places where a project chooses a name, and a project that chooses the names there and uses them. */
 const CHOSEN: Readonly<Record<string, (names: readonly string[]) => Files>> = {
   'pipeline/define/*': (names) => pipeline(sum(names), `define: ${mapping(names, 'abs(product.price)')}`),
@@ -102,6 +107,18 @@ const CHOSEN: Readonly<Record<string, (names: readonly string[]) => Files>> = {
       'components:',
       ...names.map((name) => `  - { use: rank_within, as: ${name}, with: { value: product.price } }`),
     ),
+  'pipeline/retrieve/[]/as': (names) => ({
+    ...pluginFiles(
+      'finds',
+      'retriever',
+      'return { outputs: {}, retrieve: () => ({ ids: [], columns: {} }) };',
+    ),
+    ...pipeline(
+      sum(names, (name) => `${name}:place`),
+      'retrieve:',
+      ...names.map((name) => `  - { use: finds, as: ${name} }`),
+    ),
+  }),
   'pipeline/pipeline': (names) =>
     each(names, (name) => ({
       [`pipelines/${name}.yaml`]: `pipeline: ${name}\nrank: product\nrequest: { candidates: {} }\ncomponents: []\n`,
@@ -226,6 +243,9 @@ const CHOSEN: Readonly<Record<string, (names: readonly string[]) => Files>> = {
       'components:',
       `  - { use: one_hot, as: kind, with: { of: user.user_id, categories: ${mapping(names, (name) => `text_${name}`)} } }`,
     ),
+  'curation/campaigns/*': (names) => curated(mapping(names, '{ hide: [p1] }')),
+  'curation/banner/place': (names) =>
+    curated(`{ sale: { banner: { place: ${names[0] ?? ''}, text: Sale } } }`),
   'an output of a step': (names) => ({
     ...pluginFiles(
       'places',
@@ -242,7 +262,14 @@ const CHOSEN: Readonly<Record<string, (names: readonly string[]) => Files>> = {
 };
 
 /** Options of plugins: the names of outputs. These plugins need a model or a server; `an output of a step` stands for them. */
-const OUTPUTS_OF_MODELS: readonly string[] = ['onnx/outputs/*', 'open_inference/outputs/*'];
+const OUTPUTS_OF_MODELS: readonly string[] = [
+  'onnx/outputs/*',
+  'open_inference/outputs/*',
+  'http_search/outputs/*',
+  'postgres/outputs/[]',
+  'opensearch/queries/*',
+  'opensearch/features/*',
+];
 
 /** Further places of names in the schemas: they take a name that is chosen at another place. */
 const REFERS: readonly string[] = [
@@ -300,14 +327,14 @@ const SCHEMAS: readonly SchemaName[] = [
 /** The places in a schema whose text is a name, such as `pipeline/define/*`. */
 function placesIn(schema: JsonValue | undefined, path: readonly string[]): string[] {
   if (Array.isArray(schema)) return (schema as readonly JsonValue[]).flatMap((one) => placesIn(one, path));
-  if (!isObject(schema)) return [];
+  if (!isJsonObject(schema)) return [];
   const { pattern } = schema;
   const isName = typeof pattern === 'string' && pattern.startsWith(NAME_PATTERN.source.slice(0, -1));
   return [
     ...(isName ? [path.join('/')] : []),
     ...Object.entries(schema).flatMap(([key, inner]) => {
       if (key === 'properties' || key === '$defs')
-        return isObject(inner)
+        return isJsonObject(inner)
           ? Object.entries(inner).flatMap(([name, one]) => placesIn(one, [...path, name]))
           : [];
       const step = key === 'items' ? ['[]'] : /^(additionalProperties|propertyNames)$/.test(key) ? ['*'] : [];
@@ -327,8 +354,9 @@ function optionSchemas(): [string, JsonValue][] {
   );
 }
 
-/** Names that have a meaning at a place which is older than the functions, by the tables that say so. */
+/** Names that a place reserves, by the tables that say so. A project cannot replace a plugin that ships. */
 const RESERVED: Readonly<Record<string, readonly string[]>> = {
+  'a plugin': readdirSync(repositoryPath('plugins')),
   'entity/entity': TYPE_KINDS,
   'project/events/*/*': EVENT_FIELDS,
 };

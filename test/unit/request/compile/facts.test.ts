@@ -7,6 +7,7 @@ import { Missing } from '../../../support/interpreter.js';
 import { COLUMNS, expressions, request } from '../../language/expression/random-expression.js';
 import { compiled, expectWithin } from '../../language/expression/expect-within.js';
 import { fill, results, OptionTable } from '../../language/expression/table.js';
+import { draws } from '../../../support/draws.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
 const NO_SCORE = -1;
@@ -44,7 +45,7 @@ describe('what holds after a filter', () => {
             if (decision === true || (!isTrue && decision instanceof Missing)) expectWithin(outcome, values);
           }
         }),
-        { numRuns: 1500 },
+        { numRuns: draws(400) },
       );
     });
 });

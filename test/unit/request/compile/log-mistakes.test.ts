@@ -39,7 +39,6 @@ const MISTAKES: readonly Mistake[] = [
   log('a word for features', '{ features: model }'),
   log('a misspelt word for features', '{ features: modles }'),
   log('a misspelt word in a list of features', '{ features: [modles] }'),
-  log('all in a list of features', '{ features: [all] }'),
   log('a misspelt attribute', '{ features: [product.prise] }'),
   log('a misspelt definition', '{ features: [margn] }', { define: '{ margin: product.price / 2 }' }),
   log('a misspelt output', '{ features: [title:bm52] }'),

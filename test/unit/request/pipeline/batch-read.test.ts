@@ -168,9 +168,9 @@ components:
       }
       const filled: string[] = [];
       const clock = {
-        count: (stage: string, work: () => void): void => {
+        count: <T>(stage: string, work: () => T): T => {
           filled.push(stage);
-          work();
+          return work();
         },
       };
       await fillFrame(plan, store, { candidates }, { clock, onHydrated: () => filled.push('hydrated') });

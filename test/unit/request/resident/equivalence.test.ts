@@ -11,11 +11,12 @@ import { OWN_WRITES_ONLY } from '../../../../runtime/state/store/coherence.js';
 import { ResidentTables } from '../../../../runtime/request/resident/resident-tables.js';
 import { LayoutRegistry } from '../../../../runtime/state/store/layout-registry.js';
 import type { Store } from '../../../../runtime/state/store/store.js';
-import { watchWrites } from '../../../../runtime/state/store/watched-store.js';
+import { watchWrites } from '../../../../runtime/state/store/around.js';
 import { ANY_EVENT_TIME } from '../../../support/any-event-time.js';
 import { fillFrame, planOf } from '../../../support/fill-frame.js';
 import { MemoryStore } from '../../../support/memory-store.js';
 import { writeProject } from '../../../support/project.js';
+import { draws } from '../../../support/draws.js';
 
 /** Every column kind, nested references and lists of references, each expiry policy, and a composite view. */
 const FILES = {
@@ -40,12 +41,14 @@ attributes:
     'view: gone\nof: [item]\nttl: 1s\nfeatures: { a: float, b: { type: int, default: 3 } }\n',
   'schemas/features/old.yaml': 'view: old\nof: [item]\nttl: 2s\nexpired: stale\nfeatures: { a: float }\n',
   'schemas/features/fatal.yaml':
-    'view: fatal\nof: [maker]\nttl: 3s\nexpired: fail\ngroup: other\nfeatures: { a: float }\n',
+    'view: fatal\nof: [maker]\nttl: 3s\nexpired: fail\ngroup: other\nfeatures: { a: float, counts: list(float) }\n',
   'schemas/features/pair.yaml': 'view: pair\nof: [item, maker]\nfeatures: { a: float }\n',
+  'schemas/entities/user.yaml': 'entity: user\nattributes: { name: string }\n',
+  'schemas/features/duo.yaml': 'view: duo\nof: [user, maker]\nfeatures: { a: float }\n',
   'pipelines/all.yaml': `pipeline: all
 rank: item
-request: { candidates: {}, maker: optional(maker) }
-limits: { candidates: 50, time: 50s }
+request: { candidates: {}, maker: optional(maker), user: user }
+limits: { candidates: 2500, time: 50s }
 features:
   - plain
   - gone
@@ -53,6 +56,7 @@ features:
   - fatal: fatal(item.maker)
   - mine: fatal(maker)
   - pair: pair(item, item.maker)
+  - duo: duo(user, item.maker)
 components:
   - use: similarity
     as: taste
@@ -67,8 +71,8 @@ components:
     with:
       value: >-
         item.price + if(item.sold, 1, 2) + sum(item.offers.price) + max(item.parts.price) + item.maker.rating
-        + sum(item.offers.shop.rating) + plain:a + plain:b + gone:a + gone:b + old:a + fatal:a + mine:a + pair:a
-        + sum(item.sizes) + item.sizes[1] + norm(item.parts.sizes) + last(plain:counts)
+        + sum(item.offers.shop.rating) + plain:a + plain:b + gone:a + gone:b + old:a + fatal:a + mine:a + pair:a + duo:a
+        + sum(item.sizes) + item.sizes[1] + norm(item.parts.sizes) + last(plain:counts) + sum(fatal:counts)
         + maker.rating + taste:cosine + tags:shared + words:shared + if("x" in item.parts.tags, 1, 0)
   - use: boost
     with: { where: item.name == "n1" and now() > item.since, multiply: 2 }
@@ -127,8 +131,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     .map((row): Step => push('plain', row)),
   fc.record({ item_id: id, a, b: a }).map((row): Step => push('gone', row)),
   fc.record({ item_id: id, a }).map((row): Step => push('old', row)),
-  fc.record({ maker_id: makerId, a }).map((row): Step => push('fatal', row)),
+  fc.record({ maker_id: makerId, a, counts: maybe(numbers) }).map((row): Step => push('fatal', row)),
   fc.record({ item_id: id, maker_id: makerId, a }).map((row): Step => push('pair', row)),
+  fc.record({ maker_id: makerId, a }).map((row): Step => push('duo', { user_id: 'u', ...row })),
   fc
     .record({ item_id: id, view: fc.constantFrom('plain', 'gone', 'old') })
     .map(({ item_id, view }): Step => ({ do: 'removeRow', view, row: { item_id } })),
@@ -144,6 +149,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         do: 'rank',
         body: {
           candidates: ids.map((item_id, i) => (i === 0 ? { ...clean(carried ?? {}), item_id } : { item_id })),
+          user: { user_id: 'u' },
           ...(by === undefined ? {} : { maker: { maker_id: by } }),
         },
       })),
@@ -173,9 +179,43 @@ describe('the resident tables', () => {
   after(() => rm(root, { recursive: true, force: true }));
 
   for (const bytes of [10_000_000, 1500]) {
+    it(`return the cells of many candidates to several requests at once, with a limit of ${bytes} bytes`, async function () {
+      this.timeout(60_000);
+      const memory = new MemoryStore();
+      const tables = new ResidentTables([plan], { bytes, coherence: () => OWN_WRITES_ONLY });
+      const { entities, features } = servicesOf(config, memory, () => 0);
+      const ids = Array.from({ length: 2500 }, (_, i) => `i${i}`);
+      const known = ids.filter((_, i) => i % 3 === 0);
+      await entities.upload({
+        entity_type: 'item',
+        entities: known.map((item_id) => ({ item_id, tags: [item_id, 'x'], maker: `m${item_id.at(-1)}` })),
+      });
+      await entities.upload({
+        entity_type: 'maker',
+        entities: Array.from({ length: 10 }, (_, i) => ({ maker_id: `m${i}`, tags: ['y', `${i}`] })),
+      });
+      await features.push({ view: 'plain', rows: known.map((item_id) => ({ item_id, words: [item_id] })) });
+      // All candidates together repeat so many elements that these are copied in several turns.
+      const counts = Array.from({ length: 100 }, (_, i) => i);
+      const makers = Array.from({ length: 10 }, (_, i) => ({ maker_id: `m${i}`, counts: [i, ...counts] }));
+      await features.push({ view: 'fatal', rows: makers });
+      const bodies = [0, 1, 2].map((part) => ({
+        candidates: [...ids.slice(part), ...ids.slice(0, part)].map((item_id) => ({ item_id })),
+        user: { user_id: 'u' },
+      }));
+      for (let again = 0; again < 2; again++) {
+        const filled = await Promise.all(
+          bodies.map((body) => fillFrame(plan, memory, body, { now: 0, resident: tables })),
+        );
+        for (const [i, body] of bodies.entries())
+          expect(filled[i]?.cells).to.deep.equal((await fillFrame(plan, memory, body, { now: 0 })).cells);
+      }
+    });
+
     it(`return every cell as the store does, with a limit of ${bytes} bytes`, async function () {
       this.timeout(60_000);
       let hits = 0;
+      let codes = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
           const memory = new MemoryStore();
@@ -198,15 +238,18 @@ describe('the resident tables', () => {
               for (let again = 0; again < 2; again++) {
                 const filled = await fillFrame(plan, memory, one.body, { now, resident: tables });
                 expect(filled.cells).to.deep.equal(direct.cells);
+                for (const { text, named } of filled.coded) expect(named).to.equal(text);
+                codes += filled.coded.length;
               }
               expect(tables.bytes).to.be.at.most(bytes);
             }
           }
           for (const state of tables.states()) hits += state.hits;
         }),
-        { numRuns: 150 },
+        { numRuns: draws(40) },
       );
       expect(hits).to.be.greaterThan(100);
+      expect(codes).to.be.greaterThan(0);
     });
   }
 });

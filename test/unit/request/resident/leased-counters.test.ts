@@ -11,7 +11,7 @@ import { ResidentTables } from '../../../../runtime/request/resident/resident-ta
 import { OWN_WRITES_ONLY } from '../../../../runtime/state/store/coherence.js';
 import { LayoutRegistry } from '../../../../runtime/state/store/layout-registry.js';
 import type { Store } from '../../../../runtime/state/store/store.js';
-import { watchWrites } from '../../../../runtime/state/store/watched-store.js';
+import { watchWrites } from '../../../../runtime/state/store/around.js';
 import { fillFrame, planOf } from '../../../support/fill-frame.js';
 import { MemoryStore } from '../../../support/memory-store.js';
 import { writeProject } from '../../../support/project.js';

@@ -11,7 +11,7 @@ import { encodeEntity } from '../../../../runtime/state/store/codec/entity-recor
 import { entityKey } from '../../../../runtime/state/store/keys.js';
 import { knownLayouts } from '../../../../runtime/state/store/codec/known-layouts.js';
 import { RecordLayout } from '../../../../runtime/state/store/codec/record-layout.js';
-import { watchWrites } from '../../../../runtime/state/store/watched-store.js';
+import { watchWrites } from '../../../../runtime/state/store/around.js';
 import { fillFrame, planOf } from '../../../support/fill-frame.js';
 import { MemoryStore } from '../../../support/memory-store.js';
 import { writeProject } from '../../../support/project.js';

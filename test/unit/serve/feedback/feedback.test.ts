@@ -71,6 +71,8 @@ describe('the needs of histories', () => {
     expect(needs?.facetsOf(0, 'product')).to.equal(undefined);
     expect(needs?.facetsOf(1, 'brand')).to.equal(undefined);
     expect(historyNeedsOf([], DEFAULT_EVENT_CODES).size).to.equal(0);
+    const plan = { levels: [], retrieval: { plan: planCounting(['click', HOUR]) } } as unknown as Plan;
+    expect(historyNeedsOf([plan], DEFAULT_EVENT_CODES).get('user')?.longest).to.equal(HOUR);
   });
 
   it('set the expiry of a history to the end of its longest window', async () => {

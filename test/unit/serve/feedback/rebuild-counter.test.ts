@@ -10,9 +10,10 @@ import { CounterDecoder } from '../../../../runtime/state/counters/counter-decod
 import {
   changeGenerations,
   followGenerations,
+  readGenerations,
 } from '../../../../runtime/state/counters/generation-record.js';
-import { Generations } from '../../../../runtime/state/counters/generations.js';
-import { rebuildCounter } from '../../../../runtime/serve/feedback/rebuild-counter.js';
+import { Generations, NEVER } from '../../../../runtime/state/counters/generations.js';
+import { isFilled, rebuildCounter } from '../../../../runtime/serve/feedback/rebuild-counter.js';
 import { looseColumn } from '../../../../runtime/language/frame/frame.js';
 import { encodeCounters, NO_COUNTERS } from '../../../../runtime/state/store/codec/counter-record.js';
 import { counterKey } from '../../../../runtime/state/store/keys.js';
@@ -139,16 +140,64 @@ describe('the rebuild of a counter', () => {
     });
   });
 
-  it('leaves what an aborted rebuild began, and counts anew', async () => {
+  it('counts anew after a rebuild that failed when it had stored a part', async () => {
+    const ledger = new MadeLedger();
+    ledger.feedback({ event: 'click', subject: 'p1', user: 'u1', time: START - HOUR, request: 'r1' });
+    ledger.write(folder);
     const store = new MemoryStore();
-    await changeGenerations(store, 't', 'live', ({ serving }) => ({
-      serving,
-      building: { generation: 1, from: START },
-    }));
-    const again = await changeGenerations(store, 't', 'live', ({ serving, building }) => ({
-      serving,
-      building: { generation: (building?.generation ?? 0) + 1, from: START },
-    }));
-    expect(again).to.deep.equal({ serving: 0, building: { generation: 2, from: START } });
+    const parts = { store, layouts: new LayoutRegistry(store, 't'), prefix: 't', types };
+    const options = { kinds: DEFAULT_EVENTS, ledger: folder, isShared: false, clock: () => START };
+    const key = counterKey('t', ['user', 'product'], ['u1', 'p1']);
+    const swap = store.swap.bind(store);
+    store.swap = async (swaps) => {
+      const outcomes = await swap(swaps);
+      if (swaps.some((one) => one.key === key)) throw new Error('the store has gone away');
+      return outcomes;
+    };
+    const failed = await rebuildCounter(COUNTER, { ...parts, ...options }).catch(String);
+    expect(failed).to.equal('Error: the store has gone away');
+    expect(await readGenerations(store, 't', 'live')).to.deep.equal({
+      serving: 0,
+      building: { generation: 1, from: NEVER },
+    });
+    store.swap = swap;
+    await rebuildCounter(COUNTER, { ...parts, ...options });
+    expect(await readGenerations(store, 't', 'live')).to.deep.equal({ serving: 2 });
+    expect(await clicksOf(store, 'u1', 'p1')).to.equal(1);
+  });
+
+  it('is filled while its process tells that it is alive, which it does as it reads the ledger', async () => {
+    const ledger = new MadeLedger();
+    for (const at of Array(60).keys())
+      ledger.feedback({
+        event: 'click',
+        subject: `p${at}`,
+        user: 'u1',
+        time: START - HOUR,
+        request: `r${at}`,
+      });
+    ledger.write(folder);
+    const store = new MemoryStore();
+    const parts = { store, layouts: new LayoutRegistry(store, 't'), prefix: 't', types };
+    let [now, silent] = [START, false];
+    const options = {
+      ...{ kinds: DEFAULT_EVENTS, ledger: folder, isShared: false, clock: () => now },
+      // A record takes a second.
+      tell: () => {
+        now += 1000;
+        void readGenerations(store, 't', 'live').then(
+          ({ building }) => (silent ||= !isFilled(building, now)),
+        );
+      },
+    };
+    expect(await rebuildCounter(COUNTER, { ...parts, ...options })).to.include({ events: 60 });
+    expect(silent).to.equal(false);
+    now = START;
+    expect(isFilled(undefined, now)).to.equal(false);
+    expect(isFilled({ generation: 1, from: NEVER }, now)).to.equal(false);
+    expect(isFilled({ generation: 1, from: now + 5000 }, now)).to.equal(true);
+    expect(isFilled({ generation: 1, from: now - HOUR }, now)).to.equal(false);
+    expect(isFilled({ generation: 1, from: now - HOUR, alive: now - 5000 }, now)).to.equal(true);
+    expect(isFilled({ generation: 1, from: now - HOUR, alive: now - 60_000 }, now)).to.equal(false);
   });
 });

@@ -227,115 +227,6 @@ const EXPORT: readonly Case[] = [
   ['a list with a number', [1], { reason: '[0]: expected a JSON object, found a number' }],
 ];
 
-const session = (hits: unknown, more: object = {}): object => ({
-  ...{ fullVisitorId: '42', visitId: 1700, visitNumber: '1', visitStartTime: String(NOW / 1000), hits },
-  ...more,
-});
-const hit = (type: string, product: unknown, more: object = {}): object => ({
-  ...{
-    hitNumber: '3',
-    time: '2000',
-    type: 'EVENT',
-    eCommerceAction: { action_type: type },
-    product,
-    ...more,
-  },
-});
-const UNIVERSAL: readonly Case[] = [
-  [
-    'a session with a list, a click and a purchase',
-    session([
-      hit(
-        '0',
-        [
-          { productSKU: 'a', isImpression: true, productListPosition: 1 },
-          { productSKU: 'b', isImpression: true, productListPosition: '2' },
-        ],
-        { hitNumber: 1, time: 0 },
-      ),
-      hit('1', [{ productSKU: 'b', isClick: true, productListPosition: 2 }], { hitNumber: 2 }),
-      hit('6', [{ productSKU: 'b', productPrice: 4500000, productQuantity: 2 }]),
-    ]),
-    ['42 impression a @1', '42 impression b @2', '42 click b @2 +2s', '42 order b ×2 =9 +2s'],
-  ],
-  [
-    'the smallest session',
-    {
-      visitId: 1,
-      visitStartTime: NOW / 1000,
-      hits: [{ eCommerceAction: { action_type: 3 }, product: [{ productSKU: 'a' }] }],
-    },
-    ['nobody cart a'],
-  ],
-  ['a user who signed in', session([hit('3', [{ productSKU: 'a' }])], { userId: 'u1' }), ['u1 cart a +2s']],
-  [
-    'no time',
-    session([hit('3', [{ productSKU: 'a' }], { time: null })], { visitStartTime: null }),
-    ['42 cart a +7s'],
-  ],
-  [
-    'the same click in two hits',
-    session([hit('1', [{ productSKU: 'a' }]), hit('1', [{ productSKU: 'a' }], { hitNumber: 4 })]),
-    ['42 click a +2s', '42 click a +2s'],
-  ],
-  [
-    'views of pages',
-    session([hit('0', []), hit('2', [{ productSKU: 'a' }])]),
-    { skipped: ['a session without lists and actions'] },
-  ],
-  [
-    'a product without an id',
-    session([hit('6', [{ productPrice: 1 }])]),
-    { reason: 'no_id: hits.product.productSKU is missing' },
-  ],
-  [
-    'a hit with a purchase',
-    {
-      v: '1',
-      tid: 'UA-1-2',
-      cid: 'c1',
-      t: 'event',
-      pa: 'purchase',
-      ti: 'T9',
-      tr: '20',
-      pr1id: 'a',
-      pr1pr: '7.5',
-      pr1qt: '2',
-      pr10id: 'c',
-      pr2id: 'b',
-      qt: '1500',
-    },
-    ['c1 order a ×2 =15 +5.5s', 'c1 order b +5.5s', 'c1 order c +5.5s'],
-  ],
-  [
-    'a hit with a list and a click',
-    {
-      v: 1,
-      tid: 'UA-1-2',
-      cid: 'c1',
-      uid: 'u1',
-      t: 'event',
-      il1pi1id: 'a',
-      il1pi2id: 'b',
-      pa: 'click',
-      pr1id: 'b',
-      pr1ps: '2',
-    },
-    ['u1 impression a @1 +7s', 'u1 impression b @2 +7s', 'u1 click b @2 +7s'],
-  ],
-  [
-    'an item of an older order',
-    { v: '1', tid: 'UA-1-2', cid: 'c1', t: 'item', ti: 'T9', in: 'Tee', ic: 'tee', ip: '3', iq: '4' },
-    ['c1 order tee ×4 =12 +7s'],
-  ],
-  ['a page view', { v: '1', tid: 'UA-1-2', cid: 'c1', t: 'pageview', dp: '/' }, { skipped: ['pageview'] }],
-  [
-    'a purchase without products',
-    { v: '1', tid: 'UA-1-2', cid: 'c1', t: 'event', pa: 'purchase', ti: 'T9' },
-    { reason: 'no_candidates: the event has no products' },
-  ],
-];
-
 const call = (event: string, properties: unknown, more: object = {}): JsonObject =>
   ({
     ...{ type: 'track', messageId: `m-${event}`, event, userId: 'u1', anonymousId: 'x1', timestamp: ISO },
@@ -600,7 +491,6 @@ const METARANK: readonly Case[] = [
 const SHAPES: readonly (readonly [string, ReadyMap, readonly Case[]])[] = [
   ['payloads of Google Analytics 4', 'ga4', PAYLOADS],
   ['rows of Google Analytics 4', 'ga4', EXPORT],
-  ['Universal Analytics', 'ga4', UNIVERSAL],
   ['calls of Segment', 'segment', SEGMENT],
   ['events of Snowplow', 'snowplow', SNOWPLOW],
   ['events of Metarank', 'metarank', METARANK],

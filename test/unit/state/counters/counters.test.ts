@@ -13,6 +13,7 @@ import { counterKey, markKey, partsOf } from '../../../../runtime/state/store/ke
 import type { MarkedIds, RecordSwap, SwapOutcome } from '../../../../runtime/state/store/store.js';
 import { MemoryStore } from '../../../support/memory-store.js';
 import { oracleValue, type RawEvent } from './oracle.js';
+import { draws } from '../../../support/draws.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -236,7 +237,7 @@ describe('counters', () => {
           if (!isDatedAhead) expect(store.asked).to.be.within(1, 8);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: draws(75) },
     );
   });
 

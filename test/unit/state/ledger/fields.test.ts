@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { columnsOf } from '../../../../runtime/learn/dataset/compact/table-columns.js';
-import { duckDbSql } from '../../../../runtime/learn/dataset/duckdb-sql.js';
+import { joinSql } from '../../../../runtime/learn/dataset/join-sql.js';
+import { SQL_DIALECTS } from '../../../../runtime/learn/dataset/sql-dialects.js';
 import {
   EXPERIMENT_FIELDS,
   EXPLORE_FIELDS,
@@ -85,7 +86,7 @@ describe('the SQL of a data set', () => {
     record: [...RANKING_FIELDS.record, CUSTOM_FIELD, ...EXPERIMENT_FIELDS],
     candidate: [...RANKING_FIELDS.candidate, TEAM_FIELD, ...EXPLORE_FIELDS],
   };
-  const sql = duckDbSql('ledger', 'out', {
+  const sql = joinSql(SQL_DIALECTS.duckdb, 'ledger', 'out', {
     pipeline: 'search',
     label: new Map([['click', 1]]),
     attribute: [],
@@ -96,6 +97,7 @@ describe('the SQL of a data set', () => {
     since: -Infinity,
     until: Infinity,
     add: [],
+    views: [],
   });
 
   const excluded = Array.from(sql.matchAll(/name NOT IN \(([^)]*)\)/g), ([, list = '']) => list.split(', '));

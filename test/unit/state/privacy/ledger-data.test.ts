@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { appendFile, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { appendFile, link, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { EntityType } from '../../../../runtime/project/config/model/entities.js';
 import { loadSchemas } from '../../../../runtime/project/config/project/load-project.js';
 import { IdHasher } from '../../../../runtime/ground/core/id-hasher.js';
@@ -118,6 +118,20 @@ describe('forgetting in the ledger', () => {
         (name) => !name.endsWith('.mlr'),
       ),
     ).to.deep.equal([]);
+  });
+
+  it('replaces what a killed call left of a segment, which is read-only as the segment is', async () => {
+    ranking('a', [['unit', 'field', 'record', 'text', 'u1']]);
+    ranking('b', [['unit', 'field', 'record', 'text', 'u2']]);
+    await ledger.rotate();
+    const [path = ''] = await segmentPaths(folder);
+    await writeFile(`${path}.rewrite`, 'a part', { mode: 0o400 });
+    // Tests may run as root, which may write to read-only files. Another name of the file shows whether it is written to.
+    await link(`${path}.rewrite`, `${path}.same`);
+    await forget('user', 'u1');
+    expect(await left()).to.deep.equal(['b']);
+    expect(await readFile(`${path}.same`, 'utf8')).to.equal('a part');
+    expect((await readdir(dirname(path))).filter((name) => name.endsWith('.rewrite'))).to.deep.equal([]);
   });
 
   it('keeps the age of a segment, leaves others untouched, and deletes one without records', async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../../../runtime/ground/api/types.js';
 import type { FileGuess } from '../../../../../runtime/learn/dataset/import/file-guess.js';
 import { guessSource } from '../../../../../runtime/learn/dataset/import/guess.js';
+import { draws } from '../../../../support/draws.js';
 
 const TARGET = { candidateType: 'product' };
 
@@ -359,7 +360,7 @@ describe('the guess of a mapping', () => {
       fc.property(fc.array(fc.dictionary(name, value), { maxLength: 12 }), (rows) => {
         expect(guess('any.jsonl', rows as JsonObject[]).notes).to.be.an('array');
       }),
-      { numRuns: 400 },
+      { numRuns: draws(100) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { takeRule } from '../../../../../runtime/request/ordering/rules.js';
 import { draftCoins } from '../../../../../runtime/request/experiments/draft-coins.js';
 import { teamDraft } from '../../../../../runtime/request/pipeline/interleave/team-draft.js';
 import type { DraftSide } from '../../../../../runtime/request/pipeline/interleave/draft-rules.js';
@@ -110,7 +111,7 @@ describe('a team draft', () => {
 
   it('keeps the limits of both arms over the mixed page', () => {
     const groups = Int32Array.from({ length: COUNT }, (_, row) => row % 4);
-    const rules = [{ kind: 'limit', step: 1, bound: { groups, most: 2, within: 'page' } }] as const;
+    const rules = [takeRule('limit', 1, { groups, most: 2, within: 'page' }, COUNT)];
     const within = (order: Iterable<number>, from: number): number[] => {
       const counts = new Array<number>(4).fill(0);
       for (const row of [...order].slice(from, from + PAGE.size))
@@ -138,7 +139,7 @@ describe('a team draft', () => {
 
   it('shows one candidate of a group, even if each arm keeps another', () => {
     const groups = Int32Array.from([0, 0, 1, 2]);
-    const rules = [{ kind: 'group', step: 1, grouping: { groups } }] as const;
+    const rules = [takeRule('keepOne', 1, { groups }, 4)];
     for (const request of ['a', 'b', 'c', 'd', 'e']) {
       const coin = draftCoins('e', request);
       const { order } = teamDraft(side([0, 2, 3], { rules }), side([1, 3, 2], { rules }), 4, coin, 4);

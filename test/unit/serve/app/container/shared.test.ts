@@ -39,4 +39,19 @@ describe('what generations share', () => {
     );
     expect(next.value).to.equal(serving.value);
   });
+
+  it('is closed at once if it is made after the end', async () => {
+    const closed: string[] = [];
+    const shared = new Shared<string>((value) => void closed.push(value));
+    const lease = (made: string) =>
+      shared.lease(
+        (value) => value === made,
+        () => made,
+      );
+    await lease('serving');
+    await shared.close();
+    expect(closed).to.deep.equal(['serving']);
+    expect((await lease('late')).value).to.equal('late');
+    expect(closed).to.deep.equal(['serving', 'late']);
+  });
 });

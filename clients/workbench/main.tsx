@@ -1,0 +1,104 @@
+import { render, type JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
+import { text } from './language.js';
+import { Rank } from './rank.js';
+import { messageOf, projectNow, Refusal, sendKey, whoAmI } from './service.js';
+
+/** How often the page asks for the state of the project, milliseconds. */
+const EVERY_MS = 1000;
+
+/** What the service said of its project, and when it does not answer, why. */
+interface Known {
+  readonly project?: WorkbenchProject;
+  readonly refusal?: Refusal;
+  readonly isAway?: boolean;
+}
+
+/** Asks for the state of the project, while the page is visible. */
+function useProject(): readonly [Known, () => Promise<void>] {
+  const [known, setKnown] = useState<Known>({});
+  const look = async (): Promise<void> => {
+    try {
+      const project = await projectNow();
+      setKnown({ project });
+    } catch (error) {
+      const why = error instanceof Refusal ? { refusal: error } : { isAway: true };
+      setKnown(({ project }) => ({ ...(project === undefined ? {} : { project }), ...why }));
+    }
+  };
+  useEffect(() => {
+    let timer = 0;
+    const follow = async (): Promise<void> => {
+      if (!document.hidden) await look();
+      timer = window.setTimeout(() => void follow(), EVERY_MS);
+    };
+    // A session has a token for what the page sends. Without a session, the person types a key.
+    void whoAmI()
+      .catch(() => undefined)
+      .then(follow);
+    return () => clearTimeout(timer);
+  }, []);
+  return [known, look];
+}
+
+function Workbench(): JSX.Element {
+  const [{ project, refusal, isAway = false }, look] = useProject();
+  const [needsKey, setNeedsKey] = useState(false);
+  const refused = (error: unknown): string => {
+    if (error instanceof Refusal && (error.status === 401 || error.status === 403)) setNeedsKey(true);
+    return messageOf(error);
+  };
+  useEffect(() => {
+    if (refusal !== undefined) refused(refusal);
+  }, [refusal?.status]);
+  const state = isAway
+    ? text.noAnswer
+    : project === undefined || refusal !== undefined
+      ? ''
+      : text.version(project.version, project.watches);
+  return (
+    <>
+      <header>
+        <h1>{text.workbench}</h1>
+        <span>{project?.name}</span>
+        <span id="state" role="status">
+          {state}
+        </span>
+      </header>
+      {project?.reload?.outcome === 'failed' && (
+        <section id="problems">
+          <h2>{text.notInService}</h2>
+          <p>{text.correct}</p>
+          <pre id="diagnostics">{project.reload.text}</pre>
+        </section>
+      )}
+      <main>
+        {needsKey && <KeyField onKey={() => void look()} />}
+        {refusal !== undefined && <p role="alert">{refusal.message}</p>}
+        {project !== undefined && <Rank project={project} refused={refused} />}
+      </main>
+    </>
+  );
+}
+
+function KeyField({ onKey }: { readonly onKey: () => void }): JSX.Element {
+  return (
+    <p>
+      <label>
+        {text.key}{' '}
+        <input
+          id="key"
+          type="password"
+          autocomplete="off"
+          onChange={({ currentTarget }) => {
+            sendKey(currentTarget.value);
+            onKey();
+          }}
+        />
+      </label>
+    </p>
+  );
+}
+
+render(<Workbench />, document.body);

@@ -1,0 +1,77 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { ExplainedValue } from '../../runtime/request/pipeline/explain/explanation.js';
+import { plain, text } from './language.js';
+
+/**
+ * A table that scrolls to the side. A keyboard scrolls only what has the focus.
+ * @param numbers the columns of numbers
+ */
+export function Table({
+  head,
+  rows,
+  numbers = [],
+}: {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+  readonly numbers?: readonly number[];
+}): JSX.Element {
+  const kind = (column: number): string | undefined => (numbers.includes(column) ? 'number' : undefined);
+  return (
+    <div class="scroll" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((one, column) => (
+              <th class={kind(column)}>{one}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {row.map((cell, column) => (
+                <td class={kind(column)}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function Fold({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <details>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+export function ValueTable({
+  values,
+}: {
+  readonly values: Readonly<Record<string, ExplainedValue>>;
+}): JSX.Element {
+  const rows = Object.entries(values).map(([name, value]) => [name, valueText(value), statusOf(value)]);
+  return <Table head={[text.name, text.value, text.status]} rows={rows} />;
+}
+
+export function valueText({ value, length }: ExplainedValue): string {
+  return plain(value) + (length === undefined ? '' : ` … (${text.inAll(length)})`);
+}
+
+function statusOf({ status, cause }: Pick<ExplainedValue, 'status' | 'cause'>): JSX.Element {
+  return <span class={status === 'present' ? 'dim' : undefined}>{statusText(status, cause)}</span>;
+}
+
+export function statusText(status: ExplainedValue['status'], cause?: ExplainedValue['status']): string {
+  return text.statuses[status] + (cause === undefined ? '' : ` (${text.statuses[cause]})`);
+}

@@ -1,0 +1,97 @@
+import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
+import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
+
+/** An answer other than 200. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A problem document of the service (RFC 9457), as far as the page shows it. */
+interface Problem {
+  readonly detail?: string;
+  readonly title?: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+/** The key is kept in this variable alone: a reload of the page forgets it. */
+let key = '';
+/** The token of the session, if the browser has one. */
+let csrf = '';
+
+export function sendKey(text: string): void {
+  key = text.trim();
+}
+
+/** A request to a route that explains. */
+export interface SentRequest {
+  readonly path: string;
+  readonly body: string;
+}
+
+/** Who sends the requests of this page. */
+export interface Sender {
+  readonly name: string;
+  /** Only of a session. */
+  readonly until?: string;
+  readonly csrf?: string;
+}
+
+export async function whoAmI(): Promise<Sender> {
+  const sender = await send<Sender>('/api/v1/session', {});
+  csrf = sender.csrf ?? '';
+  return sender;
+}
+
+export async function openSession(invitation: string): Promise<void> {
+  await post('/api/v1/session/open', JSON.stringify({ invitation }));
+}
+
+export async function endSession(): Promise<void> {
+  await post('/api/v1/session/end', '{}');
+}
+
+export function projectNow(): Promise<WorkbenchProject> {
+  return send<WorkbenchProject>('/workbench/project', {});
+}
+
+/** @param options the parameters of the route, such as `{ contributions: 'true' }` */
+export function explain(
+  { path, body }: SentRequest,
+  options: Readonly<Record<string, string>> = {},
+): Promise<Explanation> {
+  const query = new URLSearchParams(options).toString();
+  return post<Explanation>(query === '' ? path : `${path}?${query}`, body);
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function post<T>(path: string, body: string): Promise<T> {
+  const token: Record<string, string> = csrf === '' ? {} : { 'X-Millrace-CSRF': csrf };
+  return send<T>(path, { method: 'POST', body, headers: { 'Content-Type': 'application/json', ...token } });
+}
+
+async function send<T>(
+  path: string,
+  init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> },
+): Promise<T> {
+  const headers = key === '' ? init.headers : { ...init.headers, Authorization: `Bearer ${key}` };
+  const answer = await fetch(path, { ...init, ...(headers === undefined ? {} : { headers }) });
+  if (answer.ok) return (await answer.json()) as T;
+  throw new Refusal(answer.status, await problemText(answer));
+}
+
+async function problemText(answer: Response): Promise<string> {
+  const text = await answer.text();
+  try {
+    const { detail, title, errors = [] } = JSON.parse(text) as Problem;
+    const lines = errors.map((one) => `${one.pointer === '' ? 'the body' : one.pointer}: ${one.detail}`);
+    return [detail ?? title ?? `status ${answer.status}`, ...lines].join('\n');
+  } catch {
+    return `status ${answer.status}`;
+  }
+}

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { readLibSvmRow } from '../evaluation/text-rows.js';
+import type { Console } from '../../ground/core/console.js';
+import { InputError } from '../../project/rows/rows.js';
+import { readTextLines } from '../../project/rows/text-lines.js';
+import type { JudgmentRows } from './judgment-rows.js';
+import type { RequestShape } from './request-shape.js';
+
+/** A LibSVM file names its columns by number; the attribute of column 7 is `f7`. */
+const FEATURE = /^f(\d+)$/;
+
+/**
+ * Reads a LibSVM file. If its lines have no `qid:`, FILE.query has the number of lines of each query, as for LightGBM.
+ * @throws InputError if that file is missing or does not fit
+ */
+export async function readLibSvm(
+  { stdin }: Console,
+  path: string,
+  { attributes, carried }: Pick<RequestShape, 'attributes' | 'carried'>,
+  judgments: JudgmentRows,
+): Promise<void> {
+  const names = [...new Set([...attributes.keys(), ...carried.keys()])].flatMap((name) => {
+    const [, column] = FEATURE.exec(name) ?? [];
+    return column === undefined ? [] : [{ name, column: Number(column) }];
+  });
+  let groups: Groups | undefined;
+  let rows = 0;
+  for await (const { line, text } of readTextLines(path, stdin)) {
+    if (text.startsWith('#')) continue;
+    const row = readLibSvmRow(text);
+    if (typeof row === 'string') {
+      judgments.add('line', line, row);
+      continue;
+    }
+    rows += 1;
+    const query = row.query ?? (groups ??= await readGroups(path)).queryOf(rows);
+    // A column that a line leaves out is 0.
+    const values = names.map(({ name, column }): [string, number] => [name, row.features.get(column) ?? 0]);
+    judgments.add('line', line, {
+      query,
+      id: row.id ?? `line_${line}`,
+      grade: row.grade,
+      ...(names.length === 0 ? {} : { carried: Object.fromEntries(values) }),
+    });
+  }
+  groups?.end(rows);
+}
+
+interface Groups {
+  /** @param row 1-based */
+  queryOf(row: number): string;
+  end(rows: number): void;
+}
+
+async function readGroups(path: string): Promise<Groups> {
+  const file = `${path}.query`;
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new InputError(
+      `${path} has lines without qid:, and there is no ${file} with the sizes of the queries`,
+      {
+        cause: error,
+      },
+    );
+  });
+  const sizes = text.split(/\s+/).filter((size) => size !== '');
+  let group = 0;
+  let last = Number(sizes[0]);
+  const wrong = (found: string): InputError => new InputError(`${file}: ${found}`);
+  if (sizes.some((size) => !/^\d+$/.test(size))) throw wrong('expected one whole number a line');
+  return {
+    queryOf(row) {
+      while (row > last) {
+        group += 1;
+        if (group >= sizes.length) throw wrong(`its sizes add up to ${last}, but ${path} has more lines`);
+        last += Number(sizes[group]);
+      }
+      return String(group + 1);
+    },
+    end(rows) {
+      const all = sizes.reduce((sum, size) => sum + Number(size), 0);
+      if (rows !== all) throw wrong(`its sizes add up to ${all}, but ${path} has ${rows} lines`);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { renderDiagnostics } from '../../../project/config/diagnostics/render.js';
+import { assetRoute } from '../asset-route.js';
+import { explainPath } from '../explain-path.js';
+import type { ReloadReport } from '../instance.js';
+import { exampleOf } from '../openapi/example.js';
+
+import { sendJson } from '../respond.js';
+import type { HttpServices } from '../services.js';
+import type { GetRoute, PageRoute, Route } from '../route.js';
+import type { JsonObject } from '../../../ground/api/types.js';
+import type { AddressField } from '../../../request/pipeline/request/address-fields.js';
+import type { Pipeline } from '../../../request/pipeline/types.js';
+
+/** The state of the project, for the page /workbench. */
+export interface WorkbenchProject {
+  /** The name of the project. */
+  readonly name: string;
+  /** The version of its files that serves. */
+  readonly version: string;
+  /** Whether the service applies changes of the files. */
+  readonly watches: boolean;
+  readonly pipelines: readonly {
+    readonly name: string;
+    readonly route: string;
+    /** The path that explains. */
+    readonly explain: string;
+    /** The fields of a request that a person fills in; none for a pipeline that scores. */
+    readonly fields: readonly AddressField[];
+    /** The request that the fields belong to. */
+    readonly body: JsonObject;
+    readonly samples: readonly { readonly title: string; readonly body: unknown }[];
+  }[];
+  /** The last reload; null before the first one. */
+  readonly reload: {
+    readonly outcome: ReloadReport['outcome'];
+    readonly at: number;
+    readonly text: string;
+  } | null;
+}
+
+const FOLDER = '/workbench/';
+/** The content security policy of pages: images come from the named hosts alone. */
+export const pagePolicy = ({ imageHosts }: Pick<HttpServices, 'imageHosts'>): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    ['img-src data:', ...(imageHosts?.sources() ?? [])].join(' '),
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+/** The candidates of the sample that takes them from the index. */
+const SAMPLE_CANDIDATES = 100;
+/** The columns of the rendered diagnostics. */
+const WIDTH = 100;
+
+/** The page that shows why a ranking is as it is. It holds no data: it asks `/workbench/project` and the routes that explain. */
+const page: PageRoute = {
+  ...assetRoute({
+    path: '/workbench',
+    folder: FOLDER,
+    file: 'workbench/index.html',
+    type: 'text/html',
+    policy: pagePolicy,
+  }),
+  title: 'Workbench: search, and see why a ranking is as it is',
+};
+
+const scripts = ['main.js', 'session.js'].map((name) =>
+  assetRoute({
+    path: `${FOLDER}${name}`,
+    folder: FOLDER,
+    file: `workbench/${name}`,
+    type: 'text/javascript',
+  }),
+);
+
+const style = assetRoute({
+  path: `${FOLDER}style.css`,
+  folder: FOLDER,
+  file: 'workbench/style.css',
+  type: 'text/css',
+});
+
+const project: GetRoute = {
+  path: `${FOLDER}project`,
+  // The diagnostics quote the files of the project.
+  scope: 'explain',
+  folder: FOLDER,
+  method: 'GET',
+  class: 'explain',
+  audience: 'operators',
+  handler: ({ pipelines, instance, projectVersion = '', projectName = '', watches = false }) => {
+    const described = pipelines.map(describe);
+    return ({ res }) => {
+      const { lastReload } = instance;
+      const answer: WorkbenchProject = {
+        name: projectName,
+        version: projectVersion,
+        watches,
+        pipelines: described,
+        reload:
+          lastReload === undefined
+            ? null
+            : { outcome: lastReload.outcome, at: lastReload.at, text: textOf(lastReload) },
+      };
+      sendJson(res, 200, answer);
+    };
+  },
+};
+
+/** The routes of the page, its files and its data. */
+export const WORKBENCH: readonly Route[] = [page, ...scripts, style, project];
+
+function describe(pipeline: Pipeline): WorkbenchProject['pipelines'][number] {
+  const { name, route, task, requestSchema } = pipeline;
+  const example = exampleOf(requestSchema) as JsonObject;
+  const ranks = task === 'rank';
+  const fromIndex = { from: 'index', where: 'true' };
+  const sample = { ...example, candidates: { ...fromIndex, limit: SAMPLE_CANDIDATES } };
+  return {
+    name,
+    route,
+    explain: explainPath(route),
+    fields: ranks ? pipeline.fields : [],
+    // Without candidates, retrievers find them.
+    body: pipeline.addressFields === undefined ? { candidates: fromIndex } : {},
+    samples: [
+      ...(ranks ? [{ title: 'candidates from the index', body: sample }] : []),
+      { title: 'ids alone', body: example },
+    ],
+  };
+}
+
+function textOf(report: ReloadReport): string {
+  const problem = report.outcome === 'failed' ? report.problem?.detail : undefined;
+  return problem ?? renderDiagnostics(report.diagnostics, { color: false, width: WIDTH });
+}
