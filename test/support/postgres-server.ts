@@ -24,7 +24,10 @@ export interface PrivatePostgres {
 }
 
 /** @param programs the folder of `initdb` and `postgres` */
-export async function startPostgres(programs = findPostgres() ?? ''): Promise<PrivatePostgres> {
+export async function startPostgres(
+  programs = findPostgres() ?? '',
+  onPort?: number,
+): Promise<PrivatePostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-postgres-'));
   const user = unprivileged();
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
@@ -38,7 +41,7 @@ export async function startPostgres(programs = findPostgres() ?? ''): Promise<Pr
       ...user,
     },
   );
-  const port = await freePort();
+  const port = onPort ?? (await freePort());
   const url = `postgres://owner@127.0.0.1:${port}/postgres`;
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
   let server: ChildProcess | undefined;

@@ -18,7 +18,9 @@ import { SourceFile } from '../../../runtime/project/config/yaml/source.js';
 import { AllowedHosts } from '../../../runtime/project/settings/allowed-hosts.js';
 import { type ValueKind, VALUE_KINDS } from '../../../runtime/language/expression/domain.js';
 import { documentedExamples, type DocumentedExample } from '../../support/documented-example.js';
+import { findPostgres } from '../../support/needs.js';
 import { writeProject } from '../../support/project.js';
+import { freePort } from '../../support/redis-server.js';
 import { repositoryPath } from '../../support/repository.js';
 import {
   type Bound,
@@ -51,6 +53,13 @@ const EXAMPLE_FILES: Readonly<Record<string, string>> = {
   'pins.csv': 'key,position,id\na,1,t0\n',
 };
 
+/** What plugins need beside Millrace, where this machine lacks it. */
+const LACKING: Readonly<Record<string, () => string | undefined>> = {
+  onnx: () =>
+    packageFinder(repositoryPath())('onnxruntime-node') === undefined ? 'onnxruntime-node' : undefined,
+  postgres: () => (findPostgres() === undefined ? 'PostgreSQL' : undefined),
+};
+
 type ExpressionMark = Extract<Mark, { kind: 'expression' }>;
 type Marked = MarkedText & { readonly mark: ExpressionMark };
 
@@ -73,9 +82,9 @@ export async function optionCases(): Promise<GeneratedOptions> {
   for (const plugin of plugins) {
     const own = markedOptions(plugin.options).map((path) => `${plugin.name}.${path}`);
     options.push(...own);
-    if (plugin.name === 'onnx' && packageFinder(repositoryPath())('onnxruntime-node') === undefined)
-      for (const option of own) leftOut.set(option, 'onnxruntime-node');
-    else trials.push(...trialsOf(plugin, own));
+    const lacking = LACKING[plugin.name]?.();
+    if (lacking === undefined) trials.push(...trialsOf(plugin, own));
+    else for (const option of own) leftOut.set(option, lacking);
   }
   const accepted = (await thoseThatCompile(trials)).flatMap(withShared);
   const files: Record<string, string | Uint8Array> = { ...fixedFiles() };
@@ -262,24 +271,32 @@ function write(options: Record<string, unknown>, { path, inKey }: Marked, text: 
   }
 }
 
-/** The host of model servers, which the settings must allow. */
-export const MODEL_HOST = '127.0.0.1:9';
+/** The host of model servers, which the settings must allow. No server is there. */
+const MODEL_HOST = '127.0.0.1:9';
+/** Where `startProject` starts PostgreSQL. */
+export const POSTGRES_PORT = await freePort();
+export const ALLOWED_HOSTS = `${MODEL_HOST},127.0.0.1:${POSTGRES_PORT}`;
 
-/** What the examples of these plugins lack here: a server that is not there, attributes, and the other column of a model. */
+/** What the examples of these plugins lack here: a server that answers all or is not there, attributes, and the other column of a model. */
 function settled(plugin: string, options: Record<string, unknown>): Record<string, unknown> {
   if (plugin === 'open_inference') return { ...options, url: `http://${MODEL_HOST}`, check: 'off' };
   if (plugin === 'vectors') return { of: 'thing.vector_0', to: options['to'] };
   if (plugin === 'postgres')
     return {
       ...options,
-      url: `postgres://reader@${MODEL_HOST}/shop`,
-      query: 'select id',
-      params: options['params'],
+      url: `postgres://owner@127.0.0.1:${POSTGRES_PORT}/postgres`,
+      query: statementOf(options['params']),
       outputs: [],
     };
   if (plugin === 'words') return { query: options['query'], fields: { 'thing.text_0': 1 } };
   if (plugin !== 'lightgbm' || options['inputs'] === undefined) return options;
   return { ...options, inputs: { product__rating: 'thing.number_5', ...options['inputs'] } };
+}
+
+/** A statement that reads every parameter, of whatever type. */
+function statementOf(params: unknown): string {
+  const read = Array.isArray(params) ? params.map((_, i) => `$${i + 1}::text`) : [];
+  return `select 't0' as id where concat('', ${['null', ...read].join(', ')}) is not null`;
 }
 
 function pipelineOf(name: string, kind: Plugin['kind'], step: object): Record<string, string> {
@@ -321,7 +338,7 @@ async function thoseThatCompile(trials: readonly Trial[]): Promise<readonly Tria
   const root = await writeProject(files);
   try {
     const { diagnostics } = await compileProject(root, {
-      modelHosts: AllowedHosts.parse(MODEL_HOST) ?? AllowedHosts.none,
+      modelHosts: AllowedHosts.parse(ALLOWED_HOSTS) ?? AllowedHosts.none,
     });
     const wrong = new Set(
       diagnostics.filter(({ severity }) => severity === 'error').map(({ at }) => at.file.path),

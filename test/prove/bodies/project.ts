@@ -1,5 +1,12 @@
 /** The project of the proof: the one that ships, with pipelines of every function, operator and option. */
-import { CURATION_FILES, type GeneratedOptions, MODEL_HOST, optionCases } from './options.js';
+import {
+  ALLOWED_HOSTS,
+  CURATION_FILES,
+  type GeneratedOptions,
+  optionCases,
+  POSTGRES_PORT,
+} from './options.js';
+import { startPostgres } from '../../support/postgres-server.js';
 import { ENTITY_FILES } from './columns.js';
 import { type Generated, languageCases, languageToCover } from './language.js';
 import type { GrowingCase } from './load.js';
@@ -72,11 +79,23 @@ export async function generator(): Promise<Generator> {
 }
 
 /** Starts the service of the project. @param files of the pipelines whose cases run */
-export function startProject(files: Generated['files']): Promise<MeasuredService> {
-  return startMeasured(
-    { MILLRACE_MODEL_HOSTS: MODEL_HOST },
+export async function startProject(files: Generated['files']): Promise<MeasuredService> {
+  const address = `127.0.0.1:${POSTGRES_PORT}/`;
+  const asksPostgres = Object.values(files).some(
+    (file) => typeof file === 'string' && file.includes(address),
+  );
+  const postgres = asksPostgres ? await startPostgres(undefined, POSTGRES_PORT) : undefined;
+  const service = await startMeasured(
+    { MILLRACE_MODEL_HOSTS: ALLOWED_HOSTS },
     { ...ENTITY_FILES, ...TEXT_FILES, ...ROUTE_FILES, ...files },
   );
+  return {
+    ...service,
+    close: async () => {
+      await service.close();
+      await postgres?.remove();
+    },
+  };
 }
 
 /** The routes of a running service, and their cases. */
