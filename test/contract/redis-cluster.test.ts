@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/ground/api/errors.js';
 import { encodeSegment, viewId } from '../../runtime/state/store/codec/feature-record.js';
@@ -41,7 +42,7 @@ describeWith('redis-server', 'the redis store over a cluster', function () {
   const value = (text: string): Buffer => Buffer.from(text);
 
   before(async function () {
-    cluster = await startRedisCluster({ masters: MASTERS, replicas: true, nodeTimeout: 500 });
+    cluster = await startRedisCluster({ masters: MASTERS, replicas: true, nodeTimeout: 1000 });
   });
   after(() => (cluster as PrivateCluster | undefined)?.remove());
   beforeEach(async () => {
@@ -109,6 +110,23 @@ describeWith('redis-server', 'the redis store over a cluster', function () {
     await check();
     await cluster.migrate(keySlot(key), 1, 0, check);
     await check();
+  });
+
+  it('waits for nodes that name each other as the owner of a slot', async () => {
+    const key = `{${tagOn(0)}agree}`;
+    const slot = keySlot(key);
+    const owner = ownerOf(key);
+    const next = (owner + 1) % MASTERS;
+    const setOwner = async (at: number, to: number): Promise<unknown> =>
+      cluster.client(at).cluster('SETSLOT', slot, 'NODE', await cluster.client(to).cluster('MYID'));
+    await setOwner(owner, next);
+    const written = store.write([{ key, value: value('v') }]);
+    await pause(60);
+    await setOwner(next, next);
+    await written;
+    expect(await store.read([key])).to.deep.equal([value('v')]);
+    await store.remove([key]);
+    for (const at of [owner, next]) await setOwner(at, owner);
   });
 
   it('stores the first record of a batch before any other', async () => {

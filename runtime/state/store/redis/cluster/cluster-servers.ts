@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../../../../ground/api/errors.js';
 import type { RecordBatch } from '../../codec/record-batch.js';
 import type { StoreRecord } from '../../store.js';
@@ -20,7 +21,12 @@ import { redirectOf } from './redirect.js';
 import { SlotMap } from './slot-map.js';
 
 /** Most redirections of a key within one read or write. */
-const MOST_REDIRECTS = 5;
+const MOST_REDIRECTS = 6;
+/**
+ * Two redirections find every key whose owner is agreed on. Then the nodes tell each other who owns the slot, and until they
+ * have, each may name the other: milliseconds before the third redirection, and twice as many before each later one.
+ */
+const UNDECIDED_MS = 20;
 /** Maximum number of probe keys that are tried to find a key of a node. */
 const MOST_PROBES = 4096;
 
@@ -182,6 +188,7 @@ export class ClusterServers implements RedisServers {
     for (let round = 0; legs.length > 0; round++) {
       await Promise.all(legs.map((leg) => this.#send(leg, work, replies, round)));
       legs = round < MOST_REDIRECTS ? this.#redirected(legs, replies) : [];
+      if (round > 1 && legs.length > 0) await pause(UNDECIDED_MS * 2 ** (round - 2));
     }
     return replies;
   }
