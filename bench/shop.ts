@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { Client } from 'undici';
 import { startContestant, type Contestant } from './service/contestants.js';
 import type { Usage } from './service/serve.js';
+import { filmQueries, FILMS, filmUploads, writeFilms } from './shop/films.js';
 import { mixQueries, mixUploads, PRODUCTS, writeMix } from './shop/mix.js';
 import { random } from './support/catalogue.js';
 import { table } from './support/measure.js';
@@ -51,6 +52,12 @@ const SHOPS: Readonly<Record<string, (folder: string, checkout: string) => Promi
     const queries = rows.slice(0, BODIES).map(({ title }) => title.split(' ').slice(0, 3).join(' '));
     return { ids: rows.map(({ product_id }) => product_id), queries };
   },
+  /** Metarank's example for films. */
+  async films(folder, checkout) {
+    await writeFilms(folder);
+    await upload(folder, checkout, filmUploads());
+    return { ids: idsOf(FILMS), queries: filmQueries() };
+  },
   mix: (folder, checkout) => stockMix(folder, checkout, false),
   /** The mix with `top: 50` at the model and at what the user did. */
   phases: (folder, checkout) => stockMix(folder, checkout, true),
@@ -58,19 +65,29 @@ const SHOPS: Readonly<Record<string, (folder: string, checkout: string) => Promi
 
 async function stockMix(folder: string, checkout: string, isPhased: boolean): Promise<Stock> {
   await writeMix(folder, isPhased);
+  await upload(folder, checkout, mixUploads());
+  return { ids: idsOf(PRODUCTS), queries: mixQueries() };
+}
+
+const idsOf = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i}`);
+
+async function upload(
+  folder: string,
+  checkout: string,
+  uploads: ReturnType<typeof mixUploads>,
+): Promise<void> {
   const { url, process: child } = await start(checkout, folder);
-  for (const [path, body] of mixUploads()) {
+  for (const [path, body] of uploads) {
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
     assert.equal(answer.status, 200, await answer.text());
   }
   child.disconnect(); // The server closes its store and ends.
   await once(child, 'exit');
-  return { ids: Array.from({ length: PRODUCTS }, (_, i) => `p${i}`), queries: mixQueries() };
 }
 
 /**
- * CPU per request over HTTP of whole shops: the project of `init`, a realistic mix, and the mix in phases. With `against`, two
+ * CPU per request over HTTP of whole shops: the project of `init`, Metarank's example, a realistic mix, and the mix in phases. With `against`, two
  * checkouts are compared in pairs of new processes, which take turns and must give equal answers; without, this one with
  * itself. All use the embedded store.
  */

@@ -1,8 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { random } from '../support/catalogue.js';
 import { ensembleOf } from '../support/items-project.js';
 import { lightGbmText } from '../support/lightgbm-text.js';
+import { writeFiles } from './write-files.js';
 
 /**
  * A shop as many have it: three texts, brands with a maker of their own, what the user did with a product and its brand,
@@ -134,11 +133,7 @@ export async function writeMix(folder: string, isPhased = false): Promise<void> 
   const names = Object.keys(INPUTS).filter((name) => !isPhased || !/^(about|maker)_[bop]/.test(name));
   const ensemble = ensembleOf({ features: names, trees: 300, time: '10s' });
   const pipeline = isPhased ? { 'pipelines/search.yaml': inPhases() } : {};
-  const files = { ...FILES, ...pipeline, 'models/ltr.txt': [lightGbmText(ensemble, names)] };
-  for (const [path, lines] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), `${lines.join('\n')}\n`);
-  }
+  await writeFiles(folder, { ...FILES, ...pipeline, 'models/ltr.txt': [lightGbmText(ensemble, names)] });
 }
 
 const WORDS =
