@@ -125,6 +125,8 @@ function write(
 ): void {
   const isOfNewest = value === 'seconds_since' || value === 'last';
   const isSum = lists === 'sum' && value !== 'has';
+  /** By text: one more than the last row that had it, since a text counts once for each row. */
+  const met = new Int32Array(isSum ? values.length : 0);
   for (const row of rows) {
     const byte = statusAt(status, row);
     if (!isKnown(byte)) {
@@ -141,8 +143,13 @@ function write(
         if ((newest[text] as number) <= time) continue;
         time = newest[text] as number;
         best = total;
-      } else if (isSum && textIndexes.indexOf(text, offsets[row]) < i) continue;
-      else if (Number.isNaN(best)) best = total;
+        continue;
+      }
+      if (isSum) {
+        if (met[text] === row + 1) continue;
+        met[text] = row + 1;
+      }
+      if (Number.isNaN(best)) best = total;
       else best = isSum ? best + total : Math.max(best, total);
     }
     if (Number.isNaN(best)) {

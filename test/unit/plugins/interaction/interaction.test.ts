@@ -89,6 +89,28 @@ describe('interaction', () => {
     expect(ago).to.deep.equal([30, 5, absent, absent]);
   });
 
+  it('adds the counts of all values of a list with `lists: sum`, each value once', async () => {
+    const step = new FakeStep(3);
+    step.events = eventsOf([
+      { type: 'impression', age: 20, texts: ['x', 'y'] },
+      { type: 'impression', age: 10, texts: ['y'] },
+    ]);
+    const of = step.requestText('u');
+    const by = step.texts([
+      ['x', 'y', 'x', 'none'],
+      ['y', 'y'],
+      ['x', 'none'],
+    ]);
+    const outputs = { seen: ALL.seen };
+    const component = (await createComponent(plugin, {
+      of,
+      with: by,
+      lists: 'sum',
+      outputs,
+    })) as FeatureComponent;
+    expect((await compute(component, step))['seen']).to.deep.equal([3, 2, 1]);
+  });
+
   it('sets the status of a candidate without a count, and writes only its own rows', async () => {
     const step = new FakeStep(5, [1, 3, 4]);
     const missing = { status: Status.missing_entity };
