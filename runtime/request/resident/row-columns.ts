@@ -371,17 +371,19 @@ export function writeHeldList(
     writeList(column, row, list as Float64Array, status);
     return;
   }
-  const { values, offsets } = column;
+  const { values, offsets, dictionary } = column;
   column.status[row] = status;
   startTexts(column, row);
+  let at = offsets[row] as number;
   const codes = (column.codes ??= []);
-  while (codes.length < values.length) codes.push(-1);
-  for (const held of list) {
+  while (codes.length < at) codes.push(-1);
+  for (let i = 0; i < list.length; i++, at++) {
+    const held = list[i] as number;
     const from = held < 0 ? undefined : dictionaries[held & 1];
-    values.push(from === undefined ? '' : (from.texts[held >> 1] as string));
-    codes.push(from !== undefined && from === column.dictionary ? held >> 1 : -1);
+    values[at] = from === undefined ? '' : (from.texts[held >> 1] as string);
+    codes[at] = from !== undefined && from === dictionary ? held >> 1 : -1;
   }
-  offsets[row + 1] = values.length;
+  offsets[row + 1] = at;
 }
 
 function textOf(dictionaries: Dictionaries, held: number): string {
