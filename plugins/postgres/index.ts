@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { definePlugin, type JsonObject, OptionError, type RetrieverComponent, sendTwice } from 'millrace/api';
 import { addressOf } from './address.js';
 import { Database } from './database.js';
-import { paramOf } from './param.js';
+import { paramOf, valueOf } from './param.js';
 import { RowReader } from './row-reader.js';
 import { probeStatement } from './statement-probe.js';
 import type { Options } from './options.generated.js';
@@ -36,7 +36,8 @@ export const plugin = definePlugin<Options>({
       outputs: Object.fromEntries(outputs.map((name) => [name, 'number'] as const)),
       probe,
       async retrieve({ column, most, signal, timeoutMs, trace }) {
-        const values = params.map((input) => paramOf(column(input)));
+        const found = params.map((input) => valueOf(column(input)));
+        const values = await Promise.all(found.map(paramOf));
         const ask = { statement, values, most, signal, timeoutMs, trace };
         return reader.read(await sendTwice(database, ask));
       },
