@@ -166,7 +166,7 @@ function judge(trials: number, rankingsOf: (trial: number) => readonly QueryRank
 function reportOf(rankings: readonly QueryRankings[]): EvaluationReport {
   const metrics = [metric()];
   const options = { ...METRIC_OPTIONS, empty: 'skip' } as const;
-  const measured = new MeasuredQueries(rankings.length, metrics, options, true);
+  const measured = new MeasuredQueries({ count: rankings.length, queryAt: String }, metrics, options, true);
   for (const [at, one] of rankings.entries()) measured.measure(at, one);
   return evaluate(measured, 0);
 }

@@ -69,7 +69,7 @@ def _environment(folder: Path) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
         "MILLRACE_STORE": "embedded",
-        "MILLRACE_DATA_DIR": str(folder / "data"),
+        "MILLRACE_DATA_DIR": str(folder / ".store"),
         "MILLRACE_LAME_DUCK_MS": "0",
     }
 

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { buildDataSet, type BuiltDataSet } from '../../learn/dataset/build-data-set.js';
+import { isResumable } from '../../learn/dataset/build-work.js';
 import { workFolder } from '../../learn/dataset/data-set-files.js';
 import { joinSql, type SqlView } from '../../learn/dataset/join-sql.js';
 import { SQL_DIALECTS } from '../../learn/dataset/sql-dialects.js';
@@ -37,7 +38,7 @@ import { CommandFailure, UsageError } from '../../project/config/diagnostics/fai
 import { parseColumns, type Columns } from '../../learn/judge/judgment-columns.js';
 import { JUDGMENT_FORMATS, type JudgmentFormat } from '../../learn/judge/read-judgments.js';
 import { startProgress } from '../../ground/core/progress.js';
-import { removeOnSignal } from '../../ground/core/scratch-folder.js';
+import { removeNow } from '../../ground/core/scratch-folder.js';
 import type { ValueType } from '../../ground/api/types.js';
 import { addSettingFlags } from '../setting-flags.js';
 
@@ -200,9 +201,15 @@ async function build(context: CliContext, flags: Flags, command: Command): Promi
   const progress = startProgress(context.stderr, 'joining', STEPS, 'steps');
   try {
     const built = await buildIn(context, flags.out, () =>
-      buildDataSet(ledger, flags.out, flags.format, options, (fraction) =>
-        progress.update(Math.round(fraction * STEPS), Math.round(fraction * STEPS)),
-      ),
+      buildDataSet(ledger, flags.out, flags.format, options, {
+        progress: (fraction) => {
+          progress.update(Math.round(fraction * STEPS), Math.round(fraction * STEPS));
+        },
+        resumed: (done, parts) =>
+          context.stderr.write(
+            `note: continues a build that was stopped: ${done} of ${parts} partitions were joined\n`,
+          ),
+      }),
     );
     progress.stop();
     print(context, flags, built);
@@ -213,7 +220,13 @@ async function build(context: CliContext, flags: Flags, command: Command): Promi
 
 /** @param folder of the data set */
 async function buildIn<T>(context: CliContext, folder: string, build: () => Promise<T>): Promise<T> {
-  const release = removeOnSignal(context, workFolder(folder));
+  const work = workFolder(folder);
+  const release =
+    context.beforeSignal?.(() => {
+      if (isResumable(work))
+        context.stderr.write(`stopped: the same command continues; or remove ${folder}\n`);
+      else if (!removeNow(work)) context.stderr.write(`could not remove ${work}\n`);
+    }) ?? (() => undefined);
   try {
     return await build();
   } catch (error) {

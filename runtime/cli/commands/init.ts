@@ -1,5 +1,5 @@
 import { count } from '../../ground/core/count.js';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
 import { NAME_PATTERN } from '../../ground/api/types.js';
@@ -13,6 +13,13 @@ import { importEvents } from '../init/import-events.js';
 import { firstCommit } from '../../project/starter/first-commit.js';
 import { guessProducts, PRODUCT_ROLES } from '../../project/starter/guess-products.js';
 import { loadData, writeStatistics } from '../init/load-data.js';
+import {
+  findLibSvm,
+  libSvmJson,
+  libSvmText,
+  writeLibSvmProject,
+  type LibSvmFiles,
+} from '../init/libsvm-project.js';
 import { makeMetarankProject } from '../init/metarank-project.js';
 import { parseRoles } from '../../learn/judge/judgment-columns.js';
 import type { NewProject } from '../../project/starter/new-project.js';
@@ -56,7 +63,10 @@ export function initCommand(context: CliContext): Command {
       ).argParser((text) => parseRoles(text, COLUMN_ROLES)),
     )
     .option('--events <FILE>', 'lists that were shown and the clicks on them; imported into the ledger')
-    .option('--judgments <FILE>', 'graded candidates by query; split into judgments/train.csv and test.csv')
+    .option(
+      '--judgments <FILE>',
+      'graded candidates by query, split into train and test; or a folder with train.txt and test.txt (LibSVM)',
+    )
     .option('--metarank <CONFIG>', 'a configuration of Metarank instead of products; --events are its events')
     .option('--no-git', 'do not commit the files to a new git repository')
     .option('--json', 'print what was guessed as JSON')
@@ -86,18 +96,19 @@ async function makeProject(context: CliContext, folder: string, flags: Flags): P
   for (const file of inputs)
     if (file !== '-' && !existsSync(file))
       throw new CommandFailure(`cannot open ${file}: the file does not exist`);
+  const libSvm = await libSvmOf(flags);
   const target = await openTargetFolder(context, folder, inputs);
-  let made: Made;
+  let tellMade: (kept: readonly string[]) => void;
   let kept: readonly string[];
   try {
-    made = await writeProject(context, target, folder, flags);
+    tellMade = await writeAny(context, target, folder, flags, libSvm);
     kept = await target.finish();
   } catch (error) {
     await target.abandon();
     throw error;
   }
   const commit = flags.git ? await firstCommit(target.path) : undefined;
-  tell(context, folder, flags, made, kept);
+  tellMade(kept);
   if (commit === 'in a repository')
     context.stderr.write('commit the files, so that evaluate --against git:HEAD can compare with them\n');
   if (commit === 'no git')
@@ -106,12 +117,57 @@ async function makeProject(context: CliContext, folder: string, flags: Flags): P
     );
 }
 
-async function writeProject(
+/** Writes the files of a project. @returns what tells of it, in the end */
+async function writeAny(
   context: CliContext,
-  { work, path }: TargetFolder,
+  target: TargetFolder,
   folder: string,
   flags: Flags,
-): Promise<Made> {
+  libSvm: LibSvmFiles | undefined,
+): Promise<(kept: readonly string[]) => void> {
+  if (libSvm === undefined) {
+    const made = await writeProject(context, target, flags);
+    return (kept) => {
+      tell(context, folder, flags, made, kept);
+    };
+  }
+  const project = await writeLibSvmProject(context, target, projectName(target), libSvm);
+  const { width } = styleOf(context, context.stdout);
+  return (kept) => {
+    if (flags.json === true) printJson(context, libSvmJson(project));
+    else context.stdout.write(libSvmText(folder, project, kept, width));
+  };
+}
+
+/**
+ * The files of LibSVM judgments without products: their columns are all that is known of the candidates.
+ * @throws UsageError for a flag that has no meaning then
+ */
+async function libSvmOf(flags: Flags): Promise<LibSvmFiles | undefined> {
+  const { judgments, from } = flags;
+  if (judgments === undefined) return undefined;
+  if (from !== undefined) {
+    if (judgments !== '-' && statSync(judgments).isDirectory())
+      throw new UsageError(
+        `--judgments ${judgments} is a folder; with --from, name the file of the judgments`,
+      );
+    return undefined;
+  }
+  const files = await findLibSvm(judgments);
+  const other = (['key', 'columns', 'events'] as const).find((name) => flags[name] !== undefined);
+  if (files !== undefined && other !== undefined)
+    throw new UsageError(`--${other} cannot be used with LibSVM judgments alone; add --from FILE`);
+  return files;
+}
+
+/** A name for the project of a folder. */
+function projectName({ path }: TargetFolder): string {
+  const name = plainName(basename(path)).replace(/^[^a-z]+/, '');
+  return NAME_PATTERN.test(name) ? name : 'shop';
+}
+
+async function writeProject(context: CliContext, target: TargetFolder, flags: Flags): Promise<Made> {
+  const { work } = target;
   const from = flags.from ?? (await exampleShop(work));
   const census = await takeCensus(context, from);
   const { query, grade, id, ...columns } = flags.columns ?? {};
@@ -142,9 +198,8 @@ async function writeProject(
       `no id of ${flags.judgments ?? ''} is a ${guess.key.from} of ${from}; for example ${split.notFound ?? ''}`,
       'name the column of the products that the judgments mean: --key COLUMN',
     );
-  const name = plainName(basename(path)).replace(/^[^a-z]+/, '');
   const project: NewProject = {
-    name: NAME_PATTERN.test(name) ? name : 'shop',
+    name: projectName(target),
     guess,
     longest: split?.longest ?? 0,
     query: split?.example,

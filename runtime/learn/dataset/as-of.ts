@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isKnown, Status } from '../../ground/api/status.js';
 import type { Cells } from '../../state/ledger/cells.js';
 import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
@@ -15,9 +16,15 @@ export class AsOf {
   readonly #answers: PartitionFiles;
   readonly #views: readonly AddedView[];
 
-  private constructor(answers: PartitionFiles, views: readonly AddedView[]) {
+  /** @param answers of `join` */
+  constructor(answers: PartitionFiles, views: readonly AddedView[]) {
     this.#answers = answers;
     this.#views = views;
+  }
+
+  /** The files of the answers. @param sizes see `PartitionFiles` */
+  static answersIn(work: string, count: number, sizes?: readonly number[]): PartitionFiles {
+    return new PartitionFiles(`${work}/answers`, count, sizes);
   }
 
   /**
@@ -25,15 +32,15 @@ export class AsOf {
    * it answers the probes of one partition of the history after another.
    * @param work a folder for partitions
    */
-  static join(
+  static async join(
     rankings: PartitionFiles,
     histories: HistoryParts,
     candidateType: string,
     work: string,
-  ): AsOf | undefined {
-    if (histories.views.length === 0) return undefined;
+  ): Promise<void> {
+    if (histories.views.length === 0) return;
     const probes = new PartitionFiles(`${work}/probes`, histories.files.count);
-    const answers = new PartitionFiles(`${work}/answers`, rankings.count);
+    const answers = AsOf.answersIn(work, rankings.count);
     for (let part = 0; part < rankings.count; part++) {
       let index = 0;
       for (const record of readBytes(rankings.read(part))) {
@@ -45,15 +52,17 @@ export class AsOf {
             probes.appendJson(histories.partOf(view, found), [part, index, row, view, found, time, stored]);
         index += 1;
       }
+      // Between two partitions a signal can end the command.
+      await setImmediate();
     }
     probes.flush();
     for (let part = 0; part < probes.count; part++) {
       answerProbes(probes, part, histories, answers);
       probes.remove(part);
       histories.files.remove(part);
+      await setImmediate();
     }
     answers.flush();
-    return new AsOf(answers, histories.views);
   }
 
   /** @param candidates the number of candidates of each record of the partition, in their order */
@@ -69,8 +78,11 @@ export class AsOf {
       ];
       added.set(index, row, view, values, statuses);
     }
-    this.#answers.remove(part);
     return added;
+  }
+
+  remove(part: number): void {
+    this.#answers.remove(part);
   }
 }
 

@@ -1,22 +1,21 @@
+import { setImmediate } from 'node:timers/promises';
 import { didYouMean } from '../../ground/core/nearest.js';
 import { absentKinds } from './absent-kinds.js';
-import { AsOf } from './as-of.js';
-import { attributeLoose } from './attribute-loose.js';
+import { buildIdentity, BuildWork } from './build-work.js';
 import { DataSetFiles } from './data-set-files.js';
+import { divideLedger, openDivided, type DividedFacts, type DividedLedger } from './divided-ledger.js';
 import { FeatureWriter } from './feature-writer.js';
-import type { Feature, LeftOut } from './features.js';
 import { RequestJoin, type JoinCounts } from './join-requests.js';
 import { attributionCounts, MANIFEST_FORMAT, type Manifest } from './manifest.js';
 import { MILLION, type DataSetOptions } from './options.js';
 import { DataSetProblem } from './problem.js';
-import { scanLedger, type ScannedLedger } from './scan-ledger.js';
+import { RowBatch, type Rows } from './row-batch.js';
 import { spanText } from './span-text.js';
 import { Splitter } from './splitter.js';
 import { Summaries } from './summaries.js';
 import type { DataFormat } from './table-files.js';
 import type { ReadReport } from '../../state/ledger/frame-splitter.js';
 
-const NOTHING: ReadonlySet<string> = new Set();
 const MINUTE = 60_000;
 
 export interface BuiltDataSet {
@@ -27,11 +26,28 @@ export interface BuiltDataSet {
   readonly warnings: readonly string[];
 }
 
+/** Who is told how a build goes. */
+export interface BuildListener {
+  /** @param fraction that is done, 0 to 1 */
+  progress?(fraction: number): void;
+  /** A build that was stopped is continued. */
+  resumed?(done: number, parts: number): void;
+}
+
+/** What a partition has when it is joined: its rows, and the counts of all partitions up to it. */
+interface JoinedPart {
+  readonly train: Rows;
+  readonly holdout: Rows;
+  readonly counts: JoinCounts;
+  readonly statuses: Float64Array;
+  readonly split: Pick<Splitter, 'unnamed' | 'otherTypes'>;
+}
+
 /**
  * Joins the rankings of a ledger with their feedback, and writes a data set. It reads the ledger once, divides it into
- * partitions on disk, and joins one partition at a time, so its memory does not grow with the ledger.
+ * partitions on disk, and joins one partition at a time, so its memory does not grow with the ledger. A build that was
+ * stopped after the division continues with the partitions that are not joined, if ledger and options are the same.
  * @param ledger a folder with segments
- * @param progress gets the fraction that is done, 0 to 1
  * @throws DataSetProblem
  */
 export async function buildDataSet(
@@ -39,89 +55,124 @@ export async function buildDataSet(
   out: string,
   format: DataFormat,
   given: DataSetOptions,
-  progress: (fraction: number) => void = () => undefined,
+  listener: BuildListener = {},
 ): Promise<BuiltDataSet> {
   const files = new DataSetFiles(out, format);
+  // The ledger of judgments is temporary.
+  const identity = given.source === 'judgments' ? undefined : await buildIdentity(ledger, format, given);
+  const work = new BuildWork<DividedFacts, JoinedPart>(files.work, identity);
   try {
-    const scanned = await scanLedger(ledger, files.work, given, (done) => progress(done / 3));
-    const options = fitted(given, scanned);
-    const splitter = new Splitter(options, scanned.times, scanned.end);
-    const { features, leftOut } = featuresOf(scanned, options.today ?? NOTHING);
-    const asOf = AsOf.join(scanned.rankings, scanned.histories, scanned.candidateType, files.work);
-    const loose = attributeLoose(scanned.loose, scanned.linked, options.attribute);
-    const summaries = new Summaries(features);
-    files.open(features, summaries);
-    const counts: JoinCounts = {
-      requests: {
-        train: 0,
-        holdout: 0,
-        censored: 0,
-        failed: scanned.failed,
-        gap: 0,
-        empty: 0,
-        without_feedback: 0,
-      },
-      attribution: {
-        ...attributionCounts(),
-        orphans: scanned.orphans + loose.orphans,
-        duplicates: loose.duplicates,
-        unused: scanned.unused,
-      },
-      rows: { train: 0, holdout: 0, with_grade: 0 },
-      from: Infinity,
-      to: -Infinity,
-    };
-    const join = new RequestJoin({
-      scanned,
-      options,
-      splitter,
-      features: new FeatureWriter(features, summaries),
-      asOf,
-      taker: files,
-      counts,
-    });
-    const { count } = scanned.rankings;
-    for (let part = 0; part < count; part++) {
-      join.join(part);
-      progress((1 + (2 * (part + 1)) / count) / 3);
-    }
+    const divided = await dividedBy(work, files.work, ledger, given, listener);
+    const { facts } = divided;
+    const options = fitted(given, facts);
+    const splitter = new Splitter(options, facts.times, facts.end);
+    const summaries = new Summaries(facts.features);
+    files.open(facts.features, summaries);
+    const counts = firstCounts(facts);
+    const features = new FeatureWriter(facts.features, summaries);
+    const join = new RequestJoin({ divided, options, splitter, features, counts });
+    await joinAll(join, work, facts, { splitter, summaries, counts, files }, listener);
     checkDivided(counts, options, splitter);
-    checkNotEmpty(counts, options, scanned);
+    checkNotEmpty(counts, options, facts);
     files.close();
-    const manifest = manifestOf(scanned, options, splitter, {
+    const manifest = manifestOf(facts, options, splitter, {
       files: files.names(),
       features: summaries.features(),
       sampled: summaries.sampled,
-      left_out: leftOut,
+      left_out: facts.leftOut,
       ...counts,
     });
     files.writeManifest(manifest);
-    return { manifest, report: scanned.report, warnings: warningsOf(scanned, options, manifest, splitter) };
+    return { manifest, report: facts.report, warnings: warningsOf(facts, options, manifest, splitter) };
   } finally {
     files.end();
   }
 }
 
+async function dividedBy(
+  work: BuildWork<DividedFacts, JoinedPart>,
+  folder: string,
+  ledger: string,
+  given: DataSetOptions,
+  listener: BuildListener,
+): Promise<DividedLedger> {
+  if (work.facts !== undefined) return openDivided(folder, work.facts);
+  const divided = await divideLedger(ledger, folder, given, (done) => listener.progress?.(done / 3));
+  work.saveFacts(divided.facts);
+  return divided;
+}
+
+/** Joins all partitions, apart from those that were joined before the build was stopped. */
+async function joinAll(
+  join: RequestJoin,
+  work: BuildWork<DividedFacts, JoinedPart>,
+  { features, sizes }: DividedFacts,
+  state: {
+    readonly splitter: Splitter;
+    readonly summaries: Summaries;
+    readonly counts: JoinCounts;
+    readonly files: DataSetFiles;
+  },
+  listener: BuildListener,
+): Promise<void> {
+  const { splitter, summaries, counts, files } = state;
+  const { length } = sizes.rankings;
+  const batches = { train: new RowBatch(features), holdout: new RowBatch(features) };
+  let done = 0;
+  for (let part = 0; part < length; part++) {
+    let joined = done === part ? work.joined(part) : undefined;
+    if (joined === undefined) {
+      if (part === done && part > 0) listener.resumed?.(done, length);
+      batches.train.clear();
+      batches.holdout.clear();
+      join.join(part, batches);
+      joined = {
+        train: batches.train.rows(),
+        holdout: batches.holdout.rows(),
+        counts,
+        statuses: summaries.statuses,
+        split: { unnamed: splitter.unnamed, otherTypes: splitter.otherTypes },
+      };
+      if (length > 1) work.saveJoined(part, joined);
+      join.remove(part);
+    } else {
+      done += 1;
+      restoreCounts(counts, joined.counts);
+      summaries.restore(joined.statuses);
+      splitter.restore(joined.split);
+    }
+    files.take('train', joined.train);
+    files.take('holdout', joined.holdout);
+    listener.progress?.((1 + (2 * (part + 1)) / length) / 3);
+    // Between two partitions a signal can end the command.
+    await setImmediate();
+  }
+}
+
+function firstCounts({ failed, orphans, duplicates, unused }: DividedFacts): JoinCounts {
+  return {
+    requests: { train: 0, holdout: 0, censored: 0, failed, gap: 0, empty: 0, without_feedback: 0 },
+    attribution: { ...attributionCounts(), orphans, duplicates, unused },
+    rows: { train: 0, holdout: 0, with_grade: 0 },
+    from: Infinity,
+    to: -Infinity,
+  };
+}
+
+function restoreCounts(counts: JoinCounts, saved: JoinCounts): void {
+  for (const name of ['requests', 'attribution', 'rows'] as const) Object.assign(counts[name], saved[name]);
+  counts.from = saved.from;
+  counts.to = saved.to;
+}
+
 /** Shortens default windows: an imported log ends, so a window of a week would leave out most of a log of a few days. */
-function fitted(options: DataSetOptions, { imported, times, end }: ScannedLedger): DataSetOptions {
+function fitted(options: DataSetOptions, { imported, times, end }: DividedFacts): DataSetOptions {
   const { fits, attribute, window, gap } = options;
   if (!imported || fits?.window !== true) return options;
   const tenth = (end - times.reduce((first, time) => Math.min(first, time), end)) / 10;
   const least = Math.max(MINUTE, ...attribute.map(({ window: its }) => its));
   const shorter = Math.min(window, Math.max(least, MINUTE * Math.floor(tenth / MINUTE)));
   return { ...options, window: shorter, gap: fits.gap ? shorter : gap };
-}
-
-function featuresOf(
-  { features: table, histories, candidateType }: ScannedLedger,
-  today: ReadonlySet<string>,
-): { readonly features: readonly Feature[]; readonly leftOut: readonly LeftOut[] } {
-  const { features, leftOut } = table.features(today);
-  const added = histories.features(candidateType);
-  for (const { name } of added)
-    if (features.some((feature) => feature.name === name))
-      throw new DataSetProblem(`${name} is in the rankings already`, `leave out --add ${name}`);
-  return { features: [...features, ...added], leftOut };
 }
 
 /** @throws DataSetProblem if a split by hash names a type that no request has: most likely it is misspelt */
@@ -141,7 +192,7 @@ function checkDivided(
 }
 
 /** @throws DataSetProblem if no request is left */
-function checkNotEmpty({ requests }: JoinCounts, options: DataSetOptions, scanned: ScannedLedger): void {
+function checkNotEmpty({ requests }: JoinCounts, options: DataSetOptions, scanned: DividedFacts): void {
   if (requests.train + requests.holdout > 0 && requests.train > 0) return;
   const { censored, gap } = requests;
   if (requests.holdout > 0)
@@ -160,7 +211,7 @@ function checkNotEmpty({ requests }: JoinCounts, options: DataSetOptions, scanne
 }
 
 function manifestOf(
-  scanned: ScannedLedger,
+  scanned: DividedFacts,
   options: DataSetOptions,
   splitter: Splitter,
   made: Pick<Manifest, 'files' | 'features' | 'sampled' | 'left_out'> & JoinCounts,
@@ -198,13 +249,13 @@ function manifestOf(
       propensities: examined.rule === 'page',
     },
     time: { from: new Date(from).toISOString(), to: new Date(to).toISOString() },
-    ...(scanned.features.isOfToday ? { computed_at_import: true } : {}),
+    ...(scanned.isOfToday ? { computed_at_import: true } : {}),
     sampled,
   };
 }
 
 function warningsOf(
-  { kinds, report, features }: ScannedLedger,
+  { kinds, report, isOfToday }: DividedFacts,
   { label, examined, split }: DataSetOptions,
   { requests, rows, left_out: leftOut }: Manifest,
   { unnamed }: Splitter,
@@ -227,7 +278,7 @@ function warningsOf(
       `left out, because an import knew only their values of today: ${late.map(({ name }) => name).join(', ')}; ` +
         `keep them with --today ${[...new Set(late.flatMap(({ today }) => today ?? []))].join(',')}`,
     );
-  if (features.isOfToday)
+  if (isOfToday)
     warnings.push(
       'some values of imported rankings are those of the import: they may know what happened after the ranking',
     );

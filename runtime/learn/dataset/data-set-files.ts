@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Feature } from './features.js';
 import { MANIFEST_FORMAT, type Manifest } from './manifest.js';
 import { DataSetProblem } from './problem.js';
-import { RowBatch } from './row-batch.js';
+import { ROW_GROUP } from './parquet.js';
+import { RowBatch, type Rows } from './row-batch.js';
 import type { Summaries } from './summaries.js';
 import {
   Categories,
@@ -48,11 +49,12 @@ export class DataSetFiles {
     const found = readdirSync(folder);
     if (found.some((name) => name !== WORK) && !isDataSet(folder))
       throw new DataSetProblem(`${folder} is not empty, and is not a data set`, 'name a new folder');
-    rmSync(this.work, { recursive: true, force: true });
-    mkdirSync(this.#new, { recursive: true });
   }
 
+  /** Begins the new files, after those of a build that was stopped are removed. */
   open(features: readonly Feature[], summaries: Summaries): void {
+    rmSync(this.#new, { recursive: true, force: true });
+    mkdirSync(this.#new, { recursive: true });
     this.#categories = new Categories(features);
     const open = (part: string): OpenPart => ({
       file: this.#openTable(part, features),
@@ -62,12 +64,18 @@ export class DataSetFiles {
     this.#summaries = summaries;
   }
 
-  /** The batch of a part, with room for so many more rows. */
-  batchFor(part: 'train' | 'holdout', rows: number): RowBatch {
+  /** Takes rows of whole requests. */
+  take(part: 'train' | 'holdout', rows: Rows): void {
     const { batch } = this.#open[part];
-    if (batch.isFull) this.#write(part);
-    batch.reserve(rows);
-    return batch;
+    const { groups } = rows;
+    for (let [group, from] = [0, 0]; group < groups.length;) {
+      const first = group;
+      let count = 0;
+      while (group < groups.length && batch.length + count < ROW_GROUP) count += groups[group++] ?? 0;
+      batch.append(rows, from, count, groups.slice(first, group));
+      from += count;
+      if (batch.isFull) this.#write(part);
+    }
   }
 
   close(): void {

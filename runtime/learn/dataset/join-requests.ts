@@ -1,6 +1,7 @@
 import { eventIdentity } from '../../ground/core/event-identity.js';
 import { readBytes } from '../../state/ledger/record-reader.js';
-import type { AddedValues, AsOf } from './as-of.js';
+import type { AddedValues } from './as-of.js';
+import type { DividedLedger } from './divided-ledger.js';
 import type { Linked } from './events.js';
 import type { FeatureWriter } from './feature-writer.js';
 import type { AttributionCounts, RequestCounts } from './manifest.js';
@@ -9,7 +10,7 @@ import type { DataSetOptions } from './options.js';
 import { PartitionFeedback } from './partition-feedback.js';
 import { requestsOf, type RankedRequest } from './ranked-requests.js';
 import type { RowBatch } from './row-batch.js';
-import { CLICK, type ScannedLedger } from './scan-ledger.js';
+import { CLICK } from './scan-ledger.js';
 import type { Splitter } from './splitter.js';
 
 export interface JoinCounts {
@@ -21,60 +22,60 @@ export interface JoinCounts {
   to: number;
 }
 
-/** Takes the rows of the data set. */
-export interface RowTaker {
-  /** The batch of a part that has room for more rows. */
-  batchFor(part: 'train' | 'holdout', rows: number): RowBatch;
-}
+/** The rows of the data set that are of one partition. */
+export type JoinedRows = Readonly<Record<'train' | 'holdout', RowBatch>>;
 
-/** What a join reads, and where its rows and counts go. */
+/** What a join reads, and where its counts go. */
 export interface JoinParts {
-  readonly scanned: ScannedLedger;
+  readonly divided: DividedLedger;
   readonly options: DataSetOptions;
   readonly splitter: Splitter;
   readonly features: FeatureWriter;
-  /** Undefined if no feature is added. */
-  readonly asOf: AsOf | undefined;
-  readonly taker: RowTaker;
   readonly counts: JoinCounts;
 }
 
 /** Joins the rankings of one partition after another with their feedback. */
 export class RequestJoin {
-  readonly #scanned: ScannedLedger;
+  readonly #divided: DividedLedger;
   readonly #options: DataSetOptions;
   readonly #splitter: Splitter;
   readonly #features: FeatureWriter;
-  readonly #asOf: AsOf | undefined;
-  readonly #taker: RowTaker;
   readonly #counts: JoinCounts;
 
-  constructor({ scanned, options, splitter, features, asOf, taker, counts }: JoinParts) {
-    this.#scanned = scanned;
+  constructor({ divided, options, splitter, features, counts }: JoinParts) {
+    this.#divided = divided;
     this.#options = options;
     this.#splitter = splitter;
     this.#features = features;
-    this.#asOf = asOf;
-    this.#taker = taker;
     this.#counts = counts;
   }
 
-  /** Joins a partition, and removes it. */
-  join(part: number): void {
-    const { rankings, linked } = this.#scanned;
+  /** Joins a partition. @param batches get its rows */
+  join(part: number, batches: JoinedRows): void {
+    const { rankings, linked, asOf } = this.#divided;
     const records = [...readBytes(rankings.read(part))];
     const feedback = new PartitionFeedback(linked.readJson(part));
-    const added = this.#asOf?.read(
+    const added = asOf?.read(
       part,
       records.map(({ rows }) => rows.candidate),
     );
-    for (const request of requestsOf(records)) this.#request(request, feedback.take(request.id), added);
+    for (const request of requestsOf(records))
+      this.#request(request, feedback.take(request.id), added, batches);
     this.#countRest(feedback);
-    rankings.remove(part);
-    linked.remove(part);
   }
 
-  #request(request: RankedRequest, feedback: readonly Linked[], added: AddedValues | undefined): void {
+  /** Removes a partition that is joined. */
+  remove(part: number): void {
+    const { rankings, linked, asOf } = this.#divided;
+    for (const files of [rankings, linked, asOf]) files?.remove(part);
+  }
+
+  #request(
+    request: RankedRequest,
+    feedback: readonly Linked[],
+    added: AddedValues | undefined,
+    batches: JoinedRows,
+  ): void {
     const { requests, rows } = this.#counts;
     const part = this.#splitter.partOf(request);
     if (part !== 'train' && part !== 'holdout') {
@@ -88,7 +89,8 @@ export class RequestJoin {
       this.#leaveOut(feedback);
       return;
     }
-    const batch = this.#taker.batchFor(part, merged.length);
+    const batch = batches[part];
+    batch.reserve(merged.length);
     const start = batch.length;
     this.#writeOwn(request, merged, batch);
     this.#label(request, merged, feedback, batch);
@@ -128,7 +130,7 @@ export class RequestJoin {
       const count = (name: keyof AttributionCounts): void => {
         if (grade !== undefined) attribution[name] += 1;
       };
-      if (subjectType !== this.#scanned.candidateType) {
+      if (subjectType !== this.#divided.facts.candidateType) {
         count('unused');
         continue;
       }

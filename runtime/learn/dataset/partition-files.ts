@@ -1,4 +1,13 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** All partitions of a kind together keep at most this many bytes in memory. */
@@ -16,11 +25,18 @@ export class PartitionFiles {
   readonly #pending: (Buffer | undefined)[];
   readonly #used: Int32Array;
 
-  /** @param folder is created */
+  readonly #sizes: readonly number[] | undefined;
+
+  /**
+   * @param folder is created
+   * @param sizes the bytes of each part, if all are written already
+   */
   constructor(
     folder: string,
     readonly count: number,
+    sizes?: readonly number[],
   ) {
+    this.#sizes = sizes;
     mkdirSync(folder, { recursive: true });
     this.#folder = folder;
     this.#size = Math.max(LEAST_BUFFER, Math.min(MOST_BUFFER, Math.floor(BUFFERED / count)));
@@ -60,9 +76,21 @@ export class PartitionFiles {
     }
   }
 
+  /** @throws Error if the part is not as it was written */
   read(part: number): Buffer {
     const path = this.#path(part);
-    return existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+    const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+    if (this.#sizes !== undefined && bytes.length !== this.#sizes[part])
+      throw new Error(`${path} was changed by another process; let only one write into this folder`);
+    return bytes;
+  }
+
+  /** The bytes of each part. All must be flushed. */
+  sizes(): number[] {
+    return Array.from(
+      { length: this.count },
+      (_, part) => statSync(this.#path(part), { throwIfNoEntry: false })?.size ?? 0,
+    );
   }
 
   /** The values of `appendJson`, in their order. */

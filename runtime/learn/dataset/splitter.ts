@@ -49,6 +49,12 @@ export class Splitter {
     return time < at - gap ? 'train' : 'gap';
   }
 
+  /** Continues from the counts of a build that was stopped. */
+  restore({ unnamed, otherTypes }: Pick<Splitter, 'unnamed' | 'otherTypes'>): void {
+    this.#unnamed = unnamed;
+    for (const type of otherTypes) this.#types.add(type);
+  }
+
   /** How many requests have no entity of the type that a split by hash names. */
   get unnamed(): number {
     return this.#unnamed;

@@ -56,6 +56,16 @@ export class Summaries {
     }
   }
 
+  /** The counts of statuses so far. */
+  get statuses(): Float64Array {
+    return this.#statuses;
+  }
+
+  /** Continues from the counts of a build that was stopped. The sample is taken again from its rows. */
+  restore(statuses: Float64Array): void {
+    this.#statuses.set(statuses);
+  }
+
   get sampled(): number {
     return Math.min(this.#rows, SAMPLED);
   }

@@ -1,3 +1,4 @@
+import { Names } from '../../ground/core/columns.js';
 import type { Metric } from './metric-names.js';
 import type { JudgedRanking, MetricOptions } from './metrics.js';
 import {
@@ -10,7 +11,6 @@ import {
 
 /** The rankings of one query. */
 export interface QueryRankings {
-  readonly query: string;
   /** The slice that the query belongs to; undefined without slices. */
   readonly slice?: string | undefined;
   /** The candidate at the first place; undefined if nothing was ranked. */
@@ -73,21 +73,27 @@ export interface EvaluationReport {
 export class MeasuredQueries implements Iterable<QueryReport> {
   readonly #metrics: readonly Metric[];
   readonly #options: MeasureOptions;
-  readonly #queries: string[];
-  readonly #firsts: (string | undefined)[];
-  /** Each id once: the same candidates are first of many queries. */
-  readonly #ids = new Map<string, string>();
+  readonly #queryAt: (at: number) => string;
+  /** The numbers of the candidates, plus 1; 0 for none. The same candidates are first of many queries. */
+  readonly #firsts: Uint32Array;
+  readonly #ids = new Names();
   readonly slices: (string | undefined)[] = [];
   /** By metric: NaN where it is not defined for the query. */
   readonly values: ReadonlyMap<string, Float64Array>;
   /** Those of the baseline. */
   readonly baseline: ReadonlyMap<string, Float64Array> | undefined;
 
-  constructor(count: number, metrics: readonly Metric[], options: MeasureOptions, hasBaseline: boolean) {
+  /** @param queries how many there are, and the name of each */
+  constructor(
+    { count, queryAt }: { readonly count: number; readonly queryAt: (at: number) => string },
+    metrics: readonly Metric[],
+    options: MeasureOptions,
+    hasBaseline: boolean,
+  ) {
     this.#metrics = metrics;
     this.#options = options;
-    this.#queries = new Array<string>(count);
-    this.#firsts = new Array<string | undefined>(count);
+    this.#queryAt = queryAt;
+    this.#firsts = new Uint32Array(count);
     const columns = (): Map<string, Float64Array> =>
       new Map(metrics.map(({ name }) => [name, new Float64Array(count)]));
     this.values = columns();
@@ -95,9 +101,8 @@ export class MeasuredQueries implements Iterable<QueryReport> {
   }
 
   /** Measures the rankings of a query, which need not be held afterwards. */
-  measure(at: number, { query, slice, first, rankings, baseline }: QueryRankings): void {
-    this.#queries[at] = query;
-    this.#firsts[at] = first && this.#once(first);
+  measure(at: number, { slice, first, rankings, baseline }: QueryRankings): void {
+    this.#firsts[at] = first === undefined ? 0 : this.#ids.add(first) + 1;
     if (slice !== undefined) this.slices[at] = slice;
     for (const metric of this.#metrics) {
       set(this.values.get(metric.name), at, this.#valueOf(metric, rankings));
@@ -107,22 +112,16 @@ export class MeasuredQueries implements Iterable<QueryReport> {
 
   of(at: number): QueryReport {
     return {
-      query: this.#queries[at] ?? '',
+      query: this.#queryAt(at),
       slice: this.slices[at],
-      first: this.#firsts[at],
+      first: this.#ids.at((this.#firsts[at] ?? 0) - 1),
       values: valuesAt(this.values, at),
       baseline: this.baseline && valuesAt(this.baseline, at),
     };
   }
 
   *[Symbol.iterator](): Generator<QueryReport, void> {
-    for (const at of this.#queries.keys()) yield this.of(at);
-  }
-
-  #once(id: string): string {
-    const known = this.#ids.get(id);
-    if (known === undefined) this.#ids.set(id, id);
-    return known ?? id;
+    for (const at of this.#firsts.keys()) yield this.of(at);
   }
 
   #valueOf(metric: Metric, several: readonly JudgedRanking[]): number {
@@ -163,12 +162,17 @@ export function worstQueries({ queries }: EvaluationReport, most: number): Worst
   const [baseline = new Float64Array()] = queries.baseline?.values() ?? [];
   const valueOf = (at: number): number => values[at] ?? NaN;
   const deltaOf = (at: number): number => valueOf(at) - (baseline[at] ?? NaN);
-  const worst = (by: (at: number) => number, isOne: (at: number) => boolean): readonly QueryReport[] =>
-    [...values.keys()]
-      .filter(isOne)
-      .sort((a, b) => by(a) - by(b))
-      .slice(0, most)
-      .map((at) => queries.of(at));
+  const worst = (by: (at: number) => number, isOne: (at: number) => boolean): readonly QueryReport[] => {
+    const firstOf = (some: readonly number[]): number[] =>
+      some.toSorted((a, b) => by(a) - by(b)).slice(0, most);
+    // A few are listed of many, so only these are held.
+    let found: number[] = [];
+    for (let at = 0; at < values.length; at++) {
+      if (isOne(at)) found.push(at);
+      if (found.length > 2 * most + 1000) found = firstOf(found);
+    }
+    return firstOf(found).map((at) => queries.of(at));
+  };
   return {
     lowest: worst(valueOf, (at) => Number.isFinite(valueOf(at))),
     lost: worst(deltaOf, (at) => deltaOf(at) < 0),

@@ -1,20 +1,14 @@
 import { entityOf } from '../dataset/scan-ledger.js';
 import { readReport } from '../../state/ledger/frame-splitter.js';
-import { newestRecords } from '../../state/ledger/newest-records.js';
+import { keepNewest } from '../../state/ledger/newest-records.js';
 import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
 import { loggedPipeline, loggedRequest } from '../../request/pipeline/log/logged-request.js';
 import type { Console } from '../../ground/core/console.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { checkLedger } from '../../state/ledger/ledger-folder.js';
 import type { Contestant } from './contestant.js';
-import { foundRequest, tellDamage, tellLacks, type FoundRequest } from './logged-requests.js';
-
-/** A request in a ledger whose page was drawn. */
-interface FoundDraws extends FoundRequest {
-  readonly pipeline: string;
-  /** The user, or the request itself. */
-  readonly unit: string;
-}
+import { FoundRequests, type FoundRequest } from './found-requests.js';
+import { tellDamage, tellLacks } from './logged-requests.js';
 
 /** The probabilities of a page's draws, by candidate: NaN where the place was not drawn. */
 export type Draws = ReadonlyMap<string, { readonly propensity: number; readonly marginal: number }>;
@@ -30,14 +24,15 @@ export async function findDraws(
   last: number,
   loggedBy: string | undefined,
   { definition, project }: Contestant,
-): Promise<readonly FoundDraws[]> {
+): Promise<FoundRequests> {
   await checkLedger(context, ledger);
   const report = readReport();
   let [withoutDraws, incomplete] = [0, 0];
-  const pages = await newestRecords(
+  const pages = new FoundRequests();
+  await keepNewest(
     ledger,
     last,
-    (record, place): FoundDraws | undefined => {
+    (record, place): FoundRequest | undefined => {
       if (record.schema.meta.candidate_type !== definition.candidateType.value) return undefined;
       const pipeline = loggedPipeline(record);
       const request = loggedRequest(record, definition, project.config.entities);
@@ -52,13 +47,14 @@ export async function findDraws(
         return undefined;
       }
       const unit = entityOf(record, 'user') ?? request.requestId;
-      return { ...foundRequest(request, place), pipeline, unit };
+      return { ...request, ...place, pipeline, unit };
     },
     report,
+    pages,
   );
   tellDamage(context.stderr, report);
   if (pages.length === 0) throw noDraws(ledger, withoutDraws, incomplete, loggedBy);
-  const names = [...new Set(pages.map(({ pipeline }) => pipeline))].sort();
+  const names = [...pages.pipelines.counts().keys()].sort();
   if (names.length > 1)
     throw new CommandFailure(
       `${ledger} has propensities of several pipelines: ${names.join(', ')}`,

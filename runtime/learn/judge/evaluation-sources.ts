@@ -18,6 +18,8 @@ export interface SourceFlags extends JudgmentsFlags {
 
 /** The queries that an evaluation measures on, and what ranks them. */
 export interface Source extends JudgedQueries {
+  /** The name of a query, by its index. */
+  readonly queryAt: (at: number) => string;
   /** At least 1. */
   readonly highestGrade: number;
   readonly slices: ReadonlyMap<string, string> | undefined;
@@ -44,6 +46,7 @@ export async function judgedSource(
   const { queries, columns } = await readJudgments(context, flags.judgments ?? '', flags, judged);
   return {
     count: queries.length,
+    queryAt: (at) => queries[at]?.query ?? '',
     queries: queries.entries(),
     highestGrade: highestOf(queries.map(({ candidates }) => candidates.map(({ grade }) => grade))),
     slices:
@@ -65,6 +68,7 @@ export async function loggedSource(
   const grades = await readGrades(context, ledger, found, flags.label);
   return {
     count: found.length,
+    queryAt: (at) => found.idAt(at),
     queries: clickedQueries(found, grades, main),
     highestGrade: Math.max(1, grades.highest),
     slices: undefined,

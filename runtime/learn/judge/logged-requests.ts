@@ -1,6 +1,6 @@
 import { absentKinds } from '../dataset/absent-kinds.js';
 import { readReport, type ReadReport } from '../../state/ledger/frame-splitter.js';
-import { newestRecords, readAgain, type RecordPlace } from '../../state/ledger/newest-records.js';
+import { keepNewest, readAgain } from '../../state/ledger/newest-records.js';
 import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
 import { readRecords } from '../../state/ledger/record-reader.js';
 import type { JudgedQuery } from '../evaluation/judgments.js';
@@ -14,13 +14,11 @@ import type { Console } from '../../ground/core/console.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { checkLedger } from '../../state/ledger/ledger-folder.js';
 import type { Contestant } from './contestant.js';
+import { FoundRequests, LoggedGrades, type FoundRequest } from './found-requests.js';
 import type { Ranker } from './rank-judged.js';
 import { runWhole } from './run-whole.js';
 
 export const DEFAULT_LAST = 1000;
-
-/** A request in a ledger, without its content. */
-export interface FoundRequest extends RecordPlace, Pick<LoggedRequest, 'requestId' | 'time' | 'lacks'> {}
 
 /**
  * Finds the newest requests to a pipeline in a ledger, and says what their records lack.
@@ -33,11 +31,12 @@ export async function findLoggedRequests(
   last: number,
   { definition, project }: Contestant,
   loggedBy = definition.name,
-): Promise<readonly FoundRequest[]> {
+): Promise<FoundRequests> {
   await checkLedger(context, ledger);
   const others = new Set<string>();
   const report = readReport();
-  const requests = await newestRecords(
+  const requests = new FoundRequests();
+  await keepNewest(
     ledger,
     last,
     (record, place): FoundRequest | undefined => {
@@ -47,13 +46,13 @@ export async function findLoggedRequests(
         return undefined;
       }
       const request = loggedRequest(record, definition, project.config.entities);
-      return request && foundRequest(request, place);
+      return request && { ...request, ...place, pipeline: name ?? '', unit: '' };
     },
     report,
+    requests,
   );
   tellDamage(context.stderr, report);
-  const [first] = requests;
-  if (first === undefined) {
+  if (requests.length === 0) {
     const [other, ...more] = [...others].sort();
     const found = other === undefined ? 'no rankings' : `rankings of ${[other, ...more].join(', ')}`;
     throw new CommandFailure(
@@ -65,32 +64,22 @@ export async function findLoggedRequests(
   return requests;
 }
 
-/** Small: a command holds as many of them as it ranks requests. An object of a spread takes four times the memory. */
-export function foundRequest(
-  { requestId, time, lacks }: LoggedRequest,
-  { path, number }: RecordPlace,
-): FoundRequest {
-  return { path, number, requestId, time, lacks: lacks.length === 0 ? NOTHING : lacks };
-}
-
-const NOTHING: FoundRequest['lacks'] = [];
-
 /**
  * Reads the content of requests, one at a time: that of all could need more memory than there is.
  * @returns each with its index in `found`, in the order of the ledger
  * @throws CommandFailure if the ledger was rewritten in between, as by `forget`
  */
 export async function* readLoggedRequests(
-  found: readonly FoundRequest[],
+  found: FoundRequests,
   { definition, project }: Contestant,
 ): AsyncGenerator<readonly [at: number, request: LoggedRequest, record: DecodedRecord], void> {
   const changed = (cause?: unknown): CommandFailure =>
     new CommandFailure('the ledger changed while it was read', 'run the command again', { cause });
   let count = 0;
   try {
-    for await (const [at, record] of readAgain(found)) {
+    for await (const [at, record] of readAgain(found.places)) {
       const request = loggedRequest(record, definition, project.config.entities);
-      if (request === undefined || request.requestId !== found[at]?.requestId) throw changed();
+      if (request === undefined || request.requestId !== found.idAt(at)) throw changed();
       count++;
       yield [at, request, record];
     }
@@ -106,10 +95,9 @@ export function tellDamage(stderr: Console['stderr'], { damaged }: ReadReport): 
 }
 
 /** Says which values that the pipeline reads were not logged, so that the ranking lacks them. */
-export function tellLacks(stderr: Console['stderr'], requests: readonly FoundRequest[]): void {
-  const lacks = new Map<string, number>();
-  for (const one of requests) for (const name of one.lacks) lacks.set(name, (lacks.get(name) ?? 0) + 1);
-  for (const [name, count] of [...lacks].sort(([a], [b]) => (a < b ? -1 : 1))) {
+export function tellLacks(stderr: Console['stderr'], requests: FoundRequests): void {
+  const lacks = requests.lacks();
+  for (const [name, count] of lacks) {
     const what = name === 'candidates' ? 'some candidates' : name;
     stderr.write(`note: the log of ${count} of ${requests.length} requests lacks ${what}\n`);
   }
@@ -119,28 +107,6 @@ export function tellLacks(stderr: Console['stderr'], requests: readonly FoundReq
     );
 }
 
-/** What users did with logged requests: for each request that has feedback, the highest grade of each candidate. */
-export class LoggedGrades {
-  /** By request and candidate: one map for all, since a map for each request would need three times the memory. */
-  readonly #grades = new Map<string, number>();
-  /** Of any candidate. */
-  highest = 0;
-
-  add(request: string, candidate: string, grade: number): void {
-    const key = keyOfGrade(request, candidate);
-    this.#grades.set(key, Math.max(grade, this.#grades.get(key) ?? 0));
-    this.highest = Math.max(this.highest, grade);
-  }
-
-  of(request: string, candidate: string): number | undefined {
-    return this.#grades.get(keyOfGrade(request, candidate));
-  }
-}
-
-function keyOfGrade(request: string, candidate: string): string {
-  return [request, candidate].join('\u0000');
-}
-
 /**
  * Reads the grades of logged requests. Warns about a kind that the ledger does not have.
  * @param label the grade of each kind of feedback
@@ -148,20 +114,18 @@ function keyOfGrade(request: string, candidate: string): string {
 export async function readGrades(
   { stderr }: Console,
   ledger: string,
-  requests: readonly FoundRequest[],
+  requests: FoundRequests,
   label: ReadonlyMap<string, number>,
 ): Promise<LoggedGrades> {
-  const wanted = new Set(requests.map(({ requestId }) => requestId));
-  const grades = new LoggedGrades();
+  const grades = new LoggedGrades(requests);
   const kinds = new Set<string>();
   for await (const record of readRecords(ledger)) {
     if (record.kind !== 'feedback') continue;
     const kind = String(record.field('event')?.at(0));
     kinds.add(kind);
     const grade = label.get(kind);
-    const request = String(record.field('request_id')?.at(0));
-    if (grade !== undefined && wanted.has(request))
-      grades.add(request, String(record.field('subject_id')?.at(0)), grade);
+    if (grade !== undefined)
+      grades.add(String(record.field('request_id')?.at(0)), String(record.field('subject_id')?.at(0)), grade);
   }
   for (const warning of absentKinds(label.keys(), kinds)) stderr.write(`warning: ${warning}\n`);
   return grades;
@@ -169,15 +133,13 @@ export async function readGrades(
 
 /** Logged requests as judged queries: what was shown and not clicked has grade 0, what was not shown has none. */
 export async function* clickedQueries(
-  found: readonly FoundRequest[],
+  found: FoundRequests,
   grades: LoggedGrades,
   main: Contestant,
 ): AsyncGenerator<readonly [at: number, query: JudgedQuery], void> {
   for await (const [at, { requestId, body, candidates }] of readLoggedRequests(found, main)) {
-    const judged = candidates.map(({ id, onPage }) => ({
-      id,
-      grade: grades.of(requestId, id) ?? (onPage ? 0 : NaN),
-    }));
+    const own = grades.of(requestId);
+    const judged = candidates.map(({ id, onPage }) => ({ id, grade: own.get(id) ?? (onPage ? 0 : NaN) }));
     yield [at, { query: requestId, candidates: judged, context: {}, body }];
   }
 }

@@ -12,7 +12,7 @@ import { startProgress } from '../../ground/core/progress.js';
 import type { Contestant } from './contestant.js';
 import type { LoggedRequest } from '../../request/pipeline/log/logged-request.js';
 import { drawsOf, findDraws, type Draws } from './drawn-pages.js';
-import { readGrades, readLoggedRequests, type LoggedGrades } from './logged-requests.js';
+import { readGrades, readLoggedRequests } from './logged-requests.js';
 import { runWhole } from './run-whole.js';
 
 /** With fewer effective pages, the estimate and its interval mean nothing. */
@@ -60,8 +60,8 @@ export async function runOffPolicy(
     let done = 0;
     for await (const [at, request, record] of readLoggedRequests(logged, contestant)) {
       const targets = await targetsOf(contestant, flags.target, request, `logged-${at + 1}`);
-      const page = drawnPage(request, drawsOf(record), targets, grades);
-      pages[at] = { unit: logged[at]?.unit ?? '', ...page };
+      const page = drawnPage(request, drawsOf(record), targets, grades.of(request.requestId));
+      pages[at] = { unit: logged.units.at(at), ...page };
       progress.update(++done, done);
     }
   } finally {
@@ -69,10 +69,11 @@ export async function runOffPolicy(
   }
   const highest = Math.max(...flags.label.values());
   const estimate = offPolicyEstimate(pages, flags.estimator, flags.reward, highest);
-  checkSupport(estimate, logged[0]?.pipeline ?? '');
+  const loggedBy = logged.pipelines.at(0);
+  checkSupport(estimate, loggedBy);
   return {
     pipeline: contestant.definition.name,
-    loggedBy: logged[0]?.pipeline ?? '',
+    loggedBy,
     estimator: flags.estimator,
     reward: flags.reward,
     label: flags.label,
@@ -120,10 +121,10 @@ async function targetsOf(
 }
 
 function drawnPage(
-  { requestId, candidates }: LoggedRequest,
+  { candidates }: LoggedRequest,
   draws: Draws,
   targetOf: TargetOf,
-  grades: LoggedGrades,
+  grades: ReadonlyMap<string, number>,
 ): Omit<DrawnPage, 'unit'> {
   const placed = candidates.filter(({ place }) => place > 0).sort((a, b) => a.place - b.place);
   const first = placed.findIndex(({ onPage }) => onPage);
@@ -135,7 +136,7 @@ function drawnPage(
       // A place that was not drawn could only have this candidate.
       propensity: Number.isNaN(propensity) ? 1 : propensity,
       marginal: Number.isNaN(marginal) ? 1 : marginal,
-      reward: grades.of(requestId, id) ?? 0,
+      reward: grades.get(id) ?? 0,
     };
   };
   return {

@@ -1,12 +1,12 @@
 import type { JudgedQuery } from '../evaluation/judgments.js';
 import { readQrel } from '../evaluation/text-rows.js';
 import type { Console } from '../../ground/core/console.js';
-import { INPUT_FORMATS } from '../../project/rows/open-input.js';
+import { formatByName, INPUT_FORMATS } from '../../project/rows/open-input.js';
 import { readTextLines } from '../../project/rows/text-lines.js';
 import type { Columns } from './judgment-columns.js';
 import { JudgmentRows } from './judgment-rows.js';
 import { readTable } from './read-judgment-table.js';
-import { readLibSvm } from './read-libsvm.js';
+import { isLibSvm, readLibSvm } from './read-libsvm.js';
 import type { RequestShape } from './request-shape.js';
 
 export const JUDGMENT_FORMATS = [...INPUT_FORMATS, 'qrels', 'libsvm'] as const;
@@ -50,7 +50,7 @@ export async function readJudgments(
   { format: given, formatFlag = '--format', columns: names = {}, isForeign = false }: FileFlags,
   shape: JudgedShape,
 ): Promise<Judgments> {
-  const format = given ?? EXTENSIONS.find(([pattern]) => pattern.test(path))?.[1];
+  const format = given ?? EXTENSIONS.find(([pattern]) => pattern.test(path))?.[1] ?? (await sniffed(path));
   const judgments = new JudgmentRows(context.stderr, path);
   let columns: readonly string[] | undefined;
   if (format === 'qrels') await readQrels(context, path, judgments);
@@ -65,6 +65,12 @@ export async function readJudgments(
       judgments,
     );
   return { queries: judgments.queries(), columns, repeated: judgments.repeated };
+}
+
+/** LETOR, MSLR, Istella and Yahoo name their files train.txt and test.txt. */
+async function sniffed(path: string): Promise<JudgmentFormat | undefined> {
+  const isNamed = path === '-' || formatByName(path.replace(/\.gz$/, '')) !== undefined;
+  return !isNamed && (await isLibSvm(path)) ? 'libsvm' : undefined;
 }
 
 async function readQrels({ stdin }: Console, path: string, judgments: JudgmentRows): Promise<void> {

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { readLibSvmRow } from '../evaluation/text-rows.js';
+import { Readable } from 'node:stream';
+import type { Judgment } from '../evaluation/judgments.js';
+import { readLibSvmRow, type LibSvmRow } from '../evaluation/text-rows.js';
 import type { Console } from '../../ground/core/console.js';
 import { InputError } from '../../project/rows/rows.js';
 import { readTextLines } from '../../project/rows/text-lines.js';
@@ -23,25 +26,59 @@ export async function readLibSvm(
     const [, column] = FEATURE.exec(name) ?? [];
     return column === undefined ? [] : [{ name, column: Number(column) }];
   });
+  for await (const { line, row } of libSvmLines(stdin, path)) {
+    if (typeof row === 'string') {
+      judgments.add('line', line, row);
+      continue;
+    }
+    // A column that a line leaves out is 0.
+    const values = names.map(({ name, column }): [string, number] => [name, row.features.get(column) ?? 0]);
+    judgments.add('line', line, {
+      ...judgmentOf(line, row),
+      ...(names.length === 0 ? {} : { carried: Object.fromEntries(values) }),
+    });
+  }
+}
+
+/** The judgment of a line, without its columns. */
+export function judgmentOf(line: number, { query, id, grade }: LibSvmRow): Judgment {
+  return { query: query ?? '', id: id ?? `line_${line}`, grade };
+}
+
+/** Whether a file that no name tells the format of is a LibSVM file: whether its first line is one of a ranking. */
+export async function isLibSvm(path: string): Promise<boolean> {
+  try {
+    for await (const { text } of readTextLines(path, Readable.from([]))) {
+      if (text.startsWith('#')) continue;
+      const row = readLibSvmRow(text);
+      return typeof row !== 'string' && (row.query !== undefined || existsSync(`${path}.query`));
+    }
+  } catch {
+    // What reads the file says what is wrong with it.
+  }
+  return false;
+}
+
+/**
+ * The lines of a LibSVM file, each with its query: that of its `qid:`, or the number of its group in FILE.query.
+ * @returns for a line that cannot be read, why
+ * @throws InputError if FILE.query is missing or does not fit
+ */
+export async function* libSvmLines(
+  stdin: Console['stdin'],
+  path: string,
+): AsyncGenerator<{ readonly line: number; readonly row: LibSvmRow | string }> {
   let groups: Groups | undefined;
   let rows = 0;
   for await (const { line, text } of readTextLines(path, stdin)) {
     if (text.startsWith('#')) continue;
     const row = readLibSvmRow(text);
     if (typeof row === 'string') {
-      judgments.add('line', line, row);
+      yield { line, row };
       continue;
     }
     rows += 1;
-    const query = row.query ?? (groups ??= await readGroups(path)).queryOf(rows);
-    // A column that a line leaves out is 0.
-    const values = names.map(({ name, column }): [string, number] => [name, row.features.get(column) ?? 0]);
-    judgments.add('line', line, {
-      query,
-      id: row.id ?? `line_${line}`,
-      grade: row.grade,
-      ...(names.length === 0 ? {} : { carried: Object.fromEntries(values) }),
-    });
+    yield { line, row: { ...row, query: row.query ?? (groups ??= await readGroups(path)).queryOf(rows) } };
   }
   groups?.end(rows);
 }

@@ -70,7 +70,7 @@ export async function runEvaluation(
     empty: flags.empty === 'skip' ? ('skip' as const) : flags.empty === '1' ? (1 as const) : (0 as const),
   };
   const depth = metrics.find(({ k }) => Number.isFinite(k))?.k ?? 10;
-  const measured = new MeasuredQueries(source.count, metrics, options, rankers.length > 1);
+  const measured = new MeasuredQueries(source, metrics, options, rankers.length > 1);
   const sizes = new Uint32Array(source.count);
   const shares = { sum: 0, count: 0 };
   for await (const { at, query, first, rankings } of rankAll(
@@ -83,7 +83,7 @@ export async function runEvaluation(
   )) {
     const [ranked = [], baseline] = rankings;
     const slice = source.slices?.get(query.query);
-    measured.measure(at, { query: query.query, slice, first, rankings: ranked, baseline });
+    measured.measure(at, { slice, first, rankings: ranked, baseline });
     sizes[at] = query.candidates.length;
     for (const share of ranked.flatMap((one) => judged(one, depth) ?? [])) {
       shares.sum += share;

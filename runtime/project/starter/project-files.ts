@@ -32,7 +32,7 @@ export function projectFiles(project: NewProject): ReadonlyMap<string, string> {
   return new Map(files);
 }
 
-function packageText(name: string): string {
+export function packageText(name: string): string {
   const content = {
     name: name.replaceAll('_', '-'),
     private: true,
@@ -43,7 +43,7 @@ function packageText(name: string): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-const IGNORED = `node_modules/
+export const IGNORED = `node_modules/
 # the store, the ledger and other files of this machine; the schemas are for editors
 .millrace/*
 !.millrace/schemas/

@@ -1,15 +1,16 @@
 import { createReadStream } from 'node:fs';
+import { Float64Column } from '../../ground/core/columns.js';
 import { readReport, type ReadReport } from './frame-splitter.js';
 import type { DecodedRecord } from './record-decoder.js';
+import type { RecordPlace, RecordPlaces } from './record-places.js';
 import { readRecords } from './record-reader.js';
-import { groupBy } from '../../ground/core/group-by.js';
 import { segmentFiles, segmentPaths } from '../../ground/sdk/segments.js';
 
-/** Where a record is in a ledger. */
-export interface RecordPlace {
-  readonly path: string;
-  /** Its number among the records of the segment that can be read. */
-  readonly number: number;
+/** What is kept of records, a row for each. */
+export interface KeptRows<T> {
+  push(kept: T): void;
+  /** Keeps these rows only, in this order. */
+  keep(order: Uint32Array): void;
 }
 
 /**
@@ -22,35 +23,64 @@ export interface RecordPlace {
 export async function newestRecords<T extends { readonly time: number }>(
   source: string,
   most: number,
-  pick: (record: DecodedRecord, place: RecordPlace) => T | undefined,
+  pick: (record: DecodedRecord) => T | undefined,
   report: ReadReport = readReport(),
 ): Promise<T[]> {
   let found: T[] = [];
+  await keepNewest(source, most, pick, report, {
+    push: (one) => found.push(one),
+    keep: (order) => {
+      const all = found;
+      found = Array.from(order).flatMap((row) => all[row] ?? []);
+    },
+  });
+  return found;
+}
+
+/** As `newestRecords`, for so many that the caller keeps them in columns. */
+export async function keepNewest<T extends { readonly time: number }>(
+  source: string,
+  most: number,
+  pick: (record: DecodedRecord, place: RecordPlace) => T | undefined,
+  report: ReadReport,
+  rows: KeptRows<T>,
+): Promise<void> {
+  const times = new Float64Column();
+  const prune = (): void => {
+    const order = Uint32Array.from({ length: times.length }, (_, row) => row)
+      .sort((a, b) => times.at(a) - times.at(b))
+      .slice(-most);
+    times.keep(order);
+    rows.keep(order);
+  };
   for (const path of await newestFirst(source)) {
     let number = 0;
     for await (const record of readRecords(createReadStream(path), report)) {
       const picked = pick(record, { path, number: number++ });
-      if (picked !== undefined) found.push(picked);
-      if (found.length > 2 * most + 1000) found = newest(found, most);
+      if (picked !== undefined) {
+        times.push(picked.time);
+        rows.push(picked);
+      }
+      if (times.length > 2 * most + 1000) prune();
     }
-    if (found.length >= most) break;
+    if (times.length >= most) break;
   }
-  return newest(found, most);
+  prune();
 }
 
 /**
  * Reads records again, one at a time, so that a command need not hold them. Those of a segment come together.
- * @returns each record with its index in `places`
+ * @returns each record with its row in `places`
  */
 export async function* readAgain(
-  places: readonly RecordPlace[],
+  places: RecordPlaces,
 ): AsyncGenerator<readonly [at: number, record: DecodedRecord], void> {
-  for (const [path, own] of groupBy(places.keys(), (at) => places[at]?.path ?? '')) {
-    const indexes = new Map(own.map((at) => [places[at]?.number, at]));
+  for (const [path, own] of places.bySegment()) {
+    const rows = new Map(Array.from(own, (row) => [places.numberAt(row), row]));
     let number = 0;
     for await (const record of readRecords(createReadStream(path))) {
-      const at = indexes.get(number++);
-      if (at !== undefined) yield [at, record];
+      const row = rows.get(number++);
+      if (row !== undefined) yield [row, record];
     }
   }
 }
@@ -58,8 +88,4 @@ export async function* readAgain(
 async function newestFirst(source: string): Promise<readonly string[]> {
   const files = await segmentFiles(source);
   return files.length === 0 ? await segmentPaths(source) : files.reverse().map(({ path }) => path);
-}
-
-function newest<T extends { readonly time: number }>(items: readonly T[], most: number): T[] {
-  return [...items].sort((a, b) => a.time - b.time).slice(-most);
 }

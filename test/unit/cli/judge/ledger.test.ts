@@ -6,11 +6,8 @@ import { startService } from '../../../../runtime/serve/app/serve.js';
 import { readSettings } from '../../../../runtime/project/config/project/read-settings.js';
 import type { Console } from '../../../../runtime/ground/core/console.js';
 import type { Contestant } from '../../../../runtime/learn/judge/contestant.js';
-import {
-  findLoggedRequests,
-  readLoggedRequests,
-  type FoundRequest,
-} from '../../../../runtime/learn/judge/logged-requests.js';
+import type { FoundRequests } from '../../../../runtime/learn/judge/found-requests.js';
+import { findLoggedRequests, readLoggedRequests } from '../../../../runtime/learn/judge/logged-requests.js';
 import { loadProject } from '../../../../runtime/project/config/project/load-project.js';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
@@ -147,24 +144,26 @@ describe('commands on a ledger', () => {
     if (config === undefined || definition === undefined) throw new Error('the project is valid');
     const shop = { definition, project: { config } } as unknown as Contestant;
     const silent = { stderr: { write: () => true } } as unknown as Console;
-    const read = async (found: readonly FoundRequest[]): Promise<string[]> => {
+    const read = async (found: FoundRequests): Promise<string[]> => {
       const ids: string[] = [];
       for await (const [, { requestId }] of readLoggedRequests(found, shop)) ids.push(requestId);
       return ids.sort();
     };
     const copy = join(root, 'copy');
-    const changes: Readonly<Record<string, (found: readonly FoundRequest[]) => unknown>> = {
+    const changes: Readonly<Record<string, (found: FoundRequests) => unknown>> = {
       'its files are gone': () => rm(copy, { recursive: true }),
-      'its records are gone': (found) => Promise.all(found.map(({ path }) => writeFile(path, ''))),
-      'its records moved': (found) => found.map((one) => ({ ...one, number: one.number - 1 })),
+      'its records are gone': ({ places }) =>
+        Promise.all(Array.from(places.bySegment().keys(), (path) => writeFile(path, ''))),
+      'its records moved': ({ places }) => {
+        places.keep(Uint32Array.from({ length: places.length }, (_, row) => (row + 1) % places.length));
+      },
     };
     for (const [title, change] of Object.entries(changes)) {
       await cp(ledger, copy, { recursive: true });
       const found = await findLoggedRequests(silent, copy, 3, shop);
       expect(await read(found)).to.deep.equal(['r3', 'r4', 'r5']);
-      const changed = await change(found);
-      const places = title.endsWith('moved') ? (changed as readonly FoundRequest[]) : found;
-      const failure = await read(places).catch((error: unknown) => error);
+      await change(found);
+      const failure = await read(found).catch((error: unknown) => error);
       expect(failure, title).to.have.property('message', 'the ledger changed while it was read');
       await rm(copy, { recursive: true, force: true });
     }

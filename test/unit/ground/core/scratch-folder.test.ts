@@ -70,7 +70,7 @@ describe('a command that a signal ends', () => {
       // A pipe that nobody writes: the command waits.
       execFileSync('mkfifo', [join(root, 'ledger', 'waiting-000001.mlr')]);
       const words = ['dataset', 'build', '--ledger', join(root, 'ledger'), '--out', out];
-      const ended = await endedBy('SIGINT', words, root, () => existsSync(join(out, '.work', 'new')));
+      const ended = await endedBy('SIGINT', words, root, () => existsSync(join(out, '.work', 'joined')));
       expect(ended).to.equal('SIGINT');
       expect(readdirSync(out)).to.deep.equal([]);
     }),

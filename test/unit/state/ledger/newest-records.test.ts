@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { newestRecords, readAgain } from '../../../../runtime/state/ledger/newest-records.js';
+import { readReport } from '../../../../runtime/state/ledger/frame-splitter.js';
+import { keepNewest, newestRecords, readAgain } from '../../../../runtime/state/ledger/newest-records.js';
+import type { DecodedRecord } from '../../../../runtime/state/ledger/record-decoder.js';
+import { RecordPlaces, type RecordPlace } from '../../../../runtime/state/ledger/record-places.js';
 import { readRecords } from '../../../../runtime/state/ledger/record-reader.js';
 import { recordSchema } from '../../../../runtime/state/ledger/record-schema.js';
 import { RecordWriter } from '../../../../runtime/state/ledger/record-writer.js';
@@ -46,16 +49,31 @@ describe('the newest records of a ledger', () => {
         fc.integer({ min: 1, max: 40 }),
         (segments, most) =>
           withFiles(segmentsOf(segments), async (root) => {
-            const found = await newestRecords(root, most, ({ sequence, time }, place) =>
-              sequence % 3 === 0 ? undefined : { ...place, sequence, time },
+            const pick = ({
+              sequence,
+              time,
+            }: DecodedRecord): { sequence: number; time: number } | undefined =>
+              sequence % 3 === 0 ? undefined : { sequence, time };
+            const found = await newestRecords(root, most, pick);
+            const places = new RecordPlaces();
+            await keepNewest<RecordPlace & { readonly time: number }>(
+              root,
+              most,
+              (record, place) => {
+                const picked = pick(record);
+                return picked && { ...picked, ...place };
+              },
+              readReport(),
+              places,
             );
+            expect(places.length).to.equal(found.length);
             let readable = 0;
             for await (const { sequence } of readRecords(root)) if (sequence % 3 !== 0) readable += 1;
             expect(found.length).to.equal(Math.min(most, readable));
             const times = found.map(({ time }) => time);
             expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
             const texts = new Map<number, unknown>();
-            for await (const [at, again] of readAgain(found)) {
+            for await (const [at, again] of readAgain(places)) {
               expect(texts.has(at)).to.equal(false);
               texts.set(at, again.value('a')?.at(0));
             }
