@@ -18,6 +18,7 @@ import { pushFeatures } from '../../serve/http/routes/push-features.js';
 import { scanEntities } from '../../serve/http/routes/scan-entities.js';
 import { scanFeatures } from '../../serve/http/routes/scan-features.js';
 import { rebuildCounter } from '../../serve/http/routes/rebuild-counter.js';
+import { endRollback, listReleases, rollBack } from '../../serve/http/routes/releases.js';
 import { resumeExperiment, stopExperiment } from '../../serve/http/routes/stop-experiment.js';
 import { updateEntities } from '../../serve/http/routes/update-entities.js';
 import { uploadEntities } from '../../serve/http/routes/upload-entities.js';
@@ -30,6 +31,7 @@ import type { PipelineAnswer } from '../../request/pipeline/answer-types.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import type { RebuildState } from '../../serve/feedback/counter-rebuilds.js';
 import { FOLLOW_EVERY } from '../../state/counters/generation-record.js';
+import type { ReleaseList, RollbackEnd, RolledBack } from '../../state/releases/release-answers.js';
 import type { ForgetAnswer } from '../../state/privacy/forget.js';
 import type { SourceTarget } from '../../serve/sources/intake.js';
 import type { InputRow } from '../../project/rows/rows.js';
@@ -202,6 +204,22 @@ export class HttpTarget implements DataTarget {
   async changeExperiment(verb: 'stop' | 'resume', name: string): Promise<ExperimentState> {
     const { path } = verb === 'stop' ? stopExperiment : resumeExperiment;
     return (await this.#call('POST', path, JSON.stringify({ experiment: name }))) as ExperimentState;
+  }
+
+  /** The last projects that the service served. @throws MillraceError */
+  async releases(): Promise<ReleaseList> {
+    return (await this.#call('GET', listReleases.path)) as ReleaseList;
+  }
+
+  /** Serves an earlier release. @param version by default the one before @throws MillraceError */
+  async rollBack(version: string | undefined): Promise<RolledBack> {
+    const body = JSON.stringify(version === undefined ? {} : { version });
+    return (await this.#call('POST', rollBack.path, body)) as RolledBack;
+  }
+
+  /** Serves the files of the project again. @throws MillraceError */
+  async endRollback(): Promise<RollbackEnd> {
+    return (await this.#call('POST', endRollback.path, '{}')) as RollbackEnd;
   }
 
   async run(pipeline: string, body: unknown): Promise<RunAnswer> {

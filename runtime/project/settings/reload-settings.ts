@@ -30,4 +30,13 @@ export const RELOAD_SETTINGS = {
     expected: 'a number of requests, 0 to 100000',
     parse: wholeNumber(0, 100_000),
   }),
+  releaseBytes: row({
+    env: 'MILLRACE_RELEASE_BYTES',
+    value: 'BYTES',
+    default: '8388608',
+    description:
+      'The most bytes that the files of a project may take, packed, to be kept in the store for `millrace rollback`. The last three projects are kept; 0 keeps none.',
+    expected: 'a number of bytes, 0 to 268435456',
+    parse: wholeNumber(0, 268_435_456),
+  }),
 } as const;

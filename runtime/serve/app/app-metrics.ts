@@ -5,7 +5,7 @@ import { countKeys } from '../metrics/key-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { PluginMetricsRegistry } from '../metrics/plugin-metrics.js';
 import { countProcess } from '../metrics/process-metrics.js';
-import { countReloads } from '../metrics/reload-metrics.js';
+import { countReloads, countRollbacks } from '../metrics/reload-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
@@ -14,6 +14,7 @@ import type { Tracing } from '../../project/tracing/tracing.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { Recording } from './project/recording.js';
 import type { Reloader } from './project/reloader.js';
+import type { ServedReleases } from './project/served-releases.js';
 
 /** The parts of a service that have metrics and are no services of the container. */
 interface CountedParts {
@@ -21,6 +22,7 @@ interface CountedParts {
   readonly recording: Recording | undefined;
   readonly tracing: Tracing | undefined;
   readonly keys: ServedKeys | undefined;
+  readonly releases: ServedReleases | undefined;
 }
 
 /** The metrics of a service. Those of calls and of plugins count from the first compilation, before there is a registry. */
@@ -29,7 +31,7 @@ export class AppMetrics {
   readonly plugins = new PluginMetricsRegistry({ Counter, Histogram });
 
   /** Registers the metrics of all parts. */
-  register(services: Container, { reloader, recording, tracing, keys }: CountedParts): void {
+  register(services: Container, { reloader, recording, tracing, keys, releases }: CountedParts): void {
     const { registry } = services.resolve(TOKENS.metrics);
     countResident(registry, {
       states: () => reloader.current.resident.states(),
@@ -46,6 +48,7 @@ export class AppMetrics {
     recording?.metrics.register(registry, () => recording.sinks.ledger.sinks());
     if (keys !== undefined) countKeys(registry, keys);
     countReloads(registry, reloader);
+    if (releases !== undefined) countRollbacks(registry, releases);
     countCuration(registry, () => reloader.current.curation);
     countSpans(registry, tracing?.counts);
   }

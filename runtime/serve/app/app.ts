@@ -17,6 +17,8 @@ import { openFirst, openNext } from './project/open-generation.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
 import { logReload, Reloader } from './project/reloader.js';
 import { openLog } from './process/open-log.js';
+import { ServedReleases } from './project/served-releases.js';
+import { Releases } from '../../state/releases/releases.js';
 import { RunningApp, type App } from './running-app.js';
 
 /** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
@@ -48,29 +50,38 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   const appMetrics = new AppMetrics();
   const pluginHost = { logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now };
 
+  const options = {
+    ...settings,
+    ...recording?.options,
+    ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
+    ...{ pluginHost, codeRoot: project },
+  };
+  const compileIn = (root: string): Promise<CompiledProject> =>
+    compileProject(root, options, appMetrics.outbound);
   const compile = async (): Promise<CompiledProject> => {
-    const options = {
-      ...settings,
-      ...recording?.options,
-      ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
-      pluginHost,
-    };
-    const compiled = await compileProject(project, options, appMetrics.outbound);
+    const compiled = await compileIn(project);
     if (watches) await refreshEditorSchemas(project, compiled, logger);
     return compiled;
   };
+  const instead = (container: Container): Promise<CompiledProject | undefined> =>
+    openReleases(container, settings, compileIn).atStart();
   // Only the reloader keeps `first`, so that it can be freed after a reload: no function below may use it.
-  const { services, first } = await openFirst(settings, compile, {
-    experiments: records,
-    ...overrides,
-    logger,
-    tracing,
-    ...(recording === undefined ? {} : { ledger: recording.sinks.ledger }),
+  const { services, first } = await openFirst(settings, {
+    compile,
+    ...(records && { instead }),
+    overrides: {
+      experiments: records,
+      ...overrides,
+      logger,
+      tracing,
+      ...(recording === undefined ? {} : { ledger: recording.sinks.ledger }),
+    },
   });
+  const releases = services.resolve(TOKENS.servedReleases);
   const prepare = async (generation: Generation): Promise<void> => {
     void recording?.sinks.use(generation.sinks);
     await announce(services, generation.config);
-    if (watches) await keepTypes(project, generation, logger);
+    if (watches && generation.release === undefined) await keepTypes(project, generation, logger);
   };
   await prepare(first);
   // Only at start: after a reload, V8 still has the code.
@@ -84,18 +95,21 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     report: (report) => {
       instance.reloaded(report);
       tellReload(report);
+      if (report.outcome === 'succeeded') void releases?.keep(reloader.current);
     },
     compile,
-    create: async (compiled) => {
-      const next = await openNext(services, compiled);
+    create: (compiled) => openNext(services, compiled),
+    begin: async (next) => {
       void consumption?.use(next);
       await prepare(next);
-      return next;
     },
+    heldBy: () => releases?.heldBy,
     compare:
       last === 0 ? undefined : (before, next) => compareGenerations(before, next, { ledger, last, logger }),
   });
-  appMetrics.register(services, { reloader, recording, tracing, keys });
+  appMetrics.register(services, { reloader, recording, tracing, keys, releases });
+  instance.warnOf(() => releases?.warnings() ?? []);
+  releases?.start(reloader);
   consumption?.show(services);
   await consumption?.use(first);
 
@@ -112,6 +126,22 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   });
 }
 
+/** Registers the releases of a service. */
+function openReleases(
+  services: Container,
+  settings: Settings,
+  compile: (root: string) => Promise<CompiledProject>,
+): ServedReleases {
+  const releases = new ServedReleases({
+    ...{ settings, compile },
+    releases: new Releases(services.resolve(TOKENS.store), settings.prefix),
+    logger: services.resolve(TOKENS.logger),
+    now: services.resolve(TOKENS.clock),
+  });
+  services.register(TOKENS.servedReleases, { useValue: releases });
+  return releases;
+}
+
 /** The parts of an app that end with it. */
 interface AppParts {
   readonly consumption: Consumption | undefined;
@@ -125,6 +155,7 @@ async function closeApp(
   { drainMs }: Settings,
   { consumption, reloader, recording, tracing }: AppParts,
 ): Promise<void> {
+  await services.resolve(TOKENS.servedReleases)?.close();
   await consumption?.close();
   // A running reload would wait until they have read all entities.
   await services.resolve(TOKENS.followers).close();

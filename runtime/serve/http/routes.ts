@@ -23,6 +23,7 @@ import { preview } from './routes/preview.js';
 import { pushFeatures } from './routes/push-features.js';
 import { rank } from './routes/rank.js';
 import { readiness } from './routes/readiness.js';
+import { endRollback, listReleases, rollBack } from './routes/releases.js';
 import { rebuildCounter } from './routes/rebuild-counter.js';
 import { redocBundle } from './routes/redoc-bundle.js';
 import { redoc } from './routes/redoc.js';
@@ -57,6 +58,9 @@ export const SERVICE_ROUTES: readonly Route[] = [
   listExperiments,
   stopExperiment,
   resumeExperiment,
+  listReleases,
+  rollBack,
+  endRollback,
   ...SESSION,
   redoc,
   redocBundle,

@@ -112,6 +112,8 @@ export async function registerServices(
   const stops =
     overrides.experiments === true ? new Stops(container.resolve(TOKENS.store), settings.prefix) : undefined;
   container.register(TOKENS.stops, { useFactory: () => stops });
+  // A service registers its own.
+  container.register(TOKENS.servedReleases, { useFactory: () => undefined });
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
   });

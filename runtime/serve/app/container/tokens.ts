@@ -29,6 +29,7 @@ import type { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import type { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { EventCodes } from '../../../state/store/event-codes.js';
 import type { Store } from '../../../state/store/store.js';
+import type { ServedReleases } from '../project/served-releases.js';
 import type { Shared } from './shared.js';
 
 /**
@@ -54,6 +55,8 @@ export const TOKENS = {
   ledger: token<Ledger>('ledger'),
   /** The experiments that were stopped; undefined if the process serves no experiments. */
   stops: token<Stops | undefined>('stopped experiments'),
+  /** The last projects that were served; undefined if the process keeps none. */
+  servedReleases: token<ServedReleases | undefined>('releases'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

@@ -9,16 +9,19 @@ import type { Generation } from './generation.js';
 
 /** The result of a reload. */
 export interface Reload {
-  /** The versions of the files that options name, as they were read, even if the reload failed. */
   readonly outcome: 'succeeded' | 'failed';
   /** Versions of the files that options name, as they were read, also if the reload failed. */
   readonly files: CompiledProject['files'];
+  /** Why it failed. */
+  readonly error?: unknown;
 }
 
 /** Counts of reloads, for /metrics. */
 export interface ReloadCounts {
   readonly succeeded: number;
   readonly failed: number;
+  /** Reloads that did not take place because a rollback holds them. */
+  readonly held: number;
 }
 
 export interface ReloaderOptions {
@@ -29,8 +32,12 @@ export interface ReloaderOptions {
   readonly compile: () => Promise<CompiledProject>;
   /** Wires the compiled project, with its routes. */
   readonly create: (compiled: CompiledProject) => Promise<Generation>;
+  /** Prepares what a generation needs when it serves: sinks, sources. */
+  readonly begin: (next: Generation) => Promise<void>;
   /** Reports how the next generation differs from the one in service, before it is used. Never rejects. */
   readonly compare?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
+  /** Returns the version of the release that serves instead of the files, if a rollback holds reloads. */
+  readonly heldBy?: () => string | undefined;
 }
 
 /** How long the process waits for its generations when it ends, in milliseconds. */
@@ -45,7 +52,7 @@ export class Reloader {
   readonly #options: ReloaderOptions;
   /** Only a reload replaces it. */
   current: Generation;
-  #counts: ReloadCounts = { succeeded: 0, failed: 0 };
+  #counts: ReloadCounts = { succeeded: 0, failed: 0, held: 0 };
   #lastFailed = false;
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<Reload> | undefined;
@@ -68,13 +75,24 @@ export class Reloader {
 
   /** Reloads the project, after a running reload. Never rejects: errors are logged and counted. */
   reload(): Promise<Reload> {
-    this.#next ??= this.#running.then(() => {
-      this.#next = undefined;
-      const running = this.#reload();
-      this.#running = running;
-      return running;
-    });
+    if (this.#next === undefined) {
+      this.#next = this.#running.then(() => {
+        this.#next = undefined;
+        return this.#take(() => this.#compileFiles());
+      });
+      this.#running = this.#next;
+    }
     return this.#next;
+  }
+
+  /**
+   * Serves another project than that of the files, after a running reload. Never rejects.
+   * @param compile as `ReloaderOptions.compile`; if it rejects, the project before goes on serving
+   */
+  replace(compile: () => Promise<CompiledProject>): Promise<Reload> {
+    const running = this.#running.then(() => this.#take(compile));
+    this.#running = running;
+    return running;
   }
 
   /** Waits for a running reload, and closes the generation that is in service. */
@@ -88,10 +106,21 @@ export class Reloader {
     await Promise.race([retired, late]).finally(() => stop.abort());
   }
 
-  async #reload(): Promise<Reload> {
+  /** @throws MillraceError reload_held */
+  #compileFiles(): Promise<CompiledProject> {
+    const { compile, heldBy } = this.#options;
+    const release = heldBy?.();
+    if (release === undefined) return compile();
+    throw new MillraceError(
+      'reload_held',
+      `a rollback to ${release} holds reloads; \`millrace rollback --end\` takes the newest files`,
+    );
+  }
+
+  async #take(compile: () => Promise<CompiledProject>): Promise<Reload> {
     let files: CompiledProject['files'] = new Map();
     if (this.#closed) return { outcome: 'failed', files };
-    const { report, compile, create, compare } = this.#options;
+    const { report, create, compare, begin } = this.#options;
     const started = performance.now();
     const before = this.current;
     try {
@@ -99,11 +128,18 @@ export class Reloader {
       ({ files } = compiled);
       await refuseNoPipelines(before, compiled);
       const next = await create(compiled);
-      await compare?.(before, next);
+      try {
+        await compare?.(before, next);
+        await begin(next);
+      } catch (error) {
+        await next.retire(0);
+        throw error;
+      }
       this.#takeOver(next);
     } catch (error) {
-      this.#lastFailed = true;
-      this.#counts = { ...this.#counts, failed: this.#counts.failed + 1 };
+      const isHeld = error instanceof MillraceError && error.code === 'reload_held';
+      this.#count(isHeld ? 'held' : 'failed');
+      this.#lastFailed ||= !isHeld;
       report({
         outcome: 'failed',
         at: Date.now(),
@@ -111,10 +147,10 @@ export class Reloader {
         version: before.version,
         ...problemsOf(error),
       });
-      return { outcome: 'failed', files };
+      return { outcome: 'failed', files, error };
     }
     this.#lastFailed = false;
-    this.#counts = { ...this.#counts, succeeded: this.#counts.succeeded + 1 };
+    this.#count('succeeded');
     const { version, warnings, pipelines, models } = this.current;
     report({
       outcome: 'succeeded',
@@ -127,6 +163,10 @@ export class Reloader {
       diagnostics: warnings,
     });
     return { outcome: 'succeeded', files };
+  }
+
+  #count(outcome: keyof ReloadCounts): void {
+    this.#counts = { ...this.#counts, [outcome]: this.#counts[outcome] + 1 };
   }
 
   #takeOver(next: Generation): void {

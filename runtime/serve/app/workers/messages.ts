@@ -48,6 +48,8 @@ export type ToPrimary =
   | { readonly type: 'closed'; readonly connections: number }
   /** The worker received a stop signal itself, or has failed. */
   | { readonly type: 'leaving' }
+  /** The worker serves this version of the project from now on, after a reload or a rollback. */
+  | { readonly type: 'serving'; readonly version: string }
   | ({ readonly type: 'reloaded'; readonly outcome: Reload['outcome'] } & Loaded)
   | { readonly type: 'metrics'; readonly id: number; readonly snapshot: MetricsSnapshot }
   /** A client requested /metrics from this worker: send the text for all workers. */

@@ -12,6 +12,7 @@ import { logProject, startService, type RunningService } from '../serve.js';
 import type { Loaded, Ports, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
 import { Replies } from './replies.js';
 import { openLog } from '../process/open-log.js';
+import { logReload } from '../project/reloader.js';
 import { shareOf } from './share-of.js';
 
 /** The longest wait for the primary, which itself waits for other workers. */
@@ -37,7 +38,14 @@ export async function serveAsWorker(read: (file: ProjectFileContent) => Promise<
       reload: 'off',
       reloadDiff: number === 1 ? settings.reloadDiff : 0,
     },
-    { logger, instance, worker: number, sources: (audience) => link.source(audience) },
+    {
+      ...{ logger, instance, worker: number },
+      sources: (audience) => link.source(audience),
+      tellReload: (report) => {
+        logReload(logger, report);
+        link.send({ type: 'serving', version: report.version });
+      },
+    },
   ).catch((error: unknown) => {
     printAgain();
     // The command line reports the error and sets the exit code; the channel would keep the process running.

@@ -102,6 +102,7 @@ export class WorkerHandle {
   #heard(message: ToPrimary): void {
     if (message.type === 'received') this.#sent.shift()?.socket.destroy();
     else if (message.type === 'closed') this.connections -= message.connections;
+    else if (message.type === 'serving') this.version = message.version;
     else if (message.type === 'reloaded') this.#reloaded(message);
     else if (message.type === 'metrics') {
       this.metrics = message.snapshot;
