@@ -9,7 +9,7 @@ import { countKeys } from '../runtime/serve/metrics/key-metrics.js';
 import { LedgerMetrics } from '../runtime/serve/metrics/ledger-metrics.js';
 import { OutboundMetrics } from '../runtime/serve/metrics/outbound-metrics.js';
 import { countProcess } from '../runtime/serve/metrics/process-metrics.js';
-import { countReloads, countRollbacks } from '../runtime/serve/metrics/reload-metrics.js';
+import { countAgreement, countReloads, countRollbacks } from '../runtime/serve/metrics/reload-metrics.js';
 import { countResident } from '../runtime/serve/metrics/resident-metrics.js';
 import { countSources } from '../runtime/serve/metrics/source-metrics.js';
 import { countStore } from '../runtime/serve/metrics/store-metrics.js';
@@ -57,6 +57,7 @@ function register(registry: Registry): void {
     lastFailed: false,
     current: { version: '', loadedAt: 0, models: [] },
   });
+  countAgreement(registry, { counts: { compared: 0, failed: 0, busy: 0 }, values: () => [] });
   countRollbacks(registry, { heldBy: undefined, isPending: false });
   countCuration(registry, () => ({ states: () => [], isStale: false }));
   countSources(registry, () => []);

@@ -123,8 +123,13 @@ async function story(fleet: Fleet): Promise<void> {
   expect(shuffled).to.not.equal(good);
   await until('the second release', kept(url, 2));
 
-  const { status, json } = await call(url, '/api/v1/releases/rollback', {});
-  expect([status, json.version, json.version_before, json.not_carried]).to.deep.equal([200, before, after, []]);
+  const { status, json } = await call(url, '/api/v1/releases/rollback', { version: null });
+  expect([status, json.version, json.version_before, json.not_carried]).to.deep.equal([
+    200,
+    before,
+    after,
+    [],
+  ]);
   await fleet.allServe(before);
   for (const one of fleet.running) {
     expect(await orderOf(one.url)).to.equal(good);
@@ -138,7 +143,9 @@ async function story(fleet: Fleet): Promise<void> {
 
   // A reload waits, a killed instance comes back with the release, and so does a new one.
   await fleet.reload(SHUFFLED);
-  await until('the held reload', () => (first as ServiceProcess).lines.some(({ code }) => code === 'reload_held'));
+  await until('the held reload', () =>
+    (first as ServiceProcess).lines.some(({ code }) => code === 'reload_held'),
+  );
   await fleet.kill(0);
   const { url: again } = await fleet.start(0);
   expect((await ready(again)).project_version).to.equal(before);
@@ -191,7 +198,9 @@ describeWith('redis-server', 'a rollback of two instances on Redis', function ()
       );
       for (let turn = 0; turn < 5; turn++)
         await until('the rollback', () => everyWorker(url, (version) => version === before));
-      expect(lines.filter(({ msg }) => msg.includes('the files of the project have changed'))).to.deep.equal([]);
+      expect(lines.filter(({ msg }) => msg.includes('the files of the project have changed'))).to.deep.equal(
+        [],
+      );
     } finally {
       await fleet.remove();
     }

@@ -15,7 +15,9 @@ interface Flags {
 export function rollbackCommand(context: CliContext): Command {
   const command = new Command('rollback')
     .description('serve an earlier release of the project on all instances, until --end')
-    .addArgument(new Argument('[VERSION]', 'version of the release; by default the one that was served before'))
+    .addArgument(
+      new Argument('[VERSION]', 'version of the release; by default the one that was served before'),
+    )
     .addOption(new Option('--list', 'list the releases, and change nothing').conflicts('end'))
     .option('--end', 'serve the newest files again')
     .option('--json', 'print the answer as JSON')
@@ -45,7 +47,12 @@ async function run(
   }
 }
 
-const COLUMNS = [{ title: 'Release' }, { title: 'Served' }, { title: 'Kept' }, { title: 'Needs the code of' }];
+const COLUMNS = [
+  { title: 'Release' },
+  { title: 'Served' },
+  { title: 'Kept' },
+  { title: 'Needs the code of' },
+];
 
 function listText({ serving, rollback, releases }: ReleaseList): string {
   const rows = releases.map(({ version, served, is_kept: isKept, detail, packed_bytes: bytes, code }) => [

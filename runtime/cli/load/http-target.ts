@@ -213,7 +213,7 @@ export class HttpTarget implements DataTarget {
 
   /** Serves an earlier release. @param version by default the one before @throws MillraceError */
   async rollBack(version: string | undefined): Promise<RolledBack> {
-    const body = JSON.stringify(version === undefined ? {} : { version });
+    const body = JSON.stringify({ version: version ?? null });
     return (await this.#call('POST', rollBack.path, body)) as RolledBack;
   }
 

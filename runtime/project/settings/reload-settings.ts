@@ -30,6 +30,15 @@ export const RELOAD_SETTINGS = {
     expected: 'a number of requests, 0 to 100000',
     parse: wholeNumber(0, 100_000),
   }),
+  reloadAgreementMs: row({
+    env: 'MILLRACE_RELOAD_AGREEMENT_MS',
+    value: 'MS',
+    default: '3600000',
+    description:
+      'How long a new model is compared with the one before after a reload, in milliseconds (docs/rollback.md). The one before stays in memory for as long; 0 compares nothing.',
+    expected: 'a number of milliseconds, 0 to 86400000',
+    parse: wholeNumber(0, 86_400_000),
+  }),
   releaseBytes: row({
     env: 'MILLRACE_RELEASE_BYTES',
     value: 'BYTES',

@@ -5,7 +5,7 @@ import { countKeys } from '../metrics/key-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { PluginMetricsRegistry } from '../metrics/plugin-metrics.js';
 import { countProcess } from '../metrics/process-metrics.js';
-import { countReloads, countRollbacks } from '../metrics/reload-metrics.js';
+import { countAgreement, countReloads, countRollbacks } from '../metrics/reload-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
@@ -13,6 +13,7 @@ import { StoreCheck } from '../../state/store/store-check.js';
 import type { Tracing } from '../../project/tracing/tracing.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { Recording } from './project/recording.js';
+import type { ModelAgreement } from './project/model-agreement.js';
 import type { Reloader } from './project/reloader.js';
 import type { ServedReleases } from './project/served-releases.js';
 
@@ -23,6 +24,7 @@ interface CountedParts {
   readonly tracing: Tracing | undefined;
   readonly keys: ServedKeys | undefined;
   readonly releases: ServedReleases | undefined;
+  readonly agreement: ModelAgreement | undefined;
 }
 
 /** The metrics of a service. Those of calls and of plugins count from the first compilation, before there is a registry. */
@@ -31,7 +33,7 @@ export class AppMetrics {
   readonly plugins = new PluginMetricsRegistry({ Counter, Histogram });
 
   /** Registers the metrics of all parts. */
-  register(services: Container, { reloader, recording, tracing, keys, releases }: CountedParts): void {
+  register(services: Container, { reloader, recording, tracing, keys, releases, agreement }: CountedParts): void {
     const { registry } = services.resolve(TOKENS.metrics);
     countResident(registry, {
       states: () => reloader.current.resident.states(),
@@ -49,6 +51,7 @@ export class AppMetrics {
     if (keys !== undefined) countKeys(registry, keys);
     countReloads(registry, reloader);
     if (releases !== undefined) countRollbacks(registry, releases);
+    if (agreement !== undefined) countAgreement(registry, agreement);
     countCuration(registry, () => reloader.current.curation);
     countSpans(registry, tracing?.counts);
   }

@@ -17,6 +17,7 @@ import { openFirst, openNext } from './project/open-generation.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
 import { logReload, Reloader } from './project/reloader.js';
 import { openLog } from './process/open-log.js';
+import { ModelAgreement } from './project/model-agreement.js';
 import { ServedReleases } from './project/served-releases.js';
 import { Releases } from '../../state/releases/releases.js';
 import { RunningApp, type App } from './running-app.js';
@@ -63,8 +64,10 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     if (watches) await refreshEditorSchemas(project, compiled, logger);
     return compiled;
   };
-  const instead = (container: Container): Promise<CompiledProject | undefined> =>
-    openReleases(container, settings, compileIn).atStart();
+  const instead = (container: Container): Promise<CompiledProject | undefined> => {
+    openAgreement(container, settings);
+    return openReleases(container, settings, compileIn).atStart();
+  };
   // Only the reloader keeps `first`, so that it can be freed after a reload: no function below may use it.
   const { services, first } = await openFirst(settings, {
     compile,
@@ -78,6 +81,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     },
   });
   const releases = services.resolve(TOKENS.servedReleases);
+  const agreement = services.resolve(TOKENS.modelAgreement);
   const prepare = async (generation: Generation): Promise<void> => {
     void recording?.sinks.use(generation.sinks);
     await announce(services, generation.config);
@@ -104,10 +108,11 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
       await prepare(next);
     },
     heldBy: () => releases?.heldBy,
+    keep: agreement && ((before, next) => agreement.begin(before, next)),
     compare:
       last === 0 ? undefined : (before, next) => compareGenerations(before, next, { ledger, last, logger }),
   });
-  appMetrics.register(services, { reloader, recording, tracing, keys, releases });
+  appMetrics.register(services, { reloader, recording, tracing, keys, releases, agreement });
   instance.warnOf(() => releases?.warnings() ?? []);
   releases?.start(reloader);
   consumption?.show(services);
@@ -124,6 +129,13 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     sources: consumption?.sources,
     close,
   });
+}
+
+/** Registers what compares new models. */
+function openAgreement(services: Container, { reloadAgreementMs: forMs }: Settings): void {
+  const [admission, logger] = [services.resolve(TOKENS.admission), services.resolve(TOKENS.logger)];
+  const agreement = new ModelAgreement({ admission, logger, forMs });
+  services.register(TOKENS.modelAgreement, { useValue: agreement });
 }
 
 /** Registers the releases of a service. */
@@ -155,6 +167,7 @@ async function closeApp(
   { drainMs }: Settings,
   { consumption, reloader, recording, tracing }: AppParts,
 ): Promise<void> {
+  services.resolve(TOKENS.modelAgreement)?.end();
   await services.resolve(TOKENS.servedReleases)?.close();
   await consumption?.close();
   // A running reload would wait until they have read all entities.

@@ -84,6 +84,12 @@ export interface HttpServices {
   readonly projectVersion?: string;
   /** The version of the release that serves instead of the files, for /readyz. */
   readonly release?: string | undefined;
+  /**
+   * Called with the pipeline of each ranking that is about to be answered. It may return a function, which takes the ranking
+   * when its answer is sent.
+   */
+  readonly watchRanking?:
+    ((pipeline: string) => ((answered: AnsweredRanking) => void) | undefined) | undefined;
   /** The last projects that were served; undefined if the process keeps none. */
   readonly releases?: ReleaseService | undefined;
   /** The name of the project, for /workbench. */
@@ -195,6 +201,13 @@ export const DEFAULT_LIMITS: BodyLimits = {
   uploadBytes: 12 * 1024 * 1024,
   otherBytes: 1024 * 1024,
 };
+
+/** A ranking that was answered. */
+export interface AnsweredRanking {
+  /** As it was parsed. */
+  readonly body: object;
+  readonly requestId: string;
+}
 
 /** See `ServedReleases`. */
 export interface ReleaseService {

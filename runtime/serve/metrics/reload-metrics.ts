@@ -108,3 +108,35 @@ export function countRollbacks(registry: Registry, source: RollbackSource): void
     },
   });
 }
+
+/** The comparison of a new model with the one before. */
+export interface AgreementSource {
+  readonly counts: { readonly compared: number; readonly failed: number; readonly busy: number };
+  values(): readonly { readonly pipeline: string; readonly agreement: number }[];
+}
+
+/** Adds the metrics of new models to a registry. */
+export function countAgreement(registry: Registry, source: AgreementSource): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'millrace_model_agreement',
+    help: 'How alike a new model and the one before rank the last compared requests: 1 alike, 0 as two random orders.',
+    aggregator: 'min',
+    labelNames: ['pipeline'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { pipeline, agreement } of source.values()) this.set({ pipeline }, agreement);
+    },
+  });
+  new Counter({
+    name: 'millrace_model_comparisons_total',
+    help: 'Requests that were chosen to compare a new model, by outcome: compared, failed (with the new model), or busy (not compared).',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(source.counts)) this.inc({ outcome }, count);
+    },
+  });
+}

@@ -1,8 +1,14 @@
-import { optional, textField } from '../../ground/core/body-fields.js';
+import { field } from '../../ground/core/body-fields.js';
 import type { Release, Rollback } from './release-index.js';
 
-/** The body of a rollback. */
-export const ROLLBACK_BODY = { version: optional(textField('the version of a release')) };
+/** The body of a rollback. Null is the release that was served before; a version that is left out may be misspelt. */
+export const ROLLBACK_BODY = {
+  version: field(
+    { type: ['string', 'null'] },
+    (value): value is string | null => value === null || typeof value === 'string',
+    'the version of a release, or null for the one before',
+  ),
+};
 
 /** The body of the end of a rollback: it has no fields. */
 export const ROLLBACK_END_BODY = {};

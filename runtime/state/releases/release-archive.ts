@@ -87,7 +87,8 @@ export async function unpackFiles(
   let at = start;
   for (const { path, size, hash } of readHead(archive.toString('utf8', HEAD_LENGTH, start))) {
     const content = archive.subarray(at, (at += size));
-    if (!isReleasePath(path)) throw new ReleaseDamagedError(`the path ${JSON.stringify(path)} is not allowed`);
+    if (!isReleasePath(path))
+      throw new ReleaseDamagedError(`the path ${JSON.stringify(path)} is not allowed`);
     if (content.length !== size || (await sha256(content)) !== hash)
       throw new ReleaseDamagedError(`${path} does not have its hash`);
     files.push({ path, content });
@@ -106,7 +107,12 @@ function readHead(text: string): { readonly path: string; readonly size: number;
     throw new ReleaseDamagedError('its list of files cannot be read');
   return head.files.map((one: unknown) => {
     const [path, size, hash] = Array.isArray(one) ? (one as unknown[]) : [];
-    if (typeof path !== 'string' || typeof hash !== 'string' || !Number.isSafeInteger(size) || Number(size) < 0)
+    if (
+      typeof path !== 'string' ||
+      typeof hash !== 'string' ||
+      !Number.isSafeInteger(size) ||
+      Number(size) < 0
+    )
       throw new ReleaseDamagedError('its list of files cannot be read');
     return { path, size: Number(size), hash };
   });

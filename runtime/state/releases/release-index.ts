@@ -94,10 +94,7 @@ export function withRelease(
  * The release to which a rollback without a version goes: the one that was served before the project that serves now.
  * @param current the version that serves
  */
-export function releaseBefore(
-  { releases, rollback }: ReleaseIndex,
-  current: string,
-): Release | undefined {
+export function releaseBefore({ releases, rollback }: ReleaseIndex, current: string): Release | undefined {
   // The order stays during a rollback, so a second one goes further back.
   const from = rollback === undefined ? -1 : releases.findIndex(({ version }) => version === current);
   return releases.slice(from + 1).find(({ version }) => version !== current);
@@ -114,6 +111,8 @@ function isRelease(value: unknown): value is Release {
     typeof sha256 === 'string' &&
     (detail === undefined || typeof detail === 'string') &&
     Array.isArray(code) &&
-    code.every((one) => isJsonObject(one) && typeof one['name'] === 'string' && typeof one['version'] === 'string')
+    code.every(
+      (one) => isJsonObject(one) && typeof one['name'] === 'string' && typeof one['version'] === 'string',
+    )
   );
 }

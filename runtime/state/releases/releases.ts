@@ -72,13 +72,19 @@ export class Releases {
   /** Makes all instances serve a release. @throws MillraceError store_busy, or a code of STORE_WRITE_FAILURES */
   async rollBack(version: string, now: number): Promise<Rollback> {
     const rollback = { version, since: now };
-    await confirmed('The rollback', this.#change(({ releases }) => ({ releases, rollback })));
+    await confirmed(
+      'The rollback',
+      this.#change(({ releases }) => ({ releases, rollback })),
+    );
     return rollback;
   }
 
   /** Makes all instances serve their files again. @throws as `rollBack` */
   async end(): Promise<void> {
-    await confirmed('The end of the rollback', this.#change(({ releases }) => ({ releases })));
+    await confirmed(
+      'The end of the rollback',
+      this.#change(({ releases }) => ({ releases })),
+    );
   }
 
   async #change(change: (before: ReleaseIndex) => ReleaseIndex): Promise<void> {

@@ -113,6 +113,7 @@ export async function registerServices(
     overrides.experiments === true ? new Stops(container.resolve(TOKENS.store), settings.prefix) : undefined;
   container.register(TOKENS.stops, { useFactory: () => stops });
   // A service registers its own.
+  container.register(TOKENS.modelAgreement, { useFactory: () => undefined });
   container.register(TOKENS.servedReleases, { useFactory: () => undefined });
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),

@@ -29,6 +29,7 @@ import type { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import type { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { EventCodes } from '../../../state/store/event-codes.js';
 import type { Store } from '../../../state/store/store.js';
+import type { ModelAgreement } from '../project/model-agreement.js';
 import type { ServedReleases } from '../project/served-releases.js';
 import type { Shared } from './shared.js';
 
@@ -57,6 +58,8 @@ export const TOKENS = {
   stops: token<Stops | undefined>('stopped experiments'),
   /** The last projects that were served; undefined if the process keeps none. */
   servedReleases: token<ServedReleases | undefined>('releases'),
+  /** Compares new models with those before; undefined if the process does not serve. */
+  modelAgreement: token<ModelAgreement | undefined>('agreement of models'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

@@ -94,16 +94,8 @@ async function comparePipelines(
     const size = Math.min(maxSize, body.candidates.length);
     const paged = { ...body, user_page: 0, user_page_size: size };
     // The one that runs second finds warm caches, so they take turns.
-    const sides = [
-      ['before', pipeline],
-      ['after', other],
-    ] as const;
-    const found: { before?: Explanation; after?: Explanation } = {};
-    for (const [side, one] of compared++ % 2 === 0 ? sides : sides.toReversed()) {
-      const explanation = await one.explain(paged, { requestId }).catch(() => undefined);
-      if (explanation === undefined) failed[side] += 1;
-      else found[side] = explanation;
-    }
+    const found = await rankBoth(pipeline, other, paged, requestId, compared++ % 2 === 1);
+    for (const side of ['before', 'after'] as const) if (found[side] === undefined) failed[side] += 1;
     if (found.before === undefined || found.after === undefined) continue;
     for (const side of ['before', 'after'] as const) {
       const { candidates, stages, degraded: causes } = found[side] as Explanation;
@@ -128,7 +120,32 @@ async function comparePipelines(
   };
 }
 
-function idsOf({ page }: Explanation): readonly string[] {
+/**
+ * Ranks a request with the same pipeline of two projects. It records nothing and runs no effects.
+ * @param isTurned whether the second runs first
+ * @returns without a side that fails
+ */
+export async function rankBoth(
+  before: Pipeline,
+  after: Pipeline,
+  body: object,
+  requestId: string,
+  isTurned = false,
+): Promise<{ readonly before?: Explanation; readonly after?: Explanation }> {
+  const sides = [
+    ['before', before],
+    ['after', after],
+  ] as const;
+  const found: { before?: Explanation; after?: Explanation } = {};
+  for (const [side, one] of isTurned ? sides.toReversed() : sides) {
+    const explanation = await one.explain(body, { requestId }).catch(() => undefined);
+    if (explanation !== undefined) found[side] = explanation;
+  }
+  return found;
+}
+
+/** The ids of the page of an explained answer. */
+export function idsOf({ page }: Explanation): readonly string[] {
   return page.map(({ candidate_id: id }) => id);
 }
 

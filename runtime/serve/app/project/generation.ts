@@ -329,6 +329,11 @@ function listenersOf(
   };
 }
 
+function watcherOf(services: Container): HttpServices['watchRanking'] {
+  const agreement = services.resolve(TOKENS.modelAgreement);
+  return agreement && ((pipeline) => agreement.choose(pipeline));
+}
+
 function httpServicesOf(
   { services, compiled, config, usage, version, experiments }: GenerationParts,
   pipelines: readonly Pipeline[],
@@ -394,6 +399,7 @@ function httpServicesOf(
     version: millraceVersion,
     projectVersion: version,
     release: compiled.release,
+    watchRanking: watcherOf(services),
     releases: services.resolve(TOKENS.servedReleases),
     projectName: settings.sources.projectName,
     watches: settings.reload === 'watch',

@@ -34,7 +34,10 @@ export async function collectRelease(
   { linked, most }: CollectOptions,
 ): Promise<CollectedRelease> {
   const empty = { version, files: 0, bytes: 0, packed: 0, sha256: '', code };
-  const files: ReleaseFile[] = yamlFilesOf(config).map(({ path, text }) => ({ path, content: Buffer.from(text) }));
+  const files: ReleaseFile[] = yamlFilesOf(config).map(({ path, text }) => ({
+    path,
+    content: Buffer.from(text),
+  }));
   const ofProject = await readFile(join(config.root, PROJECT_FILE)).catch(() => undefined);
   if (ofProject !== undefined) files.push({ path: PROJECT_FILE, content: ofProject });
   const found = await readNamed(config.root, optionFiles, linked, most * MOST_PACKING);

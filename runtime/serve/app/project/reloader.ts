@@ -36,6 +36,8 @@ export interface ReloaderOptions {
   readonly begin: (next: Generation) => Promise<void>;
   /** Reports how the next generation differs from the one in service, before it is used. Never rejects. */
   readonly compare?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
+  /** Resolves when the generation before is no longer needed. By default, it is closed after its last request. */
+  readonly keep?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
   /** Returns the version of the release that serves instead of the files, if a rollback holds reloads. */
   readonly heldBy?: () => string | undefined;
 }
@@ -173,7 +175,9 @@ export class Reloader {
     const before = this.current;
     this.current = next;
     this.#retiring.add(before);
-    void before.retire().then(
+    const { keep = () => Promise.resolve() } = this.#options;
+    const isFree = keep(before, next).then(() => before.retire());
+    void isFree.then(
       () => this.#retiring.delete(before),
       (error: unknown) => {
         this.#retiring.delete(before);

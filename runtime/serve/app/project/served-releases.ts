@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import { MillraceError } from '../../../ground/api/errors.js';
-import { readFields } from '../../../ground/core/body-fields.js';
+import { readBody } from '../../../ground/core/body-fields.js';
 import { describeError } from '../../../ground/core/describe-error.js';
 import { AS_WORD, didYouMean } from '../../../ground/core/nearest.js';
-import { Violations } from '../../../ground/core/violations.js';
 import type { Settings } from '../../../project/settings/settings.js';
 import { ReleaseDamagedError, type ReleaseFile } from '../../../state/releases/release-archive.js';
 import {
@@ -129,7 +128,10 @@ export class ServedReleases {
       const { release, packed } = await collectRelease(generation, { linked, most });
       await releases.keep({ ...release, time: now() }, packed);
       if (release.detail === undefined)
-        logger.info({ project_version: version, packed_bytes: release.packed }, 'the project is kept for a rollback');
+        logger.info(
+          { project_version: version, packed_bytes: release.packed },
+          'the project is kept for a rollback',
+        );
       else
         logger.warn(
           { project_version: version, reason: release.detail },
@@ -152,18 +154,16 @@ export class ServedReleases {
 
   /**
    * Serves a release here, and then on all instances. If it cannot be served here, nothing changes.
-   * @param body `{ version? }`; by default the release that was served before
+   * @param body `{ version }`; null is the release that was served before
    * @throws MillraceError invalid_body, unknown_release, release_not_kept, release_unusable, or a code of STORE_WRITE_FAILURES
    */
   rollBack(body: unknown): Promise<RolledBack> {
-    const violations = new Violations();
-    const { version } = readFields(body, ROLLBACK_BODY, violations);
-    violations.throwIfAny('the body');
+    const { version } = readBody(body, ROLLBACK_BODY, 'the body');
     return this.#alone(async () => {
       const { releases, logger, now } = this.#parts;
       const before = this.#current;
       const index = await releases.read();
-      const release = version === undefined ? earlier(index, before.version) : releaseOf(index, version);
+      const release = version === null ? earlier(index, before.version) : releaseOf(index, version);
       const compiled = await this.#open(release);
       const rollback = await releases.rollBack(release.version, now()).catch(async (error: unknown) => {
         await compiled.close();
@@ -187,9 +187,7 @@ export class ServedReleases {
    * @throws MillraceError invalid_body, release_unusable, or a code of STORE_WRITE_FAILURES
    */
   end(body: unknown): Promise<RollbackEnd> {
-    const violations = new Violations();
-    readFields(body, ROLLBACK_END_BODY, violations);
-    violations.throwIfAny('the body');
+    readBody(body, ROLLBACK_END_BODY, 'the body');
     return this.#alone(async () => {
       const { rollback } = await this.#parts.releases.read();
       if (rollback !== undefined) await this.#parts.releases.end();

@@ -89,9 +89,9 @@ export const rollBack: PostRoute = {
     entityTypes: () => [],
     schema: () =>
       bodySchema(ROLLBACK_BODY, {
-        version: { description: 'The version of a release; by default the one that was served before.' },
+        version: { description: 'The version of a release; null for the one that was served before.' },
       }),
-    examples: () => ({ before: { summary: 'to the release before', value: {} } }),
+    examples: () => ({ before: { summary: 'to the release before', value: { version: null } } }),
   },
   handler: ({ releases }) => answerWrite((body) => served(releases).rollBack(body)),
   operation: () => ({
@@ -120,7 +120,12 @@ export const rollBack: PostRoute = {
             }),
           },
         }),
-        { version: '1f0c9a7b2d44', version_before: '93ab10c2e5f7', since: '2026-11-26T09:00:00.000Z', not_carried: [] },
+        {
+          version: '1f0c9a7b2d44',
+          version_before: '93ab10c2e5f7',
+          since: '2026-11-26T09:00:00.000Z',
+          not_carried: [],
+        },
       ),
       ...problemResponses([
         ...BODY_PROBLEMS,
