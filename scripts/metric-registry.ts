@@ -53,7 +53,7 @@ function register(registry: Registry): void {
   countStore(registry, new StoreMonitor(log), new StoreCheck({ ping: () => Promise.resolve() }));
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {
-    counts: { succeeded: 0, failed: 0, held: 0 },
+    counts: { succeeded: 0, failed: 0, held: 0, refused: 0 },
     lastFailed: false,
     current: { version: '', loadedAt: 0, models: [] },
   });

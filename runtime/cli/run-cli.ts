@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   feedback: async (context) => (await import('./commands/feedback.js')).feedbackCommand(context),
   features: async (context) => (await import('./commands/features.js')).featuresCommand(context),
   consume: async (context) => (await import('./commands/consume.js')).consumeCommand(context),
+  reload: async (context) => (await import('./commands/reload.js')).reloadCommand(context),
   rollback: async (context) => (await import('./commands/rollback.js')).rollbackCommand(context),
   store: async (context) => (await import('./commands/store.js')).storeCommand(context),
   counters: async (context) => (await import('./commands/counters.js')).countersCommand(context),

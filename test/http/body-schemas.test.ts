@@ -203,6 +203,7 @@ const CASES: readonly Case[] = [
   { path: '/api/v1/counters/rebuild' },
   { path: '/api/v1/experiments/stop' },
   { path: '/api/v1/experiments/resume' },
+  { path: '/api/v1/reload' },
   { path: '/api/v1/releases/rollback' },
   { path: '/api/v1/releases/end' },
   { path: '/api/v1/session/open' },

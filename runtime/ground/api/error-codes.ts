@@ -162,6 +162,12 @@ export const ERROR_CODES = {
     title: 'A rollback holds reloads',
     remedy: '`millrace rollback --end` takes the newest files again.',
   },
+  reload_refused: {
+    status: 409,
+    title: 'The new project does not meet the condition of a reload',
+    remedy:
+      'Compare the projects with `millrace diff`, and correct the files. If the change is intended: `millrace reload --force`.',
+  },
   body_too_large: {
     status: 413,
     title: 'The body is too large',

@@ -30,6 +30,15 @@ export const RELOAD_SETTINGS = {
     expected: 'a number of requests, 0 to 100000',
     parse: wholeNumber(0, 100_000),
   }),
+  reloadRequire: row({
+    env: 'MILLRACE_RELOAD_REQUIRE',
+    value: 'CONDITION',
+    default: '',
+    description:
+      'What must hold for a new project over the last requests, or it is refused (docs/rollback.md): e.g. `overlap@10 >= 0.5 and failed == 0`.',
+    expected: 'conditions such as overlap@10 >= 0.5 and failed == 0',
+    parse: (text) => text,
+  }),
   reloadAgreementMs: row({
     env: 'MILLRACE_RELOAD_AGREEMENT_MS',
     value: 'MS',

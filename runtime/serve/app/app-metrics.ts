@@ -33,7 +33,10 @@ export class AppMetrics {
   readonly plugins = new PluginMetricsRegistry({ Counter, Histogram });
 
   /** Registers the metrics of all parts. */
-  register(services: Container, { reloader, recording, tracing, keys, releases, agreement }: CountedParts): void {
+  register(
+    services: Container,
+    { reloader, recording, tracing, keys, releases, agreement }: CountedParts,
+  ): void {
     const { registry } = services.resolve(TOKENS.metrics);
     countResident(registry, {
       states: () => reloader.current.resident.states(),

@@ -1,3 +1,4 @@
+import { reloadGatesOf } from '../../learn/evaluation/reload-gate.js';
 import { packageFinder } from '../../request/compile/find-package.js';
 import type { ReloadReport } from '../http/instance.js';
 import type { Settings } from '../../project/settings/settings.js';
@@ -18,12 +19,16 @@ import { LEDGER_MS, openRecording } from './project/recording.js';
 import { logReload, Reloader } from './project/reloader.js';
 import { openLog } from './process/open-log.js';
 import { ModelAgreement } from './project/model-agreement.js';
+import { RecentRequests } from './project/recent-requests.js';
 import { ServedReleases } from './project/served-releases.js';
 import { Releases } from '../../state/releases/releases.js';
 import { RunningApp, type App } from './running-app.js';
 
 /** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
 const FLUSH_MS = 3000;
+
+/** How many of the last requests a condition is checked on, unless the setting for reports names more. */
+const GUARD_REQUESTS = 50;
 
 export interface AppOverrides extends Overrides {
   /** Whether requests are recorded in the ledger, and the sinks of the project are opened. By default not. */
@@ -44,6 +49,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   const { project, reloadDiff: last, ledgerDir: ledger } = settings;
   const { records = false, consumes, keys } = overrides;
   const watches = settings.reload === 'watch';
+  const gates = reloadGatesOf(settings);
   const logger = overrides.logger ?? openLog(settings);
   const tracing =
     overrides.tracing ?? (await openTracing(settings, { findPackage: packageFinder(project), logger }));
@@ -66,6 +72,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   };
   const instead = (container: Container): Promise<CompiledProject | undefined> => {
     openAgreement(container, settings);
+    if (gates.length > 0) container.register(TOKENS.recentRequests, { useValue: new RecentRequests() });
     return openReleases(container, settings, compileIn).atStart();
   };
   // Only the reloader keeps `first`, so that it can be freed after a reload: no function below may use it.
@@ -109,12 +116,21 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     },
     heldBy: () => releases?.heldBy,
     keep: agreement && ((before, next) => agreement.begin(before, next)),
-    compare:
-      last === 0 ? undefined : (before, next) => compareGenerations(before, next, { ledger, last, logger }),
+    compare: (before, next, isForced) => {
+      const required = isForced ? [] : gates;
+      const compared = last === 0 && required.length > 0 ? GUARD_REQUESTS : last;
+      if (compared === 0) return Promise.resolve();
+      const recent = services.resolve(TOKENS.recentRequests)?.all ?? [];
+      return compareGenerations(before, next, { ledger, last: compared, recent, gates: required, logger });
+    },
   });
   appMetrics.register(services, { reloader, recording, tracing, keys, releases, agreement });
   instance.warnOf(() => releases?.warnings() ?? []);
   releases?.start(reloader);
+  instance.reloadBy(async (isForced) => {
+    const { problem } = await reloader.reload(isForced);
+    return { version: reloader.current.version, problem };
+  });
   consumption?.show(services);
   await consumption?.use(first);
 

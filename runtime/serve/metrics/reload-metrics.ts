@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** The version of the project in service, and the outcomes of reloads. */
 export interface ReloadSource {
-  readonly counts: { readonly succeeded: number; readonly failed: number; readonly held: number };
+  readonly counts: Readonly<Record<'succeeded' | 'failed' | 'held' | 'refused', number>>;
   readonly lastFailed: boolean;
   readonly current: {
     readonly version: string;
@@ -24,14 +24,12 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   const registers = [registry];
   new Counter({
     name: 'millrace_reloads_total',
-    help: 'Reloads of the project since the process started, by outcome: succeeded, failed, or held (by a rollback).',
+    help: 'Reloads of the project since the process started, by outcome: succeeded, failed, refused (the condition does not hold), or held (by a rollback).',
     labelNames: ['outcome'],
     registers,
     collect() {
       this.reset();
-      this.inc({ outcome: 'succeeded' }, source.counts.succeeded);
-      this.inc({ outcome: 'failed' }, source.counts.failed);
-      this.inc({ outcome: 'held' }, source.counts.held);
+      for (const [outcome, count] of Object.entries(source.counts)) this.inc({ outcome }, count);
     },
   });
   new Gauge({

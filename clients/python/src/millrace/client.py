@@ -456,6 +456,11 @@ class Millrace:
         """Resumes a stopped experiment on all instances, and returns its state."""
         return self._post("/api/v1/experiments/resume", {"experiment": name})
 
+    @_endpoint("POST", "/api/v1/reload")
+    def reload(self, *, force: bool = False) -> Json:
+        """Loads the files of the project again, and returns the version that serves."""
+        return self._post("/api/v1/reload", {"force": force})
+
     @_endpoint("GET", "/api/v1/releases")
     def list_releases(self) -> Json:
         """The last projects that the service served, and the rollback that holds reloads."""

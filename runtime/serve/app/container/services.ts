@@ -114,6 +114,7 @@ export async function registerServices(
   container.register(TOKENS.stops, { useFactory: () => stops });
   // A service registers its own.
   container.register(TOKENS.modelAgreement, { useFactory: () => undefined });
+  container.register(TOKENS.recentRequests, { useFactory: () => undefined });
   container.register(TOKENS.servedReleases, { useFactory: () => undefined });
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),

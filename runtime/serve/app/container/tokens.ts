@@ -30,6 +30,7 @@ import type { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { EventCodes } from '../../../state/store/event-codes.js';
 import type { Store } from '../../../state/store/store.js';
 import type { ModelAgreement } from '../project/model-agreement.js';
+import type { RecentRequests } from '../project/recent-requests.js';
 import type { ServedReleases } from '../project/served-releases.js';
 import type { Shared } from './shared.js';
 
@@ -60,6 +61,8 @@ export const TOKENS = {
   servedReleases: token<ServedReleases | undefined>('releases'),
   /** Compares new models with those before; undefined if the process does not serve. */
   modelAgreement: token<ModelAgreement | undefined>('agreement of models'),
+  /** The last requests in memory; undefined if nothing needs them. */
+  recentRequests: token<RecentRequests | undefined>('recent requests'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

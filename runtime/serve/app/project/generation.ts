@@ -331,7 +331,15 @@ function listenersOf(
 
 function watcherOf(services: Container): HttpServices['watchRanking'] {
   const agreement = services.resolve(TOKENS.modelAgreement);
-  return agreement && ((pipeline) => agreement.choose(pipeline));
+  const recent = services.resolve(TOKENS.recentRequests);
+  if (recent === undefined) return agreement && ((pipeline) => agreement.choose(pipeline));
+  return (pipeline) => {
+    const take = agreement?.choose(pipeline);
+    return (answered) => {
+      recent.add(pipeline, answered);
+      take?.(answered);
+    };
+  };
 }
 
 function httpServicesOf(

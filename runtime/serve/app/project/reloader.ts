@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { ErrorCode } from '../../../ground/api/error-codes.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
 import { describeError } from '../../../ground/core/describe-error.js';
@@ -13,7 +14,12 @@ export interface Reload {
   /** Versions of the files that options name, as they were read, also if the reload failed. */
   readonly files: CompiledProject['files'];
   /** Why it failed. */
-  readonly error?: unknown;
+  readonly problem?: ReloadProblem;
+}
+
+export interface ReloadProblem {
+  readonly code: ErrorCode;
+  readonly detail: string;
 }
 
 /** Counts of reloads, for /metrics. */
@@ -22,6 +28,8 @@ export interface ReloadCounts {
   readonly failed: number;
   /** Reloads that did not take place because a rollback holds them. */
   readonly held: number;
+  /** Reloads whose project did not meet the condition. */
+  readonly refused: number;
 }
 
 export interface ReloaderOptions {
@@ -34,13 +42,16 @@ export interface ReloaderOptions {
   readonly create: (compiled: CompiledProject) => Promise<Generation>;
   /** Prepares what a generation needs when it serves: sinks, sources. */
   readonly begin: (next: Generation) => Promise<void>;
-  /** Reports how the next generation differs from the one in service, before it is used. Never rejects. */
-  readonly compare?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
+  /** Reports how a project of the files differs from the one in service, before it is used. It may refuse it by rejecting. */
+  readonly compare?: ((before: Generation, next: Generation, isForced: boolean) => Promise<void>) | undefined;
   /** Resolves when the generation before is no longer needed. By default, it is closed after its last request. */
   readonly keep?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
   /** Returns the version of the release that serves instead of the files, if a rollback holds reloads. */
   readonly heldBy?: () => string | undefined;
 }
+
+/** The problem of a reload of a process that ends. */
+export const ENDING: ReloadProblem = { code: 'overloaded', detail: 'the process shuts down' };
 
 /** How long the process waits for its generations when it ends, in milliseconds. */
 const CLOSE_MS = 2000;
@@ -54,11 +65,12 @@ export class Reloader {
   readonly #options: ReloaderOptions;
   /** Only a reload replaces it. */
   current: Generation;
-  #counts: ReloadCounts = { succeeded: 0, failed: 0, held: 0 };
+  #counts: ReloadCounts = { succeeded: 0, failed: 0, held: 0, refused: 0 };
   #lastFailed = false;
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<Reload> | undefined;
   #closed = false;
+  #isForced = false;
   readonly #retiring = new Set<Generation>();
 
   constructor(first: Generation, options: ReloaderOptions) {
@@ -75,12 +87,22 @@ export class Reloader {
     return this.#lastFailed;
   }
 
-  /** Reloads the project, after a running reload. Never rejects: errors are logged and counted. */
-  reload(): Promise<Reload> {
+  /**
+   * Reloads the project, after a running reload. Never rejects: errors are logged and counted.
+   * @param isForced whether the project is taken even if it does not meet the condition
+   */
+  reload(isForced = false): Promise<Reload> {
+    this.#isForced ||= isForced;
     if (this.#next === undefined) {
       this.#next = this.#running.then(() => {
         this.#next = undefined;
-        return this.#take(() => this.#compileFiles());
+        const { compare } = this.#options;
+        const force = this.#isForced;
+        this.#isForced = false;
+        return this.#take(
+          () => this.#compileFiles(),
+          (before, next) => compare?.(before, next, force),
+        );
       });
       this.#running = this.#next;
     }
@@ -119,10 +141,13 @@ export class Reloader {
     );
   }
 
-  async #take(compile: () => Promise<CompiledProject>): Promise<Reload> {
+  async #take(
+    compile: () => Promise<CompiledProject>,
+    check?: (before: Generation, next: Generation) => Promise<void> | undefined,
+  ): Promise<Reload> {
     let files: CompiledProject['files'] = new Map();
-    if (this.#closed) return { outcome: 'failed', files };
-    const { report, create, compare, begin } = this.#options;
+    if (this.#closed) return { outcome: 'failed', files, problem: ENDING };
+    const { report, create, begin } = this.#options;
     const started = performance.now();
     const before = this.current;
     try {
@@ -131,7 +156,7 @@ export class Reloader {
       await refuseNoPipelines(before, compiled);
       const next = await create(compiled);
       try {
-        await compare?.(before, next);
+        await check?.(before, next);
         await begin(next);
       } catch (error) {
         await next.retire(0);
@@ -139,9 +164,9 @@ export class Reloader {
       }
       this.#takeOver(next);
     } catch (error) {
-      const isHeld = error instanceof MillraceError && error.code === 'reload_held';
-      this.#count(isHeld ? 'held' : 'failed');
-      this.#lastFailed ||= !isHeld;
+      const outcome = outcomeOf(error);
+      this.#count(outcome);
+      this.#lastFailed ||= outcome !== 'held';
       report({
         outcome: 'failed',
         at: Date.now(),
@@ -149,7 +174,9 @@ export class Reloader {
         version: before.version,
         ...problemsOf(error),
       });
-      return { outcome: 'failed', files, error };
+      const { message: detail } = error as Error;
+      const code = error instanceof MillraceError ? error.code : 'internal';
+      return { outcome: 'failed', files, problem: { code, detail } };
     }
     this.#lastFailed = false;
     this.#count('succeeded');
@@ -185,6 +212,13 @@ export class Reloader {
       },
     );
   }
+}
+
+/** A reload that a rollback holds is no failure: what serves is meant to serve. */
+function outcomeOf(error: unknown): 'failed' | 'held' | 'refused' {
+  const code = error instanceof MillraceError ? error.code : '';
+  if (code === 'reload_held') return 'held';
+  return code === 'reload_refused' ? 'refused' : 'failed';
 }
 
 /**

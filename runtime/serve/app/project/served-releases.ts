@@ -26,7 +26,7 @@ import type { Warning } from '../../http/instance.js';
 import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
 import type { Generation } from './generation.js';
 import { collectRelease, writeRelease } from './release-files.js';
-import type { Reloader } from './reloader.js';
+import type { ReloadProblem, Reloader } from './reloader.js';
 
 /** How often an instance asks for rollbacks, in milliseconds. */
 const POLL_MS = 1000;
@@ -170,8 +170,7 @@ export class ServedReleases {
         throw error;
       });
       this.#took(rollback);
-      const { error } = await this.#reloaderNow.replace(() => Promise.resolve(compiled));
-      if (error !== undefined) throw asProblem(error);
+      await this.#serve(compiled);
       logger.warn({ version: release.version, version_before: before.version }, 'the service is rolled back');
       return {
         version: release.version,
@@ -191,11 +190,11 @@ export class ServedReleases {
     return this.#alone(async () => {
       const { rollback } = await this.#parts.releases.read();
       if (rollback !== undefined) await this.#parts.releases.end();
-      const error = await this.#goOn();
+      const problem = await this.#goOn();
       return {
         version: this.#current.version,
         version_before: rollback?.version ?? null,
-        problem: error === undefined ? null : asProblem(error).message,
+        problem: problem?.detail ?? null,
       };
     });
   }
@@ -234,8 +233,7 @@ export class ServedReleases {
     if (!this.isPending || this.#parts.now() < (this.#failure?.retryAt ?? 0)) return;
     try {
       const compiled = await this.#open(releaseOf(index, rollback.version));
-      const { error } = await this.#reloaderNow.replace(() => Promise.resolve(compiled));
-      if (error !== undefined) throw asProblem(error);
+      await this.#serve(compiled);
       this.#failure = undefined;
       this.#parts.logger.warn({ version: rollback.version }, 'the service is rolled back');
     } catch (error) {
@@ -249,12 +247,18 @@ export class ServedReleases {
   }
 
   /** Takes the files again, if a rollback has ended. @returns why they were not taken */
-  async #goOn(): Promise<unknown> {
+  async #goOn(): Promise<ReloadProblem | undefined> {
     if (this.#rollback === undefined) return undefined;
     this.#rollback = undefined;
     this.#failure = undefined;
     this.#parts.logger.info({}, 'the rollback has ended; the files of the project are loaded again');
-    return (await this.#reloaderNow.reload()).error;
+    return (await this.#reloaderNow.reload()).problem;
+  }
+
+  /** @throws MillraceError why it cannot be served */
+  async #serve(compiled: CompiledProject): Promise<void> {
+    const { problem } = await this.#reloaderNow.replace(() => Promise.resolve(compiled));
+    if (problem !== undefined) throw new MillraceError(problem.code, problem.detail);
   }
 
   /** @throws MillraceError release_not_kept, release_unusable */

@@ -93,9 +93,9 @@ export class WorkerHandle {
   }
 
   /** @returns the result of the reload; undefined if the worker ended meanwhile */
-  async reload(): Promise<(ToPrimary & { type: 'reloaded' }) | undefined> {
+  async reload(isForced: boolean): Promise<(ToPrimary & { type: 'reloaded' }) | undefined> {
     const answer = new Promise<ToPrimary & { type: 'reloaded' }>((resolve) => (this.#reloaded = resolve));
-    this.send({ type: 'reload' });
+    this.send({ type: 'reload', isForced });
     return Promise.race([answer, this.ended.then(() => undefined)]);
   }
 

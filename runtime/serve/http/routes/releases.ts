@@ -18,13 +18,14 @@ import type { GetRoute, PostRoute } from '../route.js';
 import type { ReleaseService } from '../services.js';
 
 /** A large model takes some time to load. */
-const MOST_MS = 120_000;
+export const SLOW_MS = 120_000;
 
-const VERSION = { type: 'string', description: 'Of the content of the files, as in /readyz.' };
+/** The schema of the version of a project. */
+export const PROJECT_VERSION = { type: 'string', description: 'Of the content of the files, as in /readyz.' };
 const SINCE = { type: 'string', format: 'date-time' };
 
 const RELEASE = objectOf<ReleaseState>({
-  version: VERSION,
+  version: PROJECT_VERSION,
   served: { type: 'string', format: 'date-time', description: 'When an instance last began to serve it.' },
   is_kept: { type: 'boolean', description: 'Whether a rollback can bring it back.' },
   detail: { type: ['string', 'null'], description: 'Why it is not kept.' },
@@ -66,7 +67,7 @@ export const listReleases: GetRoute = {
           rollback: {
             type: ['object', 'null'],
             required: ['version', 'since'],
-            properties: { version: VERSION, since: SINCE },
+            properties: { version: PROJECT_VERSION, since: SINCE },
           },
           releases: { type: 'array', items: RELEASE },
         }),
@@ -82,7 +83,7 @@ export const rollBack: PostRoute = {
   audience: 'operators',
   method: 'POST',
   class: 'upload',
-  limitMs: ({ requestMs }) => Math.max(requestMs, MOST_MS),
+  limitMs: ({ requestMs }) => Math.max(requestMs, SLOW_MS),
   writes: true,
   body: {
     limit: 'otherBytes',
@@ -105,7 +106,7 @@ export const rollBack: PostRoute = {
       200: jsonAnswer(
         'The release that is served.',
         objectOf<RolledBack>({
-          version: VERSION,
+          version: PROJECT_VERSION,
           version_before: { type: 'string', description: 'The version that this instance served before.' },
           since: SINCE,
           not_carried: {
@@ -144,7 +145,7 @@ export const endRollback: PostRoute = {
   audience: 'operators',
   method: 'POST',
   class: 'upload',
-  limitMs: ({ requestMs }) => Math.max(requestMs, MOST_MS),
+  limitMs: ({ requestMs }) => Math.max(requestMs, SLOW_MS),
   writes: true,
   body: {
     limit: 'otherBytes',
@@ -162,7 +163,7 @@ export const endRollback: PostRoute = {
       200: jsonAnswer(
         'What this instance serves.',
         objectOf<RollbackEnd>({
-          version: VERSION,
+          version: PROJECT_VERSION,
           version_before: {
             type: ['string', 'null'],
             description: 'The version to which the service was rolled back; null if it was not.',
