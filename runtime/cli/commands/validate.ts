@@ -7,7 +7,7 @@ import { checkEntityTypes } from '../../serve/app/container/resident.js';
 import { checkSettings } from '../../project/config/project/read-settings.js';
 import { adviceOf, type StepAdvice } from '../../request/compile/advice.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
-import { reloadGatesOf } from '../../learn/evaluation/reload-gate.js';
+import { reloadGatesOf } from '../../project/config/conditions/reload-gate.js';
 import { Diagnostics, distinct, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../project/config/diagnostics/render.js';
 import { sarifLog } from '../../project/config/diagnostics/sarif.js';

@@ -1,6 +1,11 @@
 import type { Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 import { nearest } from '../../ground/core/nearest.js';
-import { ConditionParser, parsedOr, type Condition, type Token } from './condition.js';
+import {
+  ConditionParser,
+  parsedOr,
+  type Condition,
+  type Token,
+} from '../../project/config/conditions/condition.js';
 import { parseMetric, type Metric } from './metric-names.js';
 
 /** Whole numbers of an evaluation that a gate can read. */

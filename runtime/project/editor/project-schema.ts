@@ -79,13 +79,16 @@ function sectionSchema(
   const alone = settings.find(([key]) => key === name)?.[1];
   const itself = SECTIONS[name]?.itself;
   if (alone !== undefined && itself !== undefined) {
-    const { title, description, ...accepted } = alone;
+    const { title, description, default: otherwise, ...accepted } = alone;
     const properties = {
-      [itself]: alone,
+      [itself]: { title: title ?? '', ...accepted },
       ...Object.fromEntries(own.map(([key, schema]) => [key.slice(name.length + 1), schema])),
     };
     const mapping = { type: 'object', properties, additionalProperties: false };
-    return { title: title ?? '', description: description ?? '', anyOf: [accepted, mapping] };
+    return {
+      ...{ title: title ?? '', description: description ?? '', default: otherwise ?? '' },
+      anyOf: [accepted, mapping],
+    };
   }
   return {
     title: `settings of the ${name}`,

@@ -13,9 +13,8 @@ import { StoreCheck } from '../../state/store/store-check.js';
 import type { Tracing } from '../../project/tracing/tracing.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { Recording } from './project/recording.js';
-import type { ModelAgreement } from './project/model-agreement.js';
+import type { ProjectGuards } from './project/project-guards.js';
 import type { Reloader } from './project/reloader.js';
-import type { ServedReleases } from './project/served-releases.js';
 
 /** The parts of a service that have metrics and are no services of the container. */
 interface CountedParts {
@@ -23,8 +22,7 @@ interface CountedParts {
   readonly recording: Recording | undefined;
   readonly tracing: Tracing | undefined;
   readonly keys: ServedKeys | undefined;
-  readonly releases: ServedReleases | undefined;
-  readonly agreement: ModelAgreement | undefined;
+  readonly guards: ProjectGuards | undefined;
 }
 
 /** The metrics of a service. Those of calls and of plugins count from the first compilation, before there is a registry. */
@@ -33,10 +31,7 @@ export class AppMetrics {
   readonly plugins = new PluginMetricsRegistry({ Counter, Histogram });
 
   /** Registers the metrics of all parts. */
-  register(
-    services: Container,
-    { reloader, recording, tracing, keys, releases, agreement }: CountedParts,
-  ): void {
+  register(services: Container, { reloader, recording, tracing, keys, guards }: CountedParts): void {
     const { registry } = services.resolve(TOKENS.metrics);
     countResident(registry, {
       states: () => reloader.current.resident.states(),
@@ -53,8 +48,8 @@ export class AppMetrics {
     recording?.metrics.register(registry, () => recording.sinks.ledger.sinks());
     if (keys !== undefined) countKeys(registry, keys);
     countReloads(registry, reloader);
-    if (releases !== undefined) countRollbacks(registry, releases);
-    if (agreement !== undefined) countAgreement(registry, agreement);
+    if (guards !== undefined) countRollbacks(registry, guards.releases);
+    if (guards !== undefined) countAgreement(registry, guards.agreement);
     countCuration(registry, () => reloader.current.curation);
     countSpans(registry, tracing?.counts);
   }

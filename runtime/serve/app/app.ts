@@ -1,4 +1,4 @@
-import { reloadGatesOf } from '../../learn/evaluation/reload-gate.js';
+import { reloadGatesOf } from '../../project/config/conditions/reload-gate.js';
 import { packageFinder } from '../../request/compile/find-package.js';
 import type { ReloadReport } from '../http/instance.js';
 import type { Settings } from '../../project/settings/settings.js';
@@ -7,8 +7,8 @@ import type { Tracing } from '../../project/tracing/tracing.js';
 import { AppMetrics } from './app-metrics.js';
 import type { Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
+import type { PluginHost } from './plugins/plugin-host.js';
 import { announce } from './project/announce.js';
-import { compareGenerations } from './project/compare-generations.js';
 import { compileProject, type CompiledProject } from './project/compile-project.js';
 import { Consumption, type ConsumeOptions } from './project/consumption.js';
 import { refreshEditorSchemas } from './project/editor-schemas.js';
@@ -16,19 +16,13 @@ import type { Generation } from './project/generation.js';
 import { keepTypes } from './project/keep-types.js';
 import { openFirst, openNext } from './project/open-generation.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
+import { ProjectGuards } from './project/project-guards.js';
 import { logReload, Reloader } from './project/reloader.js';
 import { openLog } from './process/open-log.js';
-import { ModelAgreement } from './project/model-agreement.js';
-import { RecentRequests } from './project/recent-requests.js';
-import { ServedReleases } from './project/served-releases.js';
-import { Releases } from '../../state/releases/releases.js';
 import { RunningApp, type App } from './running-app.js';
 
 /** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
 const FLUSH_MS = 3000;
-
-/** How many of the last requests a condition is checked on, unless the setting for reports names more. */
-const GUARD_REQUESTS = 50;
 
 export interface AppOverrides extends Overrides {
   /** Whether requests are recorded in the ledger, and the sinks of the project are opened. By default not. */
@@ -46,34 +40,25 @@ export interface AppOverrides extends Overrides {
  *   data_folder_in_use
  */
 export async function createApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
-  const { project, reloadDiff: last, ledgerDir: ledger } = settings;
   const { records = false, consumes, keys } = overrides;
-  const watches = settings.reload === 'watch';
-  const gates = reloadGatesOf(settings);
+  reloadGatesOf(settings); // tells a mistake before anything is opened
   const logger = overrides.logger ?? openLog(settings);
   const tracing =
-    overrides.tracing ?? (await openTracing(settings, { findPackage: packageFinder(project), logger }));
+    overrides.tracing ??
+    (await openTracing(settings, { findPackage: packageFinder(settings.project), logger }));
   const recording = records ? openRecording(settings, logger) : undefined;
   const appMetrics = new AppMetrics();
   const pluginHost = { logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now };
-
-  const options = {
-    ...settings,
-    ...recording?.options,
-    ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
-    ...{ pluginHost, codeRoot: project },
-  };
-  const compileIn = (root: string): Promise<CompiledProject> =>
-    compileProject(root, options, appMetrics.outbound);
+  const compileIn = compilerOf(settings, { recording, consumes, pluginHost, outbound: appMetrics.outbound });
   const compile = async (): Promise<CompiledProject> => {
-    const compiled = await compileIn(project);
-    if (watches) await refreshEditorSchemas(project, compiled, logger);
+    const compiled = await compileIn(settings.project);
+    if (settings.reload === 'watch') await refreshEditorSchemas(settings.project, compiled, logger);
     return compiled;
   };
+  let guards: ProjectGuards | undefined;
   const instead = (container: Container): Promise<CompiledProject | undefined> => {
-    openAgreement(container, settings);
-    if (gates.length > 0) container.register(TOKENS.recentRequests, { useValue: new RecentRequests() });
-    return openReleases(container, settings, compileIn).atStart();
+    guards = new ProjectGuards(container, settings, compileIn);
+    return guards.releases.atStart();
   };
   // Only the reloader keeps `first`, so that it can be freed after a reload: no function below may use it.
   const { services, first } = await openFirst(settings, {
@@ -87,13 +72,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
       ...(recording === undefined ? {} : { ledger: recording.sinks.ledger }),
     },
   });
-  const releases = services.resolve(TOKENS.servedReleases);
-  const agreement = services.resolve(TOKENS.modelAgreement);
-  const prepare = async (generation: Generation): Promise<void> => {
-    void recording?.sinks.use(generation.sinks);
-    await announce(services, generation.config);
-    if (watches && generation.release === undefined) await keepTypes(project, generation, logger);
-  };
+  const prepare = (generation: Generation): Promise<void> => prepareOne(services, generation, recording);
   await prepare(first);
   // Only at start: after a reload, V8 still has the code.
   if (records) await first.warmUp(settings.warmUpMs);
@@ -106,7 +85,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     report: (report) => {
       instance.reloaded(report);
       tellReload(report);
-      if (report.outcome === 'succeeded') void releases?.keep(reloader.current);
+      if (report.outcome === 'succeeded') void guards?.releases.keep(reloader.current);
     },
     compile,
     create: (compiled) => openNext(services, compiled),
@@ -114,28 +93,17 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
       void consumption?.use(next);
       await prepare(next);
     },
-    heldBy: () => releases?.heldBy,
-    keep: agreement && ((before, next) => agreement.begin(before, next)),
-    compare: (before, next, isForced) => {
-      const required = isForced ? [] : gates;
-      const compared = last === 0 && required.length > 0 ? GUARD_REQUESTS : last;
-      if (compared === 0) return Promise.resolve();
-      const recent = services.resolve(TOKENS.recentRequests)?.all ?? [];
-      return compareGenerations(before, next, { ledger, last: compared, recent, gates: required, logger });
-    },
+    ...guards?.options,
   });
-  appMetrics.register(services, { reloader, recording, tracing, keys, releases, agreement });
-  instance.warnOf(() => releases?.warnings() ?? []);
-  releases?.start(reloader);
-  instance.reloadBy(async (isForced) => {
-    const { problem } = await reloader.reload(isForced);
-    return { version: reloader.current.version, problem };
-  });
+  appMetrics.register(services, { reloader, recording, tracing, keys, guards });
+  instance.warnOf(() => guards?.releases.warnings() ?? []);
+  instance.reloadBy((isForced) => reloader.reloaded(isForced));
+  guards?.releases.start(reloader);
   consumption?.show(services);
   await consumption?.use(first);
 
   const close = (): Promise<void> =>
-    closeApp(services, settings, { consumption, reloader, recording, tracing });
+    closeApp(services, settings, { consumption, reloader, recording, tracing, guards });
   return new RunningApp(reloader, {
     store: services.resolve(TOKENS.store),
     logger,
@@ -147,27 +115,39 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   });
 }
 
-/** Registers what compares new models. */
-function openAgreement(services: Container, { reloadAgreementMs: forMs }: Settings): void {
-  const [admission, logger] = [services.resolve(TOKENS.admission), services.resolve(TOKENS.logger)];
-  const agreement = new ModelAgreement({ admission, logger, forMs });
-  services.register(TOKENS.modelAgreement, { useValue: agreement });
+/** What compiles the projects of an app. */
+interface CompilerParts {
+  readonly recording: ReturnType<typeof openRecording> | undefined;
+  readonly consumes: ConsumeOptions | undefined;
+  readonly pluginHost: PluginHost;
+  readonly outbound: AppMetrics['outbound'];
 }
 
-/** Registers the releases of a service. */
-function openReleases(
-  services: Container,
+/** Compiles the project of a folder. The code of plugins is always that of the project of the settings. */
+function compilerOf(
   settings: Settings,
-  compile: (root: string) => Promise<CompiledProject>,
-): ServedReleases {
-  const releases = new ServedReleases({
-    ...{ settings, compile },
-    releases: new Releases(services.resolve(TOKENS.store), settings.prefix),
-    logger: services.resolve(TOKENS.logger),
-    now: services.resolve(TOKENS.clock),
-  });
-  services.register(TOKENS.servedReleases, { useValue: releases });
-  return releases;
+  { recording, consumes, pluginHost, outbound }: CompilerParts,
+): (root: string) => Promise<CompiledProject> {
+  const options = {
+    ...settings,
+    ...recording?.options,
+    ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
+    ...{ pluginHost, codeRoot: settings.project },
+  };
+  return (root) => compileProject(root, options, outbound);
+}
+
+/** Prepares what a generation needs when it serves. */
+async function prepareOne(
+  services: Container,
+  generation: Generation,
+  recording: ReturnType<typeof openRecording> | undefined,
+): Promise<void> {
+  const { project, reload } = services.resolve(TOKENS.settings);
+  void recording?.sinks.use(generation.sinks);
+  await announce(services, generation.config);
+  if (reload === 'watch' && generation.release === undefined)
+    await keepTypes(project, generation, services.resolve(TOKENS.logger));
 }
 
 /** The parts of an app that end with it. */
@@ -176,15 +156,15 @@ interface AppParts {
   readonly reloader: Reloader;
   readonly recording: ReturnType<typeof openRecording> | undefined;
   readonly tracing: Tracing | undefined;
+  readonly guards: ProjectGuards | undefined;
 }
 
 async function closeApp(
   services: Container,
   { drainMs }: Settings,
-  { consumption, reloader, recording, tracing }: AppParts,
+  { consumption, reloader, recording, tracing, guards }: AppParts,
 ): Promise<void> {
-  services.resolve(TOKENS.modelAgreement)?.end();
-  await services.resolve(TOKENS.servedReleases)?.close();
+  await guards?.close();
   await consumption?.close();
   // A running reload would wait until they have read all entities.
   await services.resolve(TOKENS.followers).close();

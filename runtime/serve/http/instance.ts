@@ -50,8 +50,8 @@ export interface ReloadOutcome {
 export class Instance {
   #isShuttingDown = false;
   #lastReload: ReloadReport | undefined;
-  #reload: (isForced: boolean) => Promise<ReloadOutcome> = () =>
-    Promise.reject(new MillraceError('internal', 'this process reloads nothing'));
+  /** By default there is nothing to reload. */
+  #reload: (isForced: boolean) => Promise<ReloadOutcome> = () => Promise.resolve({ version: '' });
   readonly #warnings: (() => readonly Warning[])[] = [];
   readonly #gather: ((own: Registry) => Promise<string>) | undefined;
 

@@ -18,6 +18,7 @@ import type { Admission } from '../../http/admission/admission.js';
 import type { Edge } from '../../http/edge/edge.js';
 import type { BodyMemory } from '../../http/bodies/body-memory.js';
 import type { Instance } from '../../http/instance.js';
+import type { HttpServices } from '../../http/services.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../../state/store/coherence.js';
 import type { ResidentTables } from '../../../request/resident/resident-tables.js';
@@ -29,9 +30,6 @@ import type { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import type { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { EventCodes } from '../../../state/store/event-codes.js';
 import type { Store } from '../../../state/store/store.js';
-import type { ModelAgreement } from '../project/model-agreement.js';
-import type { RecentRequests } from '../project/recent-requests.js';
-import type { ServedReleases } from '../project/served-releases.js';
 import type { Shared } from './shared.js';
 
 /**
@@ -58,11 +56,9 @@ export const TOKENS = {
   /** The experiments that were stopped; undefined if the process serves no experiments. */
   stops: token<Stops | undefined>('stopped experiments'),
   /** The last projects that were served; undefined if the process keeps none. */
-  servedReleases: token<ServedReleases | undefined>('releases'),
-  /** Compares new models with those before; undefined if the process does not serve. */
-  modelAgreement: token<ModelAgreement | undefined>('agreement of models'),
-  /** The last requests in memory; undefined if nothing needs them. */
-  recentRequests: token<RecentRequests | undefined>('recent requests'),
+  releases: token<HttpServices['releases']>('releases'),
+  /** See `HttpServices`. */
+  watchRanking: token<HttpServices['watchRanking']>('watch of rankings'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

@@ -329,19 +329,6 @@ function listenersOf(
   };
 }
 
-function watcherOf(services: Container): HttpServices['watchRanking'] {
-  const agreement = services.resolve(TOKENS.modelAgreement);
-  const recent = services.resolve(TOKENS.recentRequests);
-  if (recent === undefined) return agreement && ((pipeline) => agreement.choose(pipeline));
-  return (pipeline) => {
-    const take = agreement?.choose(pipeline);
-    return (answered) => {
-      recent.add(pipeline, answered);
-      take?.(answered);
-    };
-  };
-}
-
 function httpServicesOf(
   { services, compiled, config, usage, version, experiments }: GenerationParts,
   pipelines: readonly Pipeline[],
@@ -407,8 +394,8 @@ function httpServicesOf(
     version: millraceVersion,
     projectVersion: version,
     release: compiled.release,
-    watchRanking: watcherOf(services),
-    releases: services.resolve(TOKENS.servedReleases),
+    watchRanking: services.resolve(TOKENS.watchRanking),
+    releases: services.resolve(TOKENS.releases),
     projectName: settings.sources.projectName,
     watches: settings.reload === 'watch',
     imageHosts: settings.imageHosts,

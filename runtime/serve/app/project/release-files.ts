@@ -71,7 +71,7 @@ async function readNamed(
   const reader = new OptionFiles(root, linked);
   const files: ReleaseFile[] = [];
   for (const [written, version] of named) {
-    const path = posix.normalize(written);
+    const path = posix.join(written);
     if (!isReleasePath(path)) return `${written} is in a folder that a release does not hold`;
     const file = await reader.find(written);
     if (file?.version !== version) return `${written} changed after it was loaded`;

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../ground/api/error-codes.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
 import { describeError } from '../../../ground/core/describe-error.js';
-import type { ReloadReport } from '../../http/instance.js';
+import type { ReloadOutcome, ReloadReport } from '../../http/instance.js';
 import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
 import type { Generation } from './generation.js';
 
@@ -107,6 +107,12 @@ export class Reloader {
       this.#running = this.#next;
     }
     return this.#next;
+  }
+
+  /** Reloads as `reload`. @returns the version that serves then, and why it is not that of the files */
+  async reloaded(isForced: boolean): Promise<ReloadOutcome> {
+    const { problem } = await this.reload(isForced);
+    return { version: this.current.version, problem };
   }
 
   /**

@@ -22,11 +22,11 @@ export const SLOW_MS = 120_000;
 
 /** The schema of the version of a project. */
 export const PROJECT_VERSION = { type: 'string', description: 'Of the content of the files, as in /readyz.' };
-const SINCE = { type: 'string', format: 'date-time' };
+const SINCE = { type: 'string', description: 'When the rollback began, ISO 8601.' };
 
 const RELEASE = objectOf<ReleaseState>({
   version: PROJECT_VERSION,
-  served: { type: 'string', format: 'date-time', description: 'When an instance last began to serve it.' },
+  served: { type: 'string', description: 'When an instance last began to serve it, ISO 8601.' },
   is_kept: { type: 'boolean', description: 'Whether a rollback can bring it back.' },
   detail: { type: ['string', 'null'], description: 'Why it is not kept.' },
   packed_bytes: { type: 'integer', description: 'The bytes of its files, packed.' },
@@ -50,9 +50,10 @@ export const listReleases: GetRoute = {
   method: 'GET',
   class: 'upload',
   handler:
-    ({ releases }) =>
+    ({ releases, projectVersion = '' }) =>
     async ({ res }) => {
-      sendJson(res, 200, await served(releases).list());
+      const none: ReleaseList = { serving: projectVersion, rollback: null, releases: [] };
+      sendJson(res, 200, releases === undefined ? none : await releases.list());
     },
   operation: () => ({
     operationId: 'list_releases',
@@ -72,7 +73,7 @@ export const listReleases: GetRoute = {
           releases: { type: 'array', items: RELEASE },
         }),
       ),
-      ...problemResponses(['unknown_release', 'release_unusable', ...STORE_READ_FAILURES]),
+      ...problemResponses(['release_unusable', ...STORE_READ_FAILURES]),
     },
   }),
 };

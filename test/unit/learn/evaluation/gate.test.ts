@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { renderDiagnostics } from '../../../../runtime/project/config/diagnostics/render.js';
-import { passes } from '../../../../runtime/learn/evaluation/condition.js';
+import { passes } from '../../../../runtime/project/config/conditions/condition.js';
 import { parseGate, type Gate } from '../../../../runtime/learn/evaluation/gate.js';
 
 function gate(text: string): Gate {

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { passes } from '../../../../runtime/learn/evaluation/condition.js';
-import { parseReloadGates, reloadGatesOf } from '../../../../runtime/learn/evaluation/reload-gate.js';
-import { loadSettings } from '../../../../runtime/project/settings/settings.js';
+import { passes } from '../../../../../runtime/project/config/conditions/condition.js';
+import {
+  parseReloadGates,
+  reloadGatesOf,
+} from '../../../../../runtime/project/config/conditions/reload-gate.js';
+import { loadSettings } from '../../../../../runtime/project/settings/settings.js';
 
 const problem = (text: string): string => {
   const parsed = parseReloadGates(text);

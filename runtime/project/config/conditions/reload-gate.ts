@@ -1,7 +1,7 @@
-import { MillraceError } from '../../ground/api/errors.js';
-import { nearest } from '../../ground/core/nearest.js';
-import type { Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
-import { nameOf, type Settings } from '../../project/settings/settings.js';
+import { MillraceError } from '../../../ground/api/errors.js';
+import { nearest } from '../../../ground/core/nearest.js';
+import type { Diagnostic } from '../diagnostics/diagnostics.js';
+import { nameOf, type Settings } from '../../settings/settings.js';
 import { ConditionParser, parsedOr, type Condition } from './condition.js';
 
 /** Numbers of requests that a condition of a reload can read. */

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
-import { SourceFile } from '../../project/config/yaml/source.js';
+import type { Diagnostic } from '../diagnostics/diagnostics.js';
+import { SourceFile } from '../yaml/source.js';
 
 const COMPARISONS = {
   '>=': (a: number, b: number) => a >= b,
