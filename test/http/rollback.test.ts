@@ -4,6 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { releasePartKey, releasesKey } from '../../runtime/state/store/keys.js';
+import { millrace } from '../support/command-line.js';
 import { pluginFiles } from '../support/project.js';
 import { serveFiles, until, type ServedProject } from '../support/served-project.js';
 
@@ -162,6 +163,32 @@ describe('the releases of a service', () => {
     await served.post('/api/v1/releases/end', {});
     await until(() => !existsSync(root));
     expect(root.startsWith(tmpdir())).to.equal(true);
+  });
+
+  it('is there as commands', async () => {
+    const first = await start();
+    const second = await deploy('item.weight');
+    const run = (...argv: string[]) => millrace([...argv, '--url', served.url]);
+    const listed = await run('rollback', '--list');
+    expect(listed.stdout).to.match(new RegExp(`${second} \\(serving\\) .* MB .*\\n.*${first} `));
+    const back = await run('rollback');
+    expect(back).to.include({ code: 0, stderr: '' });
+    expect(back.stdout).to.match(new RegExp(`^rolled back to ${first}; before it ${second}\\n`));
+    expect((await run('rollback', '--list')).stdout).to.include('reloads wait until --end');
+    const unknown = await run('rollback', '000000000000');
+    expect(unknown.code).to.equal(1);
+    expect(unknown.stderr).to.include(`known are ${second}, ${first}`);
+    const held = await run('reload');
+    expect([held.code, held.stderr.includes(`a rollback to ${first} holds reloads`)]).to.deep.equal([
+      1,
+      true,
+    ]);
+    const { stdout } = await run('rollback', '--end', '--json');
+    expect(JSON.parse(stdout)).to.deep.equal({ version: second, version_before: first, problem: null });
+    expect((await run('rollback', '--end')).stdout).to.include('was not rolled back');
+    expect((await run('reload', '--force')).stdout).to.equal(`${served.url} serves ${second}\n`);
+    expect((await run('rollback', second, '--end')).code).to.equal(2);
+    expect((await millrace(['rollback'])).stderr).to.include('--url');
   });
 
   it('ends a rollback although the newest files have errors', async () => {
