@@ -170,7 +170,10 @@ export class ServedReleases {
         throw error;
       });
       this.#took(rollback);
-      await this.#serve(compiled);
+      await this.#serve(compiled).catch(async (error: unknown) => {
+        await this.#undo(index.rollback);
+        throw error;
+      });
       logger.warn({ version: release.version, version_before: before.version }, 'the service is rolled back');
       return {
         version: release.version,
@@ -255,10 +258,19 @@ export class ServedReleases {
     return (await this.#reloaderNow.reload()).problem;
   }
 
+  /** Takes back a rollback that this instance could not serve. */
+  async #undo(before: Rollback | undefined): Promise<void> {
+    const { releases } = this.#parts;
+    this.#rollback = before;
+    await (before === undefined ? releases.end() : releases.rollBack(before.version, before.since));
+  }
+
   /** @throws MillraceError why it cannot be served */
   async #serve(compiled: CompiledProject): Promise<void> {
     const { problem } = await this.#reloaderNow.replace(() => Promise.resolve(compiled));
-    if (problem !== undefined) throw new MillraceError(problem.code, problem.detail);
+    if (problem === undefined) return;
+    await compiled.close();
+    throw new MillraceError(problem.code, problem.detail);
   }
 
   /** @throws MillraceError release_not_kept, release_unusable */
