@@ -9,7 +9,7 @@ import { countKeys } from '../runtime/serve/metrics/key-metrics.js';
 import { LedgerMetrics } from '../runtime/serve/metrics/ledger-metrics.js';
 import { OutboundMetrics } from '../runtime/serve/metrics/outbound-metrics.js';
 import { countProcess } from '../runtime/serve/metrics/process-metrics.js';
-import { countReloads } from '../runtime/serve/metrics/reload-metrics.js';
+import { countAgreement, countReloads, countRollbacks } from '../runtime/serve/metrics/reload-metrics.js';
 import { countResident } from '../runtime/serve/metrics/resident-metrics.js';
 import { countSources } from '../runtime/serve/metrics/source-metrics.js';
 import { countStore } from '../runtime/serve/metrics/store-metrics.js';
@@ -53,10 +53,12 @@ function register(registry: Registry): void {
   countStore(registry, new StoreMonitor(log), new StoreCheck({ ping: () => Promise.resolve() }));
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {
-    counts: { succeeded: 0, failed: 0 },
+    counts: { succeeded: 0, failed: 0, held: 0, refused: 0 },
     lastFailed: false,
     current: { version: '', loadedAt: 0, models: [] },
   });
+  countAgreement(registry, { counts: { compared: 0, failed: 0, busy: 0 }, values: () => [] });
+  countRollbacks(registry, { heldBy: undefined, isPending: false });
   countCuration(registry, () => ({ states: () => [], isStale: false }));
   countSources(registry, () => []);
   countWorkers(registry, { states: () => [], restarts: () => 0 });

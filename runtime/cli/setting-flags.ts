@@ -21,6 +21,13 @@ export function addTargetFlags(command: Command): Command {
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }
 
+/** The flag that names a service, for a command that works on no store by itself. */
+export function addServiceFlag(command: Command): Command {
+  return command.addOption(
+    new Option('--url <URL>', 'the running service').argParser(httpUrl).makeOptionMandatory(),
+  );
+}
+
 /** Reads the value of a flag that is a time. */
 export function timeFlag(text: string): number {
   const time = timestampOf(/^\d+$/.test(text) ? Number(text) : text);

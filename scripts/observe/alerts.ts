@@ -135,6 +135,23 @@ export const ALERTS: readonly Alert[] = [
     runbook: 'A reload failed',
   },
   {
+    name: 'MillraceModelDisagrees',
+    expr: 'millrace_model_agreement < 0.3',
+    for: '2m',
+    severity: 'warning',
+    summary:
+      'The new model of {{ $labels.pipeline }} and the one before agree by {{ $value | humanize }} (1: alike, 0: by chance).',
+    runbook: 'A new model ranks otherwise',
+  },
+  {
+    name: 'MillraceRollbackPending',
+    expr: 'millrace_rollback_pending == 1',
+    for: '1m',
+    severity: 'critical',
+    summary: 'The service is rolled back, and {{ $labels.instance }} cannot serve that release.',
+    runbook: 'A rollback does not reach an instance',
+  },
+  {
     name: 'MillraceCurationRefused',
     expr: 'millrace_curation_refused == 1',
     for: '1m',

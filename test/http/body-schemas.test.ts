@@ -203,6 +203,9 @@ const CASES: readonly Case[] = [
   { path: '/api/v1/counters/rebuild' },
   { path: '/api/v1/experiments/stop' },
   { path: '/api/v1/experiments/resume' },
+  { path: '/api/v1/reload' },
+  { path: '/api/v1/releases/rollback' },
+  { path: '/api/v1/releases/end' },
   { path: '/api/v1/session/open' },
   { path: '/api/v1/session/end' },
 ];
@@ -222,7 +225,7 @@ describe('the schema of a body says what the service accepts:', () => {
         app = await createApp(loadSettings(env, { project: root }), {
           store: new MemoryStore(),
           clock: () => NOW,
-          experiments: true,
+          records: true,
         });
         server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
         const done = new Promise<void>((stop) => (close = stop));
@@ -314,9 +317,10 @@ describe('the schema of a body says what the service accepts:', () => {
         if (answered.includes('"invalid_expression"')) return;
         // Nor which rules are stored.
         if (answered.includes('"curation_changed"')) return;
-        // Nor which invitations, drafts and publishes there are.
+        // Nor which invitations, drafts, publishes and releases there are.
         const isAccepted =
-          status === 200 || /"(?:invitation_invalid|unknown_draft|unknown_publish)"/.test(answered);
+          status === 200 ||
+          /"(?:invitation_invalid|unknown_draft|unknown_publish|unknown_release)"/.test(answered);
         expect(fits, told).to.equal(isAccepted);
         seen[fits ? 'accepted' : 'refused']++;
       });

@@ -332,6 +332,8 @@ describeWith('redis-server', 'canaries', function () {
       ['store', 'check'],
       ['store', 'trim'],
       ['store', 'forget', 'user', 'user-1'],
+      ['reload', '--url', 'http://127.0.0.1:1'],
+      ['rollback', '--url', 'http://127.0.0.1:1'],
       ['settings'],
       ['settings', '--json'],
       ['keys', 'create', 'shop', '--scope', 'rank', '--keys-file', join(root, 'keys.json')],

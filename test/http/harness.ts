@@ -219,6 +219,11 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
       preview: () => Promise.resolve(new Map()),
     } as unknown as HttpServices['drafts'],
     experiments: { list: () => ({ experiments: [] }), stop: stopped, resume: stopped },
+    releases: {
+      list: () => Promise.resolve({ serving: '', rollback: null, releases: [] }),
+      rollBack: () => Promise.resolve({ version: '', version_before: '', since: '', not_carried: [] }),
+      end: () => Promise.resolve({ version: '', version_before: null, problem: null }),
+    },
     scans: { entities: record, features: record },
     online: {
       read: async (body) => ({

@@ -12,6 +12,7 @@ import { imports } from './imports.js';
 import { ledger } from './ledger.js';
 import { loop, loopLightGbm } from './loop.js';
 import type { Proof } from './proof.js';
+import { releases } from './releases.js';
 import { replay } from './replay.js';
 import { retrieval } from './retrieval.js';
 import { rollback } from './rollback.js';
@@ -41,6 +42,7 @@ export const PROOFS: readonly Proof[] = [
   ledger,
   sinks,
   rollback,
+  releases,
   soak,
   alerts,
   forget,

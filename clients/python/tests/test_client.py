@@ -130,6 +130,12 @@ def test_asks_for_curation_and_experiments(client: Millrace) -> None:
         with pytest.raises(Problem) as refused:
             change("popularity")
         assert refused.value.code == "unknown_experiment"
+    assert client.reload()["version"] == client.reload(force=True)["version"]
+    assert client.list_releases()["rollback"] is None
+    with pytest.raises(Problem) as refused:
+        client.roll_back("nothing")
+    assert refused.value.code == "unknown_release"
+    assert client.end_rollback()["version_before"] is None
 
 
 def test_reads_health_and_metrics(client: Millrace) -> None:

@@ -110,6 +110,9 @@ export interface Forgotten {
 export interface Readiness {
   readonly ready: boolean;
   readonly status: 'OK' | 'NOT_READY';
+  readonly project_version?: string;
+  /** True if this instance serves an earlier release instead of its files. */
+  readonly rolled_back?: true;
   readonly checks: Readonly<
     Record<string, { readonly status: string; readonly code?: string; readonly reason?: string }>
   >;

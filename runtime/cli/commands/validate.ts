@@ -7,6 +7,7 @@ import { checkEntityTypes } from '../../serve/app/container/resident.js';
 import { checkSettings } from '../../project/config/project/read-settings.js';
 import { adviceOf, type StepAdvice } from '../../request/compile/advice.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
+import { reloadGatesOf } from '../../project/config/conditions/reload-gate.js';
 import { Diagnostics, distinct, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../project/config/diagnostics/render.js';
 import { sarifLog } from '../../project/config/diagnostics/sarif.js';
@@ -65,6 +66,7 @@ async function checkProject(context: CliContext, flags: Flags, version: string):
     if (config !== undefined) {
       checkEntityTypes(settings, config);
       checkLogSalt(config.pipelines, settings);
+      reloadGatesOf(settings);
     }
     if (errors === 0)
       checkExploreSalt(

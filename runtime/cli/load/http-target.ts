@@ -18,6 +18,8 @@ import { pushFeatures } from '../../serve/http/routes/push-features.js';
 import { scanEntities } from '../../serve/http/routes/scan-entities.js';
 import { scanFeatures } from '../../serve/http/routes/scan-features.js';
 import { rebuildCounter } from '../../serve/http/routes/rebuild-counter.js';
+import { reload, type Reloaded } from '../../serve/http/routes/reload.js';
+import { endRollback, listReleases, rollBack, SLOW_MS } from '../../serve/http/routes/releases.js';
 import { resumeExperiment, stopExperiment } from '../../serve/http/routes/stop-experiment.js';
 import { updateEntities } from '../../serve/http/routes/update-entities.js';
 import { uploadEntities } from '../../serve/http/routes/upload-entities.js';
@@ -30,6 +32,7 @@ import type { PipelineAnswer } from '../../request/pipeline/answer-types.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import type { RebuildState } from '../../serve/feedback/counter-rebuilds.js';
 import { FOLLOW_EVERY } from '../../state/counters/generation-record.js';
+import type { ReleaseList, RollbackEnd, RolledBack } from '../../state/releases/release-answers.js';
 import type { ForgetAnswer } from '../../state/privacy/forget.js';
 import type { SourceTarget } from '../../serve/sources/intake.js';
 import type { InputRow } from '../../project/rows/rows.js';
@@ -204,6 +207,27 @@ export class HttpTarget implements DataTarget {
     return (await this.#call('POST', path, JSON.stringify({ experiment: name }))) as ExperimentState;
   }
 
+  /** Loads the files of the project again. @throws MillraceError why they are not served */
+  async reload(force: boolean): Promise<Reloaded> {
+    return (await this.#call('POST', reload.path, JSON.stringify({ force }), undefined, SLOW_MS)) as Reloaded;
+  }
+
+  /** The last projects that the service served. @throws MillraceError */
+  async releases(): Promise<ReleaseList> {
+    return (await this.#call('GET', listReleases.path)) as ReleaseList;
+  }
+
+  /** Serves an earlier release. @param version by default the one before @throws MillraceError */
+  async rollBack(version: string | undefined): Promise<RolledBack> {
+    const body = JSON.stringify({ version: version ?? null });
+    return (await this.#call('POST', rollBack.path, body, undefined, SLOW_MS)) as RolledBack;
+  }
+
+  /** Serves the files of the project again. @throws MillraceError */
+  async endRollback(): Promise<RollbackEnd> {
+    return (await this.#call('POST', endRollback.path, '{}', undefined, SLOW_MS)) as RollbackEnd;
+  }
+
   async run(pipeline: string, body: unknown): Promise<RunAnswer> {
     const route = await this.#routeOf(pipeline);
     let misspelt = '';
@@ -246,6 +270,7 @@ export class HttpTarget implements DataTarget {
     path: string,
     body?: string | Buffer,
     onHeaders?: (headers: IncomingHttpHeaders) => void,
+    withinMs = ANSWER_WITHIN_MS,
   ): Promise<unknown> {
     let status: number;
     let text: string;
@@ -254,7 +279,7 @@ export class HttpTarget implements DataTarget {
         dispatcher: this.#connections,
         method,
         maxRedirections: MOST_REDIRECTIONS,
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        signal: AbortSignal.timeout(withinMs),
         ...(body === undefined
           ? { headers: this.#authorization }
           : { body, headers: { 'content-type': 'application/json', ...this.#authorization } }),
@@ -263,7 +288,7 @@ export class HttpTarget implements DataTarget {
       onHeaders?.(response.headers);
       text = await response.body.text();
     } catch (error) {
-      throw unreachable(this.#base, error);
+      throw unreachable(this.#base, error, withinMs);
     }
     const answer = parse(text);
     if (status >= 200 && status < 300 && answer !== undefined) return answer;
@@ -325,12 +350,12 @@ function parse(text: string): unknown {
   }
 }
 
-function unreachable(base: string, error: unknown): CommandFailure {
+function unreachable(base: string, error: unknown, withinMs: number): CommandFailure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as NodeJS.ErrnoException).code;
   const reason =
     error instanceof Error && error.name === 'TimeoutError'
-      ? `no answer within ${String(ANSWER_WITHIN_MS / 1000)} s`
+      ? `no answer within ${String(withinMs / 1000)} s`
       : (code ?? (cause instanceof Error ? cause.message : String(cause)));
   return new CommandFailure(
     `no service answers at ${base} (${reason})`,

@@ -118,6 +118,11 @@ export const ERROR_CODES = {
     title: 'No such publish',
     remedy: 'Use the id of a publish of the list; /api/v1/curation/history lists the latest.',
   },
+  unknown_release: {
+    status: 404,
+    title: 'No such release',
+    remedy: 'Use the version of a release that `millrace rollback --list` shows.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The route does not support this method',
@@ -139,6 +144,29 @@ export const ERROR_CODES = {
     title: 'Others published a change of the same campaign',
     remedy:
       'Compare both sides in `conflicts`. Save the campaign again in the draft with `rebase: true`, or remove it from the draft.',
+  },
+  release_not_kept: {
+    status: 409,
+    title: 'The files of the release are not kept',
+    remedy:
+      'Deploy its files again, or roll back to a release that is kept. A larger MILLRACE_RELEASE_BYTES keeps the next ones.',
+  },
+  release_unusable: {
+    status: 409,
+    title: 'The release cannot be served',
+    remedy:
+      'The detail says why: its files are damaged, need code that the instance does not have, or the instance has no writable temporary folder. Nothing has changed.',
+  },
+  reload_held: {
+    status: 409,
+    title: 'A rollback holds reloads',
+    remedy: '`millrace rollback --end` takes the newest files again.',
+  },
+  reload_refused: {
+    status: 409,
+    title: 'The new project does not meet the condition of a reload',
+    remedy:
+      'Compare the projects with `millrace diff`, and correct the files. If the change is intended: `millrace reload --force`.',
   },
   body_too_large: {
     status: 413,

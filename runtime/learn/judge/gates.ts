@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
-import { parseGate, passes, type Count, type Gate, type GateValue } from '../evaluation/gate.js';
+import { passes } from '../../project/config/conditions/condition.js';
+import { parseGate, type Count, type Gate, type GateValue } from '../evaluation/gate.js';
 import type { EvaluationReport, MetricReport } from '../evaluation/report.js';
 import { DiagnosedUsageError, UsageError } from '../../project/config/diagnostics/failure.js';
 

@@ -64,7 +64,7 @@ export function projectSchema(): JsonObject {
         examples: ['Europe/Berlin'],
       },
       ...Object.fromEntries(settings.filter(([key]) => !key.includes('.'))),
-      ...Object.fromEntries(SECTIONS.map((name) => [name, sectionSchema(name, settings)])),
+      ...Object.fromEntries(Object.keys(SECTIONS).map((name) => [name, sectionSchema(name, settings)])),
     },
     required: ['project'],
     additionalProperties: false,
@@ -76,6 +76,20 @@ function sectionSchema(
   settings: readonly (readonly [key: string, schema: JsonObject])[],
 ): JsonObject {
   const own = settings.filter(([key]) => key.startsWith(`${name}.`));
+  const alone = settings.find(([key]) => key === name)?.[1];
+  const itself = SECTIONS[name]?.itself;
+  if (alone !== undefined && itself !== undefined) {
+    const { title, description, default: otherwise, ...accepted } = alone;
+    const properties = {
+      [itself]: { title: title ?? '', ...accepted },
+      ...Object.fromEntries(own.map(([key, schema]) => [key.slice(name.length + 1), schema])),
+    };
+    const mapping = { type: 'object', properties, additionalProperties: false };
+    return {
+      ...{ title: title ?? '', description: description ?? '', default: otherwise ?? '' },
+      anyOf: [accepted, mapping],
+    };
+  }
   return {
     title: `settings of the ${name}`,
     description: `docs/${name}.md describes them.`,

@@ -30,4 +30,31 @@ export const RELOAD_SETTINGS = {
     expected: 'a number of requests, 0 to 100000',
     parse: wholeNumber(0, 100_000),
   }),
+  reloadRequire: row({
+    env: 'MILLRACE_RELOAD_REQUIRE',
+    value: 'CONDITION',
+    default: '',
+    description:
+      'What must hold for a new project over the last requests, or it is refused (docs/rollback.md): e.g. `overlap@10 >= 0.5 and failed == 0`.',
+    expected: 'conditions such as overlap@10 >= 0.5 and failed == 0',
+    parse: (text) => text,
+  }),
+  reloadAgreementMs: row({
+    env: 'MILLRACE_RELOAD_AGREEMENT_MS',
+    value: 'MS',
+    default: '3600000',
+    description:
+      'How long a new model is compared with the one before after a reload, in milliseconds (docs/rollback.md). The one before stays in memory for as long; 0 compares nothing.',
+    expected: 'a number of milliseconds, 0 to 86400000',
+    parse: wholeNumber(0, 86_400_000),
+  }),
+  releaseBytes: row({
+    env: 'MILLRACE_RELEASE_BYTES',
+    value: 'BYTES',
+    default: '8388608',
+    description:
+      'The most bytes that the files of a project may take, packed, to be kept in the store for `millrace rollback`. The last three projects are kept; 0 keeps none.',
+    expected: 'a number of bytes, 0 to 268435456',
+    parse: wholeNumber(0, 268_435_456),
+  }),
 } as const;

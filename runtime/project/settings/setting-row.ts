@@ -80,8 +80,14 @@ export const bool: Parse<boolean> = Object.assign(
   { accepts: { kind: 'bool' } as const },
 );
 
-/** The keys of millrace.yaml that hold settings as a mapping, e.g. `ledger: { keep: 30d }`. */
-export const SECTIONS: readonly string[] = ['ledger'];
+/**
+ * The keys of millrace.yaml that hold settings as a mapping, e.g. `ledger: { keep: 30d }`, each with the settings in it; by
+ * default all whose names begin with the key. `itself`: the name in the mapping of the setting that has the key, which a
+ * value alone stands for: `reload: watch` is `reload: { when: watch }`.
+ */
+export const SECTIONS: Readonly<
+  Record<string, { readonly only?: readonly string[]; readonly itself?: string }>
+> = { ledger: {}, reload: { only: ['require'], itself: 'when' } };
 
 /**
  * The key of a setting in millrace.yaml: its environment variable in lowercase letters, without `MILLRACE_`. In a section
@@ -89,8 +95,11 @@ export const SECTIONS: readonly string[] = ['ledger'];
  */
 export function keyOf({ env }: Pick<SettingRow<unknown>, 'env'>): string {
   const key = env.replace(/^MILLRACE_/, '').toLowerCase();
-  const section = SECTIONS.find((name) => key.startsWith(`${name}_`));
-  return section === undefined ? key : `${section}.${key.slice(section.length + 1)}`;
+  for (const [section, { only }] of Object.entries(SECTIONS)) {
+    const name = key.startsWith(`${section}_`) ? key.slice(section.length + 1) : '';
+    if (name !== '' && only?.includes(name) !== false) return `${section}.${name}`;
+  }
+  return key;
 }
 
 /** Returns the value for people: a password in it is replaced by `***`. */

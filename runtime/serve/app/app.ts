@@ -1,3 +1,4 @@
+import { reloadGatesOf } from '../../project/config/conditions/reload-gate.js';
 import { packageFinder } from '../../request/compile/find-package.js';
 import type { ReloadReport } from '../http/instance.js';
 import type { Settings } from '../../project/settings/settings.js';
@@ -6,8 +7,8 @@ import type { Tracing } from '../../project/tracing/tracing.js';
 import { AppMetrics } from './app-metrics.js';
 import type { Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
+import type { PluginHost } from './plugins/plugin-host.js';
 import { announce } from './project/announce.js';
-import { compareGenerations } from './project/compare-generations.js';
 import { compileProject, type CompiledProject } from './project/compile-project.js';
 import { Consumption, type ConsumeOptions } from './project/consumption.js';
 import { refreshEditorSchemas } from './project/editor-schemas.js';
@@ -15,6 +16,7 @@ import type { Generation } from './project/generation.js';
 import { keepTypes } from './project/keep-types.js';
 import { openFirst, openNext } from './project/open-generation.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
+import { ProjectGuards } from './project/project-guards.js';
 import { logReload, Reloader } from './project/reloader.js';
 import { openLog } from './process/open-log.js';
 import { RunningApp, type App } from './running-app.js';
@@ -38,40 +40,39 @@ export interface AppOverrides extends Overrides {
  *   data_folder_in_use
  */
 export async function createApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
-  const { project, reloadDiff: last, ledgerDir: ledger } = settings;
   const { records = false, consumes, keys } = overrides;
-  const watches = settings.reload === 'watch';
+  reloadGatesOf(settings); // tells a mistake before anything is opened
   const logger = overrides.logger ?? openLog(settings);
   const tracing =
-    overrides.tracing ?? (await openTracing(settings, { findPackage: packageFinder(project), logger }));
+    overrides.tracing ??
+    (await openTracing(settings, { findPackage: packageFinder(settings.project), logger }));
   const recording = records ? openRecording(settings, logger) : undefined;
   const appMetrics = new AppMetrics();
   const pluginHost = { logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now };
-
+  const compileIn = compilerOf(settings, { recording, consumes, pluginHost, outbound: appMetrics.outbound });
   const compile = async (): Promise<CompiledProject> => {
-    const options = {
-      ...settings,
-      ...recording?.options,
-      ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
-      pluginHost,
-    };
-    const compiled = await compileProject(project, options, appMetrics.outbound);
-    if (watches) await refreshEditorSchemas(project, compiled, logger);
+    const compiled = await compileIn(settings.project);
+    if (settings.reload === 'watch') await refreshEditorSchemas(settings.project, compiled, logger);
     return compiled;
   };
-  // Only the reloader keeps `first`, so that it can be freed after a reload: no function below may use it.
-  const { services, first } = await openFirst(settings, compile, {
-    experiments: records,
-    ...overrides,
-    logger,
-    tracing,
-    ...(recording === undefined ? {} : { ledger: recording.sinks.ledger }),
-  });
-  const prepare = async (generation: Generation): Promise<void> => {
-    void recording?.sinks.use(generation.sinks);
-    await announce(services, generation.config);
-    if (watches) await keepTypes(project, generation, logger);
+  let guards: ProjectGuards | undefined;
+  const instead = (container: Container): Promise<CompiledProject | undefined> => {
+    guards = new ProjectGuards(container, settings, compileIn);
+    return guards.releases.atStart();
   };
+  // Only the reloader keeps `first`, so that it can be freed after a reload: no function below may use it.
+  const { services, first } = await openFirst(settings, {
+    compile,
+    ...(records && { instead }),
+    overrides: {
+      experiments: records,
+      ...overrides,
+      logger,
+      tracing,
+      ...(recording === undefined ? {} : { ledger: recording.sinks.ledger }),
+    },
+  });
+  const prepare = (generation: Generation): Promise<void> => prepareOne(services, generation, recording);
   await prepare(first);
   // Only at start: after a reload, V8 still has the code.
   if (records) await first.warmUp(settings.warmUpMs);
@@ -84,23 +85,25 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
     report: (report) => {
       instance.reloaded(report);
       tellReload(report);
+      if (report.outcome === 'succeeded') void guards?.releases.keep(reloader.current);
     },
     compile,
-    create: async (compiled) => {
-      const next = await openNext(services, compiled);
+    create: (compiled) => openNext(services, compiled),
+    begin: async (next) => {
       void consumption?.use(next);
       await prepare(next);
-      return next;
     },
-    compare:
-      last === 0 ? undefined : (before, next) => compareGenerations(before, next, { ledger, last, logger }),
+    ...guards?.options,
   });
-  appMetrics.register(services, { reloader, recording, tracing, keys });
+  appMetrics.register(services, { reloader, recording, tracing, keys, guards });
+  instance.warnOf(() => guards?.releases.warnings() ?? []);
+  instance.reloadBy((isForced) => reloader.reloaded(isForced));
+  guards?.releases.start(reloader);
   consumption?.show(services);
   await consumption?.use(first);
 
   const close = (): Promise<void> =>
-    closeApp(services, settings, { consumption, reloader, recording, tracing });
+    closeApp(services, settings, { consumption, reloader, recording, tracing, guards });
   return new RunningApp(reloader, {
     store: services.resolve(TOKENS.store),
     logger,
@@ -112,19 +115,56 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   });
 }
 
+/** What compiles the projects of an app. */
+interface CompilerParts {
+  readonly recording: ReturnType<typeof openRecording> | undefined;
+  readonly consumes: ConsumeOptions | undefined;
+  readonly pluginHost: PluginHost;
+  readonly outbound: AppMetrics['outbound'];
+}
+
+/** Compiles the project of a folder. The code of plugins is always that of the project of the settings. */
+function compilerOf(
+  settings: Settings,
+  { recording, consumes, pluginHost, outbound }: CompilerParts,
+): (root: string) => Promise<CompiledProject> {
+  const options = {
+    ...settings,
+    ...recording?.options,
+    ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
+    ...{ pluginHost, codeRoot: settings.project },
+  };
+  return (root) => compileProject(root, options, outbound);
+}
+
+/** Prepares what a generation needs when it serves. */
+async function prepareOne(
+  services: Container,
+  generation: Generation,
+  recording: ReturnType<typeof openRecording> | undefined,
+): Promise<void> {
+  const { project, reload } = services.resolve(TOKENS.settings);
+  void recording?.sinks.use(generation.sinks);
+  await announce(services, generation.config);
+  if (reload === 'watch' && generation.release === undefined)
+    await keepTypes(project, generation, services.resolve(TOKENS.logger));
+}
+
 /** The parts of an app that end with it. */
 interface AppParts {
   readonly consumption: Consumption | undefined;
   readonly reloader: Reloader;
   readonly recording: ReturnType<typeof openRecording> | undefined;
   readonly tracing: Tracing | undefined;
+  readonly guards: ProjectGuards | undefined;
 }
 
 async function closeApp(
   services: Container,
   { drainMs }: Settings,
-  { consumption, reloader, recording, tracing }: AppParts,
+  { consumption, reloader, recording, tracing, guards }: AppParts,
 ): Promise<void> {
+  await guards?.close();
   await consumption?.close();
   // A running reload would wait until they have read all entities.
   await services.resolve(TOKENS.followers).close();

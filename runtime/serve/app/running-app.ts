@@ -41,8 +41,11 @@ export interface App extends Served {
    * @param audience selects the routes for one listener; by default all routes
    */
   http(audience?: Audience): RequestListener;
-  /** Loads the files again, those of the project and of the keys, and serves them, if they have no errors. Never rejects. */
-  reload(): Promise<Reload>;
+  /**
+   * Loads the files again, those of the project and of the keys, and serves them, if they have no errors. Never rejects.
+   * @param isForced whether they are served even if they do not meet the condition of a reload
+   */
+  reload(isForced?: boolean): Promise<Reload>;
   close(): Promise<void>;
 }
 
@@ -140,8 +143,8 @@ export class RunningApp implements App {
     };
   }
 
-  async reload(): Promise<Reload> {
-    const [reload] = await Promise.all([this.#reloader.reload(), this.#keys?.look()]);
+  async reload(isForced = false): Promise<Reload> {
+    const [reload] = await Promise.all([this.#reloader.reload(isForced), this.#keys?.look()]);
     return reload;
   }
 }

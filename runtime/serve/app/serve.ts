@@ -73,7 +73,7 @@ export async function startService(
     const servers = await listenAll(app, settings, options, tls);
     const fileChanges = new ProjectFileChanges(settings, logger);
     const { files } = app;
-    const reload = app.reload.bind(app);
+    const reload = app.reload.bind(app, false);
     const watchers = [watch?.({ logger, fileChanges, files, reload }), keys];
     const endSampling = countEventLoopDelay(app.metrics.registry);
     keys?.watch(logger, settings.reloadPollMs);

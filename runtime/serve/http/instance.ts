@@ -1,4 +1,6 @@
 import type { Registry } from 'prom-client';
+import type { ErrorCode } from '../../ground/api/error-codes.js';
+import { MillraceError } from '../../ground/api/errors.js';
 import type { Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 
 /** Something that does not stop this instance, and should be changed. */
@@ -38,10 +40,18 @@ export type ReloadReport = AnyReload &
       }
   );
 
+/** The version that serves after a reload, and why it is not the new one. */
+export interface ReloadOutcome {
+  readonly version: string;
+  readonly problem?: { readonly code: ErrorCode; readonly detail: string } | undefined;
+}
+
 /** The state of the process for /readyz, /metrics and /workbench. */
 export class Instance {
   #isShuttingDown = false;
   #lastReload: ReloadReport | undefined;
+  /** By default there is nothing to reload. */
+  #reload: (isForced: boolean) => Promise<ReloadOutcome> = () => Promise.resolve({ version: '' });
   readonly #warnings: (() => readonly Warning[])[] = [];
   readonly #gather: ((own: Registry) => Promise<string>) | undefined;
 
@@ -64,7 +74,12 @@ export class Instance {
 
   /** What /readyz shows beside its checks. It does not stop this instance. */
   warnings(): readonly Warning[] {
-    return this.#warnings.flatMap((of) => of());
+    const last = this.#lastReload;
+    const refused =
+      last?.outcome === 'failed' && last.problem?.code === 'reload_refused'
+        ? [{ code: 'reload_refused', detail: last.problem.detail }]
+        : [];
+    return [...refused, ...this.#warnings.flatMap((of) => of())];
   }
 
   /** Adds a part of the process that has warnings. */
@@ -79,6 +94,23 @@ export class Instance {
 
   reloaded(report: ReloadReport): void {
     this.#lastReload = report;
+  }
+
+  /** Says how the project of the service is reloaded: in all of its processes. */
+  reloadBy(reload: (isForced: boolean) => Promise<ReloadOutcome>): void {
+    this.#reload = reload;
+  }
+
+  /**
+   * Reloads the project of the service.
+   * @param isForced whether the new project is served even if it does not meet the condition
+   * @returns the version that serves
+   * @throws MillraceError why it was not reloaded
+   */
+  async reload(isForced: boolean): Promise<string> {
+    const { version, problem } = await this.#reload(isForced);
+    if (problem !== undefined) throw new MillraceError(problem.code, problem.detail);
+    return version;
   }
 
   /** Returns the text of /metrics. */

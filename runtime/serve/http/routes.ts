@@ -23,6 +23,8 @@ import { preview } from './routes/preview.js';
 import { pushFeatures } from './routes/push-features.js';
 import { rank } from './routes/rank.js';
 import { readiness } from './routes/readiness.js';
+import { reload } from './routes/reload.js';
+import { endRollback, listReleases, rollBack } from './routes/releases.js';
 import { rebuildCounter } from './routes/rebuild-counter.js';
 import { redocBundle } from './routes/redoc-bundle.js';
 import { redoc } from './routes/redoc.js';
@@ -57,6 +59,10 @@ export const SERVICE_ROUTES: readonly Route[] = [
   listExperiments,
   stopExperiment,
   resumeExperiment,
+  reload,
+  listReleases,
+  rollBack,
+  endRollback,
   ...SESSION,
   redoc,
   redocBundle,

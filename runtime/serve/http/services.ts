@@ -5,6 +5,7 @@ import type { EntityType } from '../../project/config/model/entities.js';
 import type { EventKind } from '../../project/config/model/events.js';
 import type { FeatureView } from '../../project/config/model/views.js';
 import type { ExperimentState } from '../../request/experiments/experiment-states.js';
+import type { ReleaseList, RollbackEnd, RolledBack } from '../../state/releases/release-answers.js';
 import type { Drafts } from '../../state/curation/drafts.js';
 import type { ValueForms } from '../../state/index/online-answer.js';
 import type { OnlineReport } from '../../state/index/online-features.js';
@@ -81,6 +82,16 @@ export interface HttpServices {
   readonly instance?: Instance;
   /** Version of the project's files, for /readyz and /workbench. */
   readonly projectVersion?: string;
+  /** The version of the release that serves instead of the files, for /readyz. */
+  readonly release?: string | undefined;
+  /**
+   * Called with the pipeline of each ranking that is about to be answered. It may return a function, which takes the ranking
+   * when its answer is sent.
+   */
+  readonly watchRanking?:
+    ((pipeline: string) => ((answered: AnsweredRanking) => void) | undefined) | undefined;
+  /** The last projects that were served; undefined if the process keeps none. */
+  readonly releases?: ReleaseService | undefined;
   /** The name of the project, for /workbench. */
   readonly projectName?: string;
   /** The hosts whose images /workbench shows; by default none. */
@@ -190,6 +201,20 @@ export const DEFAULT_LIMITS: BodyLimits = {
   uploadBytes: 12 * 1024 * 1024,
   otherBytes: 1024 * 1024,
 };
+
+/** A ranking that was answered. */
+export interface AnsweredRanking {
+  /** As it was parsed. */
+  readonly body: object;
+  readonly requestId: string;
+}
+
+/** See `ServedReleases`. */
+export interface ReleaseService {
+  list(): Promise<ReleaseList>;
+  rollBack(body: unknown): Promise<RolledBack>;
+  end(body: unknown): Promise<RollbackEnd>;
+}
 
 export interface ExperimentService {
   list(): { readonly experiments: readonly ExperimentState[] };

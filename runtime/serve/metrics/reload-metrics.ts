@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** The version of the project in service, and the outcomes of reloads. */
 export interface ReloadSource {
-  readonly counts: { readonly succeeded: number; readonly failed: number };
+  readonly counts: Readonly<Record<'succeeded' | 'failed' | 'held' | 'refused', number>>;
   readonly lastFailed: boolean;
   readonly current: {
     readonly version: string;
@@ -24,13 +24,12 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   const registers = [registry];
   new Counter({
     name: 'millrace_reloads_total',
-    help: 'Reloads of the project since the process started, by outcome: succeeded or failed.',
+    help: 'Reloads of the project since the process started, by outcome: succeeded, failed, refused (the condition does not hold), or held (by a rollback).',
     labelNames: ['outcome'],
     registers,
     collect() {
       this.reset();
-      this.inc({ outcome: 'succeeded' }, source.counts.succeeded);
-      this.inc({ outcome: 'failed' }, source.counts.failed);
+      for (const [outcome, count] of Object.entries(source.counts)) this.inc({ outcome }, count);
     },
   });
   new Gauge({
@@ -71,6 +70,71 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
     collect() {
       this.reset();
       for (const model of source.current.models) this.set({ ...model }, 1);
+    },
+  });
+}
+
+/** The rollback of a service, as this instance knows it. */
+export interface RollbackSource {
+  /** The version of the release that holds reloads. */
+  readonly heldBy: string | undefined;
+  /** Whether this instance serves something else. */
+  readonly isPending: boolean;
+}
+
+/** Adds the metrics of rollbacks to a registry. */
+export function countRollbacks(registry: Registry, source: RollbackSource): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'millrace_rolled_back',
+    help: '1 if a rollback holds reloads; the label `version` is the version of the project that it brings back.',
+    aggregator: 'max',
+    labelNames: ['version'],
+    registers,
+    collect() {
+      this.reset();
+      if (source.heldBy !== undefined) this.set({ version: source.heldBy }, 1);
+    },
+  });
+  new Gauge({
+    name: 'millrace_rollback_pending',
+    help: '1 if the service is rolled back and this instance serves another version: not yet, or it cannot.',
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.set(source.isPending ? 1 : 0);
+    },
+  });
+}
+
+/** The comparison of a new model with the one before. */
+export interface AgreementSource {
+  readonly counts: { readonly compared: number; readonly failed: number; readonly busy: number };
+  values(): readonly { readonly pipeline: string; readonly agreement: number }[];
+}
+
+/** Adds the metrics of new models to a registry. */
+export function countAgreement(registry: Registry, source: AgreementSource): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'millrace_model_agreement',
+    help: 'How alike a new model and the one before rank the last compared requests: 1 alike, 0 as two random orders.',
+    aggregator: 'min',
+    labelNames: ['pipeline'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { pipeline, agreement } of source.values()) this.set({ pipeline }, agreement);
+    },
+  });
+  new Counter({
+    name: 'millrace_model_comparisons_total',
+    help: 'Requests that were chosen to compare a new model, by outcome: compared, failed (with the new model), or busy (not compared).',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(source.counts)) this.inc({ outcome }, count);
     },
   });
 }

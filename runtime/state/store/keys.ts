@@ -17,6 +17,8 @@
  *   millrace:meta:curation:campaigns          the rules of a list that came over the API
  *   millrace:meta:curation:{…}:draft:friday   a draft of changes to a list, in the slot of its record
  *   millrace:meta:curation:{…}:publish:17-3f  what was published of it
+ *   millrace:meta:releases:                   the last projects that were served, and the rollback that holds
+ *   millrace:meta:release:1f0c9a7b2d44/0      a part of the files of one of them
  *   millrace:meta:session:k3Jd8s2A            the session that was opened by an invitation
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
@@ -214,6 +216,16 @@ function besideList(prefix: string, list: string, kind: string, id: string): str
 /** Key of the session that an invitation opened. A backup has none: a stolen one must not sign in. */
 export function sessionKey(prefix: string, invitation: string): string {
   return `${prefix}:${META_GROUP}:session:${invitation}`;
+}
+
+/** Key of the record of the last projects that were served. A backup has none: a restored service begins with its files. */
+export function releasesKey(prefix: string): string {
+  return `${prefix}:${META_GROUP}:releases:`;
+}
+
+/** Key of a part of the packed files of a project. @param number from 0 */
+export function releasePartKey(prefix: string, version: string, number: number): string {
+  return `${prefix}:${META_GROUP}:release:${version}/${number}`;
 }
 
 export function markerKey(prefix: string): string {

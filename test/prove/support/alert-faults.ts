@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { encodeIndex } from '../../../runtime/state/releases/release-index.js';
+import { releasesKey } from '../../../runtime/state/store/keys.js';
 import { startInferenceServer, type InferenceServer } from '../../support/inference-server.js';
 import { pluginFiles, writeProject } from '../../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
@@ -42,6 +44,7 @@ const ITEM = 'entity: item\nattributes:\n  version: int\n  colour: string\n';
 const pipeline = (name: string, step: string): string =>
   `pipeline: ${name}\nrank: item\nlimits: { time: 2s }\nfeatures: [item_stats]\ncomponents:\n${step}` +
   '  - use: score\n    with: { value: item_stats:boost }\n';
+const model = (weight: number): string => JSON.stringify({ weights: { 'item.version': weight } });
 const items = '  - use: score\n    with: { value: item.version }\n';
 
 /** A project with a sound pipeline, and one for each fault of a plugin. */
@@ -49,6 +52,10 @@ const PROJECT: Readonly<Record<string, string>> = {
   'schemas/entities/item.yaml': ITEM,
   'schemas/features/item_stats.yaml': 'view: item_stats\nof: [item]\nfeatures:\n  boost: int\n',
   'pipelines/items.yaml': pipeline('items', items),
+  'models/ltr.json': model(1),
+  'pipelines/modelled.yaml':
+    'pipeline: modelled\nrank: item\ncomponents:\n  - { use: linear, as: ltr, with: { model: models/ltr.json } }\n' +
+    "  - { use: score, with: { value: 'ltr:score' } }\n",
   'curation/campaigns.yaml': 'curation: campaigns\nrules:\n  - { hide: [i0] }\n',
   'pipelines/broken.yaml': pipeline('broken', '  - use: throws\n'),
   'pipelines/skips.yaml': pipeline('skips', '  - use: throws\n    on_error: skip\n'),
@@ -162,6 +169,24 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     make: async ({ root, service }) => {
       await writeFile(join(root, 'pipelines/items.yaml'), 'pipeline: items\n');
       service.child.kill('SIGHUP');
+    },
+  },
+  {
+    alerts: ['MillraceModelDisagrees'],
+    fault: 'a model whose columns are shuffled is reloaded',
+    short: true,
+    make: async ({ root, service, load }) => {
+      await writeFile(join(root, 'models/ltr.json'), model(-1));
+      service.child.kill('SIGHUP');
+      load('modelled', 20);
+    },
+  },
+  {
+    alerts: ['MillraceRollbackPending'],
+    fault: 'the service is rolled back to a release that the store has lost',
+    make: async ({ client }) => {
+      const rollback = { version: '0123456789ab', since: Date.now() };
+      await client.set(releasesKey('millrace'), encodeIndex({ releases: [], rollback }));
     },
   },
   {

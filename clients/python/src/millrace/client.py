@@ -456,6 +456,26 @@ class Millrace:
         """Resumes a stopped experiment on all instances, and returns its state."""
         return self._post("/api/v1/experiments/resume", {"experiment": name})
 
+    @_endpoint("POST", "/api/v1/reload")
+    def reload(self, *, force: bool = False) -> Json:
+        """Loads the files of the project again, and returns the version that serves."""
+        return self._post("/api/v1/reload", {"force": force})
+
+    @_endpoint("GET", "/api/v1/releases")
+    def list_releases(self) -> Json:
+        """The last projects that the service served, and the rollback that holds reloads."""
+        return cast(Json, self._get("/api/v1/releases").json())
+
+    @_endpoint("POST", "/api/v1/releases/rollback")
+    def roll_back(self, version: str | None = None) -> Json:
+        """Serves an earlier release on all instances, by default the one before. Reloads wait until `end_rollback`."""
+        return self._post("/api/v1/releases/rollback", {"version": version})
+
+    @_endpoint("POST", "/api/v1/releases/end")
+    def end_rollback(self) -> Json:
+        """Serves the newest files again, on all instances."""
+        return self._post("/api/v1/releases/end", {})
+
     # The service
 
     @_endpoint("GET", "/healthz", "/healthcheck")

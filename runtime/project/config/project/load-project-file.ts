@@ -92,9 +92,14 @@ function settingsOf(source: SourceFile, root: Node, diagnostics: Diagnostics): E
       reportUnknown(entry, source, diagnostics);
       return [];
     }
-    if (!SECTIONS.includes(key)) return [entry];
+    const section = Object.hasOwn(SECTIONS, key) ? SECTIONS[key] : undefined;
+    if (section === undefined) return [entry];
     if (isMap(value))
-      return entriesOf(source, value).map((inner) => ({ ...inner, key: `${key}.${inner.key}` }));
+      return entriesOf(source, value).map((inner) => ({
+        ...inner,
+        key: inner.key === section.itself ? key : `${key}.${inner.key}`,
+      }));
+    if (section.itself !== undefined) return [entry];
     const names = KEYS.filter((one) => one.startsWith(`${key}.`)).map((one) => one.slice(key.length + 1));
     diagnostics.error(
       'wrong_type',

@@ -62,6 +62,8 @@ export interface RecordServices {
   /** See `logHasherOf`. */
   readonly hasherOf: (definition: PipelineDefinition) => IdHasher;
   readonly projectVersion: string;
+  /** Whether the project is that of a rollback. */
+  readonly isRolledBack?: boolean;
   /** Called if a record cannot be made. */
   readonly onError: (error: unknown) => void;
 }
@@ -102,7 +104,7 @@ export class RankingLog {
   private constructor(
     plan: Plan,
     log: LogDefinition,
-    { ledger, hasherOf, projectVersion, onError }: RecordServices,
+    { ledger, hasherOf, projectVersion, isRolledBack = false, onError }: RecordServices,
     called: CalledPipeline | undefined,
   ) {
     this.onError = onError;
@@ -114,6 +116,7 @@ export class RankingLog {
     const exploring = exploringStep(plan.steps);
     const meta = {
       hashed: [...this.#hasher.types].sort(),
+      ...(isRolledBack && { rolled_back: true }),
       ...(called && {
         experiments: called.experiments.described(),
         experiment_pipeline: called.definition.name,

@@ -85,6 +85,7 @@ export async function registerServices(
   // A factory, because tsyringe takes no undefined value.
   container.register(TOKENS.tracing, { useFactory: () => overrides.tracing });
   container.register(TOKENS.ledger, { useValue: overrides.ledger ?? NO_LEDGER });
+  registerNoGuards(container);
   const written = registerListeners(container);
   container.register(TOKENS.openSources, {
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
@@ -100,9 +101,7 @@ export async function registerServices(
     : onlyWriter(overrides.store);
   const store = overrides.layer?.(opened) ?? opened;
   container.register(TOKENS.coherence, { useValue: coherence });
-  container.register(TOKENS.store, {
-    useValue: watchWrites(store, written),
-  });
+  container.register(TOKENS.store, { useValue: watchWrites(store, written) });
   container.register(TOKENS.sessions, {
     useFactory: instanceCachingFactory((c) => {
       const [kept, now] = [c.resolve(TOKENS.store), c.resolve(TOKENS.clock)];
@@ -130,6 +129,12 @@ export async function registerServices(
     ),
   });
   return container;
+}
+
+/** Only a service has them, and registers its own: see `ProjectGuards`. */
+function registerNoGuards(container: DependencyContainer): void {
+  container.register(TOKENS.releases, { useFactory: () => undefined });
+  container.register(TOKENS.watchRanking, { useFactory: () => undefined });
 }
 
 /** Registers what hears of the writes of this process. @returns tells all of them */

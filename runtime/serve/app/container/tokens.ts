@@ -18,6 +18,7 @@ import type { Admission } from '../../http/admission/admission.js';
 import type { Edge } from '../../http/edge/edge.js';
 import type { BodyMemory } from '../../http/bodies/body-memory.js';
 import type { Instance } from '../../http/instance.js';
+import type { HttpServices } from '../../http/services.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../../state/store/coherence.js';
 import type { ResidentTables } from '../../../request/resident/resident-tables.js';
@@ -54,6 +55,10 @@ export const TOKENS = {
   ledger: token<Ledger>('ledger'),
   /** The experiments that were stopped; undefined if the process serves no experiments. */
   stops: token<Stops | undefined>('stopped experiments'),
+  /** The last projects that were served; undefined if the process keeps none. */
+  releases: token<HttpServices['releases']>('releases'),
+  /** See `HttpServices`. */
+  watchRanking: token<HttpServices['watchRanking']>('watch of rankings'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

@@ -17,6 +17,7 @@ import { SourceFile, type Located, type Span } from '../../../project/config/yam
 import { PACKAGE, SHIPPED_PLUGINS } from '../../../ground/core/locations.js';
 import { STORE_ENGINES } from '../../../project/settings/store-engines.js';
 import { findJsonFault } from '../../../ground/core/json-fault.js';
+import type { ReleaseCode } from '../../../state/releases/release-index.js';
 import { resolveApiToThisCopy } from './api-module.js';
 import { checkPlugin, type DeclaredByFolder, type PluginFault, type PluginSource } from './check-plugin.js';
 import { codeVersion, codeVersions, importModule } from './import-module.js';
@@ -56,6 +57,8 @@ export interface ProjectPlugins extends PluginRegistry {
   readonly stores: ReadonlyMap<string, StoreEnginePlugin>;
   /** The files of code of packages, relative to the project, with their versions. */
   readonly files: ReadonlyMap<string, string>;
+  /** The packages, and the folders of plugins of the project, each with the version of its code. */
+  readonly code: readonly ReleaseCode[];
 }
 
 /** What loading plugins depends on. */
@@ -98,6 +101,7 @@ async function loadFolders(
     own.push({
       folder,
       loaded: (await refusal(folder, project, linked)) ?? (await loadPlugin(folder, limitMs)),
+      code: codeVersion(await codeVersions(folder.path)),
     });
   return [...shipped, ...own];
 }
@@ -112,6 +116,7 @@ class Registration {
   readonly #places = new Map<string, Span>();
   readonly #owners = new Map<string, string>(STORE_ENGINES.map((name) => [`store ${name}`, 'Millrace']));
   readonly #files = new Map<string, string>();
+  readonly #code: ReleaseCode[] = [];
   readonly #all: RegisteredPlugin[] = [];
   readonly #diagnostics: Diagnostics;
 
@@ -129,15 +134,17 @@ class Registration {
       sources: this.#sources,
       stores: this.#stores,
       files: this.#files,
+      code: this.#code,
       all: this.#all,
     };
   }
 
-  addFolder({ folder, loaded }: LoadedFolder): void {
+  addFolder({ folder, loaded, code }: LoadedFolder): void {
     if (isFaults(loaded)) {
       this.#report(loaded);
       return;
     }
+    if (code !== undefined) this.#code.push({ name: folder.shown, version: code });
     const isShipped = dirname(folder.path) === SHIPPED_PLUGINS;
     if (loaded.declared.some((one) => this.#ownerOf({ ...one, origin: PROJECT }) !== undefined)) {
       const message = `Millrace ships a plugin called \`${basename(folder.path)}\``;
@@ -159,6 +166,7 @@ class Registration {
     }
     const { name, version, api, contents } = loaded;
     for (const [file, code] of loaded.files) this.#files.set(file, code);
+    this.#code.push({ name, version: codeVersion(loaded.files) });
     const origin: PluginOrigin = { kind: 'package', name, version, api };
     const found: RegisteredPlugin[] = [
       ...contents.plugins.map((plugin) => ({ surface: 'component' as const, plugin, origin })),
@@ -219,6 +227,8 @@ const SURFACE_WORDS = { component: 'plugin', sink: 'sink', source: 'source', sto
 interface LoadedFolder {
   readonly folder: PluginFolder;
   readonly loaded: DeclaredByFolder | readonly PluginFault[];
+  /** The version of the code of a folder of the project. */
+  readonly code?: string;
 }
 
 let shippedOnce: Promise<readonly LoadedFolder[]> | undefined;

@@ -24,8 +24,10 @@ import { DEFAULT_EVENTS } from '../../../project/config/project/load-events.js';
 import { loadProject } from '../../../project/config/project/load-project.js';
 import { placeOf } from '../../../project/config/project/project-files.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
+import type { SourceFile } from '../../../project/config/yaml/source.js';
 import { withParams, type PipelineParams } from '../../../project/config/project/param-values.js';
 import type { StepTools } from '../../../request/compile/step-tools.js';
+import type { ReleaseCode } from '../../../state/releases/release-index.js';
 import { LateReader } from '../plugins/late-reader.js';
 import { offlineHost, pluginServices, type PluginHost } from '../plugins/plugin-host.js';
 import { missingModels, withoutModels } from './untrained.js';
@@ -90,6 +92,12 @@ export interface CompiledProject {
   };
   /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
+  /** Those of `files` that options name. */
+  readonly optionFiles: ReadonlyMap<string, string | undefined>;
+  /** The version of the release that it was read from, instead of the files of the project. */
+  readonly release?: string | undefined;
+  /** The code of its own plugins: packages and folders of plugins/. */
+  readonly code: readonly ReleaseCode[];
   /** Reads the store for plugins, once it is bound to one. */
   readonly reader: LateReader;
   /** What components keep of entities, once it is bound to the store. */
@@ -119,6 +127,8 @@ export interface CompileOptions extends Partial<
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
   /** What plugins may use of the process. By default they are only checked. */
   readonly pluginHost?: PluginHost;
+  /** The folder with plugins/ and with the packages, if it is not that of the project. */
+  readonly codeRoot?: string;
   /** How long the module of a plugin may take to load, in milliseconds. */
   readonly importMs?: number;
   /** The name of this process among the readers of a source; by default that of the host. */
@@ -161,7 +171,7 @@ export async function compileProject(
   let parts = NO_PARTS;
   if (checked !== undefined) {
     const load = { linked: linkedFolders, packages: checked.packages, limitMs: importMs };
-    plugins = await registerPlugins(checked.root, load, found);
+    plugins = await registerPlugins(options.codeRoot ?? checked.root, load, found);
     checkEngine(options.store ?? SETTINGS.store.default, plugins, found);
     plugins = withoutModels(plugins, missing);
     parts = await compileParts({ options, outbound, checked, plugins, curation, files, reader, kept, found });
@@ -187,6 +197,8 @@ export async function compileProject(
       sources: [...(plugins?.sources.values() ?? [])],
     },
     files: new Map([...files.versions, ...(plugins?.files ?? [])]),
+    optionFiles: files.versions,
+    code: plugins?.code ?? [],
     close: () => (closing ??= closeAll(pipelines, fronts)),
   };
 }
@@ -220,7 +232,7 @@ async function compileParts(compiling: Compiling): Promise<CompiledParts> {
   const { pluginHost: host = offlineHost() } = options;
   const ofPlugin = (plugin: string, user: Caller): PluginServices =>
     pluginServices(host, reader, plugin, user);
-  const findPackage = packageFinder(checked.root);
+  const findPackage = packageFinder(options.codeRoot ?? checked.root);
   const follow = (binding: EntityBinding): unknown => kept.push(binding);
   const services = { ofPlugin, follow, http: httpConnector(modelHosts, outbound), findPackage };
   const filters = new EntityFilters(checked, plugins, { prefix, files, services });
@@ -375,7 +387,15 @@ function sinksOf({ sinks, pipelines, views }: ProjectConfig): ProjectConfig['sin
  * they name. Two instances have the same version exactly if they have the same files.
  */
 export function projectVersion(config: ProjectConfig, files: CompiledProject['files']): string {
-  const sources = [
+  const texts = yamlFilesOf(config).map((file) => [file.path, file.text]);
+  const events = config.events === DEFAULT_EVENTS ? [] : [[PROJECT_FILE, eventsText(config.events)]];
+  const all = [...texts, ...events, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 12);
+}
+
+/** The YAML files of a project that its version depends on, apart from millrace.yaml. */
+export function yamlFilesOf(config: ProjectConfig): readonly SourceFile[] {
+  const files = [
     ...Array.from(config.entities.values(), ({ at }) => at?.file),
     ...Array.from(config.views.values(), ({ at }) => at.file),
     ...Array.from(config.counters.values(), ({ at }) => at.file),
@@ -385,10 +405,7 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
     ...config.fronts.map(({ file }) => file),
     ...config.experiments.map(({ file }) => file),
   ];
-  const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
-  const events = config.events === DEFAULT_EVENTS ? [] : [[PROJECT_FILE, eventsText(config.events)]];
-  const all = [...texts, ...events, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
-  return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 12);
+  return files.flatMap((file) => file ?? []);
 }
 
 /** The kinds of feedback. The rest of millrace.yaml sets up a service, not the project. */

@@ -77,6 +77,12 @@ export interface Generation {
   readonly loadedAt: number;
   /** See `CompiledProject.files`. */
   readonly files: CompiledProject['files'];
+  /** See `CompiledProject.optionFiles`. */
+  readonly optionFiles: CompiledProject['optionFiles'];
+  /** See `CompiledProject.code`. */
+  readonly code: CompiledProject['code'];
+  /** See `CompiledProject.release`. */
+  readonly release: CompiledProject['release'];
   /** See `CompiledProject.sinks`. */
   readonly sinks: CompiledProject['sinks'];
   /** See `CompiledProject.sources`. */
@@ -184,7 +190,7 @@ function wire(
   };
   const { usage, version, experiments } = parts;
   const pipelines = mountPipelines(parts);
-  const { diagnostics: warnings, files, sinks, sources, curation } = compiled;
+  const { diagnostics: warnings, files, optionFiles, code, sinks, sources, curation } = compiled;
   const features = services.resolve(TOKENS.featureStore);
   const feedback = services.resolve(TOKENS.feedback);
   let retired: Promise<void> | undefined;
@@ -215,7 +221,8 @@ function wire(
     advice: adviceOf(plans),
     version,
     loadedAt: Date.now(),
-    ...{ files, sinks, sources, curation },
+    ...{ files, optionFiles, code, sinks, sources, curation },
+    release: compiled.release,
     http: listenersOf(parts, pipelines, watch),
     warmUp: async (limitMs) => {
       const until = performance.now() + limitMs;
@@ -277,6 +284,7 @@ function mountPipelines({ services, compiled, config, usage, version }: Generati
         ledger: services.resolve(TOKENS.ledger),
         hasherOf: (definition) => logHasherOf(definition, settings),
         projectVersion: version,
+        isRolledBack: compiled.release !== undefined,
         onError: (error) =>
           logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
       },
@@ -385,6 +393,9 @@ function httpServicesOf(
     logger: services.resolve(TOKENS.logger),
     version: millraceVersion,
     projectVersion: version,
+    release: compiled.release,
+    watchRanking: services.resolve(TOKENS.watchRanking),
+    releases: services.resolve(TOKENS.releases),
     projectName: settings.sources.projectName,
     watches: settings.reload === 'watch',
     imageHosts: settings.imageHosts,

@@ -7,6 +7,15 @@ import { TOKENS, type Container } from '../container/tokens.js';
 import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
 import { createGeneration, type Generation } from './generation.js';
 
+/** Opens a service. */
+export interface OpenOptions {
+  /** Compiles the files of the project. */
+  readonly compile: () => Promise<CompiledProject>;
+  /** Compiles what serves instead, if there is something. Never rejects. */
+  readonly instead?: (services: Container) => Promise<CompiledProject | undefined>;
+  readonly overrides: Overrides;
+}
+
 /**
  * Compiles the project, then opens the services of the process, then wires the first generation. If one of them fails,
  * everything that was opened is closed again.
@@ -14,18 +23,19 @@ import { createGeneration, type Generation } from './generation.js';
  */
 export async function openFirst(
   settings: Settings,
-  compile: () => Promise<CompiledProject>,
-  overrides: Overrides,
+  { compile, instead, overrides }: OpenOptions,
 ): Promise<{ readonly services: Container; readonly first: Generation }> {
   const compiled = await compile();
   try {
     if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(compiled.diagnostics);
     const services = await registerServices(rootContainer.createChildContainer(), settings, overrides);
-    const first = await createGeneration(services, compiled).catch(async (error: unknown) => {
+    const other = await instead?.(services);
+    const first = await createGeneration(services, other ?? compiled).catch(async (error: unknown) => {
       await services.resolve(TOKENS.store).close();
       throw error;
     });
+    if (other !== undefined) await compiled.close();
     return { services, first };
   } catch (error) {
     await compiled.close();

@@ -1,24 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { ErrorCode } from '../../../ground/api/error-codes.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
 import { describeError } from '../../../ground/core/describe-error.js';
-import type { ReloadReport } from '../../http/instance.js';
+import type { ReloadOutcome, ReloadReport } from '../../http/instance.js';
 import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
 import type { Generation } from './generation.js';
 
 /** The result of a reload. */
 export interface Reload {
-  /** The versions of the files that options name, as they were read, even if the reload failed. */
   readonly outcome: 'succeeded' | 'failed';
   /** Versions of the files that options name, as they were read, also if the reload failed. */
   readonly files: CompiledProject['files'];
+  /** Why it failed. */
+  readonly problem?: ReloadProblem;
+}
+
+export interface ReloadProblem {
+  readonly code: ErrorCode;
+  readonly detail: string;
 }
 
 /** Counts of reloads, for /metrics. */
 export interface ReloadCounts {
   readonly succeeded: number;
   readonly failed: number;
+  /** Reloads that did not take place because a rollback holds them. */
+  readonly held: number;
+  /** Reloads whose project did not meet the condition. */
+  readonly refused: number;
 }
 
 export interface ReloaderOptions {
@@ -29,9 +40,18 @@ export interface ReloaderOptions {
   readonly compile: () => Promise<CompiledProject>;
   /** Wires the compiled project, with its routes. */
   readonly create: (compiled: CompiledProject) => Promise<Generation>;
-  /** Reports how the next generation differs from the one in service, before it is used. Never rejects. */
-  readonly compare?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
+  /** Prepares what a generation needs when it serves: sinks, sources. */
+  readonly begin: (next: Generation) => Promise<void>;
+  /** Reports how a project of the files differs from the one in service, before it is used. It may refuse it by rejecting. */
+  readonly compare?: ((before: Generation, next: Generation, isForced: boolean) => Promise<void>) | undefined;
+  /** Resolves when the generation before is no longer needed. By default, it is closed after its last request. */
+  readonly keep?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
+  /** Returns the version of the release that serves instead of the files, if a rollback holds reloads. */
+  readonly heldBy?: () => string | undefined;
 }
+
+/** The problem of a reload of a process that ends. */
+export const ENDING: ReloadProblem = { code: 'overloaded', detail: 'the process shuts down' };
 
 /** How long the process waits for its generations when it ends, in milliseconds. */
 const CLOSE_MS = 2000;
@@ -45,11 +65,12 @@ export class Reloader {
   readonly #options: ReloaderOptions;
   /** Only a reload replaces it. */
   current: Generation;
-  #counts: ReloadCounts = { succeeded: 0, failed: 0 };
+  #counts: ReloadCounts = { succeeded: 0, failed: 0, held: 0, refused: 0 };
   #lastFailed = false;
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<Reload> | undefined;
   #closed = false;
+  #isForced = false;
   readonly #retiring = new Set<Generation>();
 
   constructor(first: Generation, options: ReloaderOptions) {
@@ -66,15 +87,42 @@ export class Reloader {
     return this.#lastFailed;
   }
 
-  /** Reloads the project, after a running reload. Never rejects: errors are logged and counted. */
-  reload(): Promise<Reload> {
-    this.#next ??= this.#running.then(() => {
-      this.#next = undefined;
-      const running = this.#reload();
-      this.#running = running;
-      return running;
-    });
+  /**
+   * Reloads the project, after a running reload. Never rejects: errors are logged and counted.
+   * @param isForced whether the project is taken even if it does not meet the condition
+   */
+  reload(isForced = false): Promise<Reload> {
+    this.#isForced ||= isForced;
+    if (this.#next === undefined) {
+      this.#next = this.#running.then(() => {
+        this.#next = undefined;
+        const { compare } = this.#options;
+        const force = this.#isForced;
+        this.#isForced = false;
+        return this.#take(
+          () => this.#compileFiles(),
+          (before, next) => compare?.(before, next, force),
+        );
+      });
+      this.#running = this.#next;
+    }
     return this.#next;
+  }
+
+  /** Reloads as `reload`. @returns the version that serves then, and why it is not that of the files */
+  async reloaded(isForced: boolean): Promise<ReloadOutcome> {
+    const { problem } = await this.reload(isForced);
+    return { version: this.current.version, problem };
+  }
+
+  /**
+   * Serves another project than that of the files, after a running reload. Never rejects.
+   * @param compile as `ReloaderOptions.compile`; if it rejects, the project before goes on serving
+   */
+  replace(compile: () => Promise<CompiledProject>): Promise<Reload> {
+    const running = this.#running.then(() => this.#take(compile));
+    this.#running = running;
+    return running;
   }
 
   /** Waits for a running reload, and closes the generation that is in service. */
@@ -88,10 +136,24 @@ export class Reloader {
     await Promise.race([retired, late]).finally(() => stop.abort());
   }
 
-  async #reload(): Promise<Reload> {
+  /** @throws MillraceError reload_held */
+  #compileFiles(): Promise<CompiledProject> {
+    const { compile, heldBy } = this.#options;
+    const release = heldBy?.();
+    if (release === undefined) return compile();
+    throw new MillraceError(
+      'reload_held',
+      `a rollback to ${release} holds reloads; \`millrace rollback --end\` takes the newest files`,
+    );
+  }
+
+  async #take(
+    compile: () => Promise<CompiledProject>,
+    check?: (before: Generation, next: Generation) => Promise<void> | undefined,
+  ): Promise<Reload> {
     let files: CompiledProject['files'] = new Map();
-    if (this.#closed) return { outcome: 'failed', files };
-    const { report, compile, create, compare } = this.#options;
+    if (this.#closed) return { outcome: 'failed', files, problem: ENDING };
+    const { report, create, begin } = this.#options;
     const started = performance.now();
     const before = this.current;
     try {
@@ -99,11 +161,18 @@ export class Reloader {
       ({ files } = compiled);
       await refuseNoPipelines(before, compiled);
       const next = await create(compiled);
-      await compare?.(before, next);
+      try {
+        await check?.(before, next);
+        await begin(next);
+      } catch (error) {
+        await next.retire(0);
+        throw error;
+      }
       this.#takeOver(next);
     } catch (error) {
-      this.#lastFailed = true;
-      this.#counts = { ...this.#counts, failed: this.#counts.failed + 1 };
+      const outcome = outcomeOf(error);
+      this.#count(outcome);
+      this.#lastFailed ||= outcome !== 'held';
       report({
         outcome: 'failed',
         at: Date.now(),
@@ -111,10 +180,12 @@ export class Reloader {
         version: before.version,
         ...problemsOf(error),
       });
-      return { outcome: 'failed', files };
+      const { message: detail } = error as Error;
+      const code = error instanceof MillraceError ? error.code : 'internal';
+      return { outcome: 'failed', files, problem: { code, detail } };
     }
     this.#lastFailed = false;
-    this.#counts = { ...this.#counts, succeeded: this.#counts.succeeded + 1 };
+    this.#count('succeeded');
     const { version, warnings, pipelines, models } = this.current;
     report({
       outcome: 'succeeded',
@@ -129,11 +200,17 @@ export class Reloader {
     return { outcome: 'succeeded', files };
   }
 
+  #count(outcome: keyof ReloadCounts): void {
+    this.#counts = { ...this.#counts, [outcome]: this.#counts[outcome] + 1 };
+  }
+
   #takeOver(next: Generation): void {
     const before = this.current;
     this.current = next;
     this.#retiring.add(before);
-    void before.retire().then(
+    const { keep = () => Promise.resolve() } = this.#options;
+    const isFree = keep(before, next).then(() => before.retire());
+    void isFree.then(
       () => this.#retiring.delete(before),
       (error: unknown) => {
         this.#retiring.delete(before);
@@ -141,6 +218,13 @@ export class Reloader {
       },
     );
   }
+}
+
+/** A reload that a rollback holds is no failure: what serves is meant to serve. */
+function outcomeOf(error: unknown): 'failed' | 'held' | 'refused' {
+  const code = error instanceof MillraceError ? error.code : '';
+  if (code === 'reload_held') return 'held';
+  return code === 'reload_refused' ? 'refused' : 'failed';
 }
 
 /**

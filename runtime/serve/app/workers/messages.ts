@@ -1,4 +1,5 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
+import type { ReloadOutcome } from '../../http/instance.js';
 import type { Audience } from '../../http/edge/audience.js';
 import type { Closing } from '../process/end-on-signal.js';
 import type { Reload } from '../project/reloader.js';
@@ -30,9 +31,11 @@ export type ToWorker =
   | { readonly type: 'shutting_down' }
   /** No more connections follow: drain and exit. */
   | { readonly type: 'drain'; readonly idleMs: Closing['idleMs'] }
-  | { readonly type: 'reload' }
+  | { readonly type: 'reload'; readonly isForced: boolean }
   /** Send the current values of the metrics. */
   | { readonly type: 'read_metrics'; readonly id: number }
+  /** The answer to `ask_reload`. */
+  | ({ readonly type: 'reload_answer'; readonly id: number } & ReloadOutcome)
   /** The answer to `gather_metrics`. */
   | { readonly type: 'metrics_text'; readonly id: number; readonly text: string };
 
@@ -48,7 +51,11 @@ export type ToPrimary =
   | { readonly type: 'closed'; readonly connections: number }
   /** The worker received a stop signal itself, or has failed. */
   | { readonly type: 'leaving' }
-  | ({ readonly type: 'reloaded'; readonly outcome: Reload['outcome'] } & Loaded)
+  /** The worker serves this version of the project from now on, after a reload or a rollback. */
+  | { readonly type: 'serving'; readonly version: string }
+  | ({ readonly type: 'reloaded' } & Pick<Reload, 'outcome' | 'problem'> & Loaded)
+  /** A client asked this worker for a reload: reload all workers. */
+  | { readonly type: 'ask_reload'; readonly id: number; readonly isForced: boolean }
   | { readonly type: 'metrics'; readonly id: number; readonly snapshot: MetricsSnapshot }
   /** A client requested /metrics from this worker: send the text for all workers. */
   | { readonly type: 'gather_metrics'; readonly id: number };

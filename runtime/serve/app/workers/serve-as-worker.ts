@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ConnectionSource } from '../../http/connection-source.js';
 import type { Audience } from '../../http/edge/audience.js';
-import { Instance } from '../../http/instance.js';
+import { Instance, type ReloadOutcome } from '../../http/instance.js';
 import type { Settings } from '../../../project/settings/settings.js';
 import type { App } from '../running-app.js';
 import { longestClose } from '../process/end-on-signal.js';
@@ -12,10 +12,13 @@ import { logProject, startService, type RunningService } from '../serve.js';
 import type { Loaded, Ports, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
 import { Replies } from './replies.js';
 import { openLog } from '../process/open-log.js';
+import { logReload } from '../project/reloader.js';
 import { shareOf } from './share-of.js';
 
 /** The longest wait for the primary, which itself waits for other workers. */
 const GATHER_MS = 3000;
+/** The longest wait for a reload of all workers. */
+const RELOAD_MS = 110_000;
 
 /**
  * Serves the connections that the primary process hands over, until the primary announces that none follow. The primary
@@ -31,13 +34,21 @@ export async function serveAsWorker(read: (file: ProjectFileContent) => Promise<
   const printAgain = logPrints(logger);
   const instance = new Instance((own) => link.gather(own));
   const service = await startService(
-    // The primary watches the files. One worker reports how a new project ranks.
+    // The primary watches the files. One worker, the first to reload, reports how a new project ranks, and may refuse it.
     {
       ...shareOf(settings, settings.workers),
       reload: 'off',
       reloadDiff: number === 1 ? settings.reloadDiff : 0,
+      reloadRequire: number === 1 ? settings.reloadRequire : '',
     },
-    { logger, instance, worker: number, sources: (audience) => link.source(audience) },
+    {
+      ...{ logger, instance, worker: number },
+      sources: (audience) => link.source(audience),
+      tellReload: (report) => {
+        logReload(logger, report);
+        link.send({ type: 'serving', version: report.version });
+      },
+    },
   ).catch((error: unknown) => {
     printAgain();
     // The command line reports the error and sets the exit code; the channel would keep the process running.
@@ -45,6 +56,8 @@ export async function serveAsWorker(read: (file: ProjectFileContent) => Promise<
     throw error;
   });
   const { app } = service;
+  // A client that asks one worker means all.
+  instance.reloadBy((isForced) => link.reload(isForced));
   guard.metrics.register(app.metrics.registry);
   if (logsProject) logProject(app, settings);
   obey(link, service, instance, settings, guard);
@@ -81,8 +94,8 @@ function obey(
         break;
       case 'reload':
         void app
-          .reload()
-          .then(({ outcome, files }) => link.send({ type: 'reloaded', outcome, ...loadedOf(app), files }));
+          .reload(message.isForced)
+          .then((reload) => link.send({ type: 'reloaded', ...loadedOf(app), ...reload }));
         break;
       case 'read_metrics': {
         const { id } = message;
@@ -116,6 +129,7 @@ class Listener implements ConnectionSource {
 class PrimaryLink {
   readonly begin: Promise<Begin>;
   readonly #texts = new Replies<string>();
+  readonly #reloads = new Replies<ReloadOutcome>();
   #heard: (message: ToWorker) => void = () => undefined;
   readonly #listeners = new Map<Audience, Listener>();
   #closed = 0;
@@ -127,6 +141,7 @@ class PrimaryLink {
       if (message.type === 'begin') begin(message);
       else if (message.type === 'listening') this.#listening(message.ports);
       else if (message.type === 'connection') this.#accept(message.audience, socket);
+      else if (message.type === 'reload_answer') this.#reloads.answer(message.id, message);
       else if (message.type === 'metrics_text') this.#texts.answer(message.id, message.text);
       else this.#heard(message);
     });
@@ -153,6 +168,16 @@ class PrimaryLink {
   async gather(own: Registry): Promise<string> {
     const text = await this.#texts.ask((id) => this.send({ type: 'gather_metrics', id }), GATHER_MS);
     return text ?? own.metrics();
+  }
+
+  /** Has the primary reload all workers. */
+  async reload(isForced: boolean): Promise<ReloadOutcome> {
+    const answer = await this.#reloads.ask(
+      (id) => this.send({ type: 'ask_reload', id, isForced }),
+      RELOAD_MS,
+    );
+    const late = { code: 'deadline_exceeded', detail: 'the workers have not reloaded yet' } as const;
+    return answer ?? { version: '', problem: late };
   }
 
   #listening(ports: Ports): void {

@@ -93,15 +93,16 @@ export class WorkerHandle {
   }
 
   /** @returns the result of the reload; undefined if the worker ended meanwhile */
-  async reload(): Promise<(ToPrimary & { type: 'reloaded' }) | undefined> {
+  async reload(isForced: boolean): Promise<(ToPrimary & { type: 'reloaded' }) | undefined> {
     const answer = new Promise<ToPrimary & { type: 'reloaded' }>((resolve) => (this.#reloaded = resolve));
-    this.send({ type: 'reload' });
+    this.send({ type: 'reload', isForced });
     return Promise.race([answer, this.ended.then(() => undefined)]);
   }
 
   #heard(message: ToPrimary): void {
     if (message.type === 'received') this.#sent.shift()?.socket.destroy();
     else if (message.type === 'closed') this.connections -= message.connections;
+    else if (message.type === 'serving') this.version = message.version;
     else if (message.type === 'reloaded') this.#reloaded(message);
     else if (message.type === 'metrics') {
       this.metrics = message.snapshot;

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { IDLE_MS } from '../process/end-on-signal.js';
-import type { Reload } from '../project/reloader.js';
+import { ENDING, type Reload } from '../project/reloader.js';
 import { BackOff } from './back-off.js';
 import { countsOf, mergeMetrics } from './merge-metrics.js';
 import type { Loaded, MetricsSnapshot, Ports, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
@@ -37,6 +37,7 @@ export class WorkerPool {
   #isStarted = false;
   #isStopping = false;
   #reloading: Promise<unknown> = Promise.resolve();
+  #isForced = false;
   #next: Promise<Reload> | undefined;
 
   constructor(options: PoolOptions) {
@@ -98,11 +99,14 @@ export class WorkerPool {
   /**
    * Reloads the project in one worker after the other. If the first worker finds errors, the others do not reload, and
    * all keep their version.
+   * @param isForced whether the project is taken even if it does not meet the condition of a reload
    */
-  reload(): Promise<Reload> {
+  reload(isForced = false): Promise<Reload> {
+    this.#isForced ||= isForced;
     this.#next ??= this.#reloading.then(() => {
       this.#next = undefined;
-      const reloading = this.#reloadAll();
+      const reloading = this.#reloadAll(this.#isForced);
+      this.#isForced = false;
       this.#reloading = reloading;
       return reloading;
     });
@@ -166,6 +170,10 @@ export class WorkerPool {
         file: this.#options.file,
       });
     else if (message.type === 'leaving') void this.#leave(worker);
+    else if (message.type === 'ask_reload')
+      void this.reload(message.isForced).then(({ problem }) =>
+        worker.send({ type: 'reload_answer', id: message.id, version: worker.version, problem }),
+      );
     else if (message.type === 'gather_metrics')
       void this.#options
         .gather(this)
@@ -209,16 +217,16 @@ export class WorkerPool {
     await this.reload();
   }
 
-  async #reloadAll(): Promise<Reload> {
+  async #reloadAll(isForced: boolean): Promise<Reload> {
     let first: Reload | undefined;
-    if (this.#isStopping) return { outcome: 'failed', files: new Map() };
+    if (this.#isStopping) return { outcome: 'failed', files: new Map(), problem: ENDING };
     for (const worker of this.workers) {
       if (!worker.isReady) continue;
-      const answer = await worker.reload();
+      const answer = await worker.reload(isForced);
       if (answer === undefined) continue;
-      const { outcome, files, version } = answer;
+      const { outcome, files, version, problem } = answer;
       worker.version = version;
-      first ??= { outcome, files };
+      first ??= { outcome, files, ...(problem && { problem }) };
       if (outcome === 'succeeded') continue;
       if (first.outcome === 'succeeded')
         this.#options.logger.error(
@@ -227,6 +235,6 @@ export class WorkerPool {
         );
       break;
     }
-    return first ?? { outcome: 'failed', files: new Map() };
+    return first ?? { outcome: 'failed', files: new Map(), problem: ENDING };
   }
 }

@@ -92,7 +92,7 @@ export function answerOperation(
 /** Runs the pipeline on a body, and answers. */
 export function rankingOf(
   pipeline: Pipeline,
-  parts: Pick<RouteParts, 'metrics' | 'logger'>,
+  parts: RunnerParts,
 ): (exchange: Exchange, body: unknown) => Promise<void> {
   const run = runnerOf(pipeline, parts);
   return async (exchange, body) => {
@@ -105,10 +105,13 @@ export function rankingOf(
   };
 }
 
+/** What runs a pipeline for a route. */
+type RunnerParts = Pick<RouteParts, 'metrics' | 'logger' | 'watchRanking'>;
+
 /** Runs the pipeline on a body, and counts the run. */
 export function runnerOf(
   pipeline: Pipeline,
-  { metrics, logger }: Pick<RouteParts, 'metrics' | 'logger'>,
+  { metrics, logger, watchRanking }: RunnerParts,
 ): (exchange: Exchange, body: unknown, more?: Partial<RequestContext>) => ReturnType<Pipeline['run']> {
   const { name } = pipeline;
   const count = metrics.pipeline(pipeline);
@@ -126,8 +129,13 @@ export function runnerOf(
   return async (exchange, body, more) => {
     const { span } = exchange;
     span?.set({ 'millrace.pipeline': name });
-    const run = await pipeline.run(body, { ...pipelineContext(exchange, body), failed, ...more });
+    const context = { ...pipelineContext(exchange, body), failed, ...more };
+    const run = await pipeline.run(body, context);
     const { report } = run;
+    const take = context.leavesNothing === true ? undefined : watchRanking?.(name);
+    const { requestId } = context;
+    if (take !== undefined && typeof body === 'object' && body !== null)
+      exchange.res.once('close', () => take({ body, requestId }));
     count(report);
     if (span?.isRecorded === true) traceReport(span, report);
     report.degraded.forEach(logOnce);

@@ -12,6 +12,10 @@ const READINESS: Schema = {
   properties: {
     status: { type: 'string', enum: ['OK', 'NOT_READY'] },
     project_version: { type: 'string', description: "Of the content of the project's files." },
+    rolled_back: {
+      type: 'boolean',
+      description: 'True if this instance serves an earlier release instead of its files; left out if not.',
+    },
     checks: {
       type: 'object',
       additionalProperties: objectOf<StoreState>(
@@ -43,7 +47,7 @@ export const readiness: GetRoute = {
   class: 'health',
   audience: 'everyone',
   title: 'Whether this instance takes traffic',
-  handler: ({ store, keys, logger, projectVersion, instance }) => {
+  handler: ({ store, keys, logger, projectVersion, release, instance }) => {
     let failing: string | undefined;
     const checks = new StoreCheck(store);
     const checkStore = async (): Promise<StoreState> => {
@@ -70,6 +74,7 @@ export const readiness: GetRoute = {
       sendJson(res, ready ? 200 : 503, {
         status: ready ? 'OK' : 'NOT_READY',
         project_version: projectVersion,
+        ...(release === undefined ? {} : { rolled_back: true }),
         checks: parts,
         ...(warnings.length === 0 ? {} : { warnings }),
       });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { renderDiagnostics } from '../../../../runtime/project/config/diagnostics/render.js';
-import { parseGate, passes, type Gate } from '../../../../runtime/learn/evaluation/gate.js';
+import { passes } from '../../../../runtime/project/config/conditions/condition.js';
+import { parseGate, type Gate } from '../../../../runtime/learn/evaluation/gate.js';
 
 function gate(text: string): Gate {
   const parsed = parseGate(text);

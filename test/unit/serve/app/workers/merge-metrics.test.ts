@@ -59,7 +59,7 @@ describe('the metrics of several workers', () => {
   it('shows the worst state of the workers where a sum says nothing', async () => {
     const source = (isGood: boolean) => (registry: Registry) => {
       countReloads(registry, {
-        counts: { succeeded: 1, failed: 0 },
+        counts: { succeeded: 1, failed: 0, held: 0, refused: 0 },
         lastFailed: !isGood,
         current: { version: 'v1', loadedAt: isGood ? 2000 : 1000, models: [] },
       });
