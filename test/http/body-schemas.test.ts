@@ -205,6 +205,9 @@ const CASES: readonly Case[] = [
   { path: '/api/v1/experiments/resume' },
   { path: '/api/v1/session/open' },
   { path: '/api/v1/session/end' },
+  // A time must be in the future, and not too far.
+  { path: '/api/v1/invitations/create', overrides: { expires: undefined } },
+  { path: '/api/v1/invitations/revoke' },
 ];
 
 describe('the schema of a body says what the service accepts:', () => {
@@ -316,7 +319,8 @@ describe('the schema of a body says what the service accepts:', () => {
         if (answered.includes('"curation_changed"')) return;
         // Nor which invitations, drafts and publishes there are.
         const isAccepted =
-          status === 200 || /"(?:invitation_invalid|unknown_draft|unknown_publish)"/.test(answered);
+          status === 200 ||
+          /"(?:invitation_invalid|unknown_invitation|unknown_draft|unknown_publish)"/.test(answered);
         expect(fits, told).to.equal(isAccepted);
         seen[fits ? 'accepted' : 'refused']++;
       });

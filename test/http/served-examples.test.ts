@@ -94,7 +94,8 @@ async function sendAll(url: string): Promise<void> {
     const examples = operation?.requestBody?.content['application/json']?.examples ?? {};
     for (const [name, { value }] of Object.entries(examples)) {
       const answer = await post(url + path, value);
-      if (answer.json?.code === 'invitation_invalid') continue; // the example invites nobody here
+      // The service has no keys, so nobody is invited.
+      if (/^(?:invitation_invalid|unknown_invitation)$/.test(String(answer.json?.code))) continue;
       expect(answer.status, `${path} ${name}: ${answer.text}`).to.equal(200);
       const place = `api#/paths/${path.replaceAll('/', '~1')}/post/responses/200/content/application~1json/schema`;
       const fits = ajv.validate({ $ref: place }, answer.json);

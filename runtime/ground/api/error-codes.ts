@@ -71,6 +71,16 @@ export const ERROR_CODES = {
     remedy:
       'Ask for a new one, which `millrace keys invite` makes. If it is used, and nobody whom you know used it, revoke it with `millrace keys revoke`.',
   },
+  unknown_invitation: {
+    status: 404,
+    title: 'No such invitation',
+    remedy: 'Use the id of an invitation; GET /api/v1/invitations lists those that were made over HTTP.',
+  },
+  invitations_full: {
+    status: 409,
+    title: 'There is no room for another invitation',
+    remedy: 'Revoke invitations that nobody needs, or wait until some are over.',
+  },
   foreign_origin: {
     status: 403,
     title: 'The request comes from a web page of another origin',

@@ -27,6 +27,7 @@ import { rebuildCounter } from './routes/rebuild-counter.js';
 import { redocBundle } from './routes/redoc-bundle.js';
 import { redoc } from './routes/redoc.js';
 import { search } from './routes/search.js';
+import { INVITATIONS } from './routes/invitations.js';
 import { SESSION } from './routes/session.js';
 import { scanEntities } from './routes/scan-entities.js';
 import { scanFeatures } from './routes/scan-features.js';
@@ -58,6 +59,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
   stopExperiment,
   resumeExperiment,
   ...SESSION,
+  ...INVITATIONS,
   redoc,
   redocBundle,
   ...WORKBENCH,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
+import type { Invitations } from '../access/invitations.js';
 import type { Sessions } from '../access/sessions.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { EventKind } from '../../project/config/model/events.js';
@@ -46,6 +47,7 @@ export interface HttpServices {
   /** The keys that requests need; undefined if they need none. */
   readonly keys?: KeyService | undefined;
   readonly sessions: SessionService;
+  readonly invitations: InvitationService;
   /** For the API reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */
@@ -91,6 +93,9 @@ export interface HttpServices {
 
 /** The sessions of people in a browser. */
 export type SessionService = Pick<Sessions, 'open' | 'end' | 'describe' | 'mustLoad' | 'load' | 'access'>;
+
+/** The invitations that are made over HTTP. */
+export type InvitationService = Pick<Invitations, 'list' | 'create' | 'revoke'>;
 
 /** The keys in service. They may change while the app runs. */
 export interface KeyService {

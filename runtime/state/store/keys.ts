@@ -17,6 +17,7 @@
  *   millrace:meta:curation:campaigns          the rules of a list that came over the API
  *   millrace:meta:curation:{…}:draft:friday   a draft of changes to a list, in the slot of its record
  *   millrace:meta:curation:{…}:publish:17-3f  what was published of it
+ *   millrace:meta:invitations:                the invitations that were made over HTTP
  *   millrace:meta:session:k3Jd8s2A            the session that was opened by an invitation
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
@@ -209,6 +210,11 @@ export function publishKey(prefix: string, list: string, id: string): string {
 
 function besideList(prefix: string, list: string, kind: string, id: string): string {
   return `${curationKey(prefix, '')}{${curationKey(prefix, list)}}:${kind}:${id}`;
+}
+
+/** Key of the invitations that were made over HTTP. A backup has none: an old one would undo what was revoked. */
+export function invitationsKey(prefix: string): string {
+  return `${prefix}:${META_GROUP}:invitations:`;
 }
 
 /** Key of the session that an invitation opened. A backup has none: a stolen one must not sign in. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
+import { Invitations } from '../../access/invitations.js';
 import { Sessions } from '../../access/sessions.js';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
@@ -103,11 +104,18 @@ export async function registerServices(
   container.register(TOKENS.store, {
     useValue: watchWrites(store, written),
   });
+  const kept = (c: DependencyContainer) => ({
+    store: c.resolve(TOKENS.store),
+    prefix: settings.prefix,
+    now: c.resolve(TOKENS.clock),
+  });
+  container.register(TOKENS.invitations, {
+    useFactory: instanceCachingFactory((c) => new Invitations({ ...kept(c), keys: overrides.keys })),
+  });
   container.register(TOKENS.sessions, {
-    useFactory: instanceCachingFactory((c) => {
-      const [kept, now] = [c.resolve(TOKENS.store), c.resolve(TOKENS.clock)];
-      return new Sessions({ store: kept, prefix: settings.prefix, invitations: overrides.keys, now });
-    }),
+    useFactory: instanceCachingFactory(
+      (c) => new Sessions({ ...kept(c), invitations: c.resolve(TOKENS.invitations) }),
+    ),
   });
   const stops =
     overrides.experiments === true ? new Stops(container.resolve(TOKENS.store), settings.prefix) : undefined;

@@ -375,6 +375,7 @@ function httpServicesOf(
     instance: services.resolve(TOKENS.instance),
     keys: services.resolve(TOKENS.keys),
     sessions: services.resolve(TOKENS.sessions),
+    invitations: services.resolve(TOKENS.invitations),
     tracing: services.resolve(TOKENS.tracing),
     entityTypes: config.entities,
     views: config.views,

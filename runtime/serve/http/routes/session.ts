@@ -1,8 +1,9 @@
 import { bodySchema, readFields } from '../../../ground/core/body-fields.js';
 import { Violations } from '../../../ground/core/violations.js';
-import { STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
+import { STORE_READ_FAILURES, STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
 import { SCOPE_NAMES } from '../../access/scopes.js';
-import { OPEN_BODY, SESSION_SECONDS, setCookie } from '../../access/sessions.js';
+import { SESSION_SECONDS } from '../../access/invitations.js';
+import { OPEN_BODY, setCookie } from '../../access/sessions.js';
 import { assetRoute } from '../asset-route.js';
 import { withBody } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
