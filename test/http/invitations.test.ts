@@ -200,10 +200,10 @@ describe('an invitation that is made over HTTP', () => {
 
   it('is kept when many are made at the same time by two instances', async () => {
     const parts = { store, prefix: 'm', now: () => now, keys };
-    const two = [new Invitations(parts), new Invitations(parts)];
+    const two = [new Invitations(parts), new Invitations(parts)] as const;
     await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
-        two[i % 2]?.create({ name: `p${i}`, role: 'admin' }, undefined, []),
+        two[i % 2 === 0 ? 0 : 1].create({ name: `p${i}`, role: 'admin' }, undefined, []),
       ),
     );
     expect((await list()).length).to.equal(12);
@@ -213,9 +213,9 @@ describe('an invitation that is made over HTTP', () => {
     const invitations = new Invitations({ store, prefix: 'm', now: () => now, keys });
     await invite();
     const [record] = [...store.records.values()];
-    const { keys: [one] = [] } = JSON.parse(record?.toString('utf8', 16) ?? '') as { keys: object[] };
+    const { keys: all } = JSON.parse(record?.toString('utf8', 16) ?? '') as { keys: object[] };
     const many = Array.from({ length: 1000 }, (_, i) => ({
-      ...one,
+      ...all[0],
       id: String(i).padStart(8, '0'),
       hash: `sha256:${String(i).padStart(64, '0')}`,
       ...(i === 7 ? { revoked: new Date(now).toISOString() } : {}),

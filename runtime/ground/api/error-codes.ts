@@ -282,6 +282,11 @@ export const ERROR_CODES = {
     remedy:
       'Check the search engines that `retrieve:` of the pipeline names; the log has the causes. Clients retry after Retry-After, or send candidates.',
   },
+  service_unreachable: {
+    status: 502,
+    title: 'The service behind the workbench does not answer',
+    remedy: 'Check that the service runs, and the address that `millrace workbench --url` has.',
+  },
   engine_failed: {
     status: 503,
     title: 'The search engine does not answer',

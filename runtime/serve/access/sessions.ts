@@ -78,7 +78,7 @@ export class Sessions {
   /**
    * Opens the session of an invitation.
    * @param body `{ invitation }`
-   * @throws MillraceError invalid_body, invitation_invalid, or a code of STORE_READ_FAILURES or STORE_WRITE_FAILURES
+   * @throws MillraceError invalid_body, invitation_invalid, keys_damaged, or a code of STORE_WRITE_FAILURES
    */
   async open(body: unknown): Promise<OpenedSession> {
     const { store, prefix, invitations, now } = this.parts;

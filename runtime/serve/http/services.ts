@@ -10,6 +10,7 @@ import type { Drafts } from '../../state/curation/drafts.js';
 import type { ValueForms } from '../../state/index/online-answer.js';
 import type { OnlineReport } from '../../state/index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
+import type { Settings } from '../../project/settings/settings.js';
 import type { AllowedHosts } from '../../project/settings/allowed-hosts.js';
 import type { Pipeline } from '../../request/pipeline/types.js';
 import type { Deadline } from '../../ground/core/deadline.js';
@@ -87,6 +88,8 @@ export interface HttpServices {
   readonly projectName?: string;
   /** The hosts whose images /workbench shows; by default none. */
   readonly imageHosts?: AllowedHosts;
+  /** See the setting; by default `on`. */
+  readonly workbench?: Settings['workbench'];
   /** Whether the service applies changes of the project's files, for /workbench. */
   readonly watches?: boolean;
 }

@@ -388,6 +388,7 @@ function httpServicesOf(
     projectVersion: version,
     projectName: settings.sources.projectName,
     watches: settings.reload === 'watch',
+    workbench: settings.workbench,
     imageHosts: settings.imageHosts,
     bodyMemory: services.resolve(TOKENS.bodyMemory),
     limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
