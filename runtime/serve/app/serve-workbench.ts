@@ -80,9 +80,8 @@ export async function serveWorkbench(
   key: string | undefined,
 ): Promise<RunningWorkbench> {
   const logger = openLog(settings);
-  const guard = new ProcessGuard(settings, logger);
   const workbench = await startWorkbench(settings, service, key, logger);
-  endOnSignal(settings, logger, guard, (closing) => workbench.close(closing));
+  endOnSignal(settings, logger, new ProcessGuard(settings, logger), (closing) => workbench.close(closing));
   const { url, actsAs } = workbench;
   logger.info({ url, service, workbench: `${url}/workbench`, acts_as: actsAs ?? null }, 'listening');
   return workbench;

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
-import { Invitations } from '../../access/invitations.js';
+import { Invitations, type InvitationParts } from '../../access/invitations.js';
 import { Sessions } from '../../access/sessions.js';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
@@ -104,19 +104,7 @@ export async function registerServices(
   container.register(TOKENS.store, {
     useValue: watchWrites(store, written),
   });
-  const kept = (c: DependencyContainer) => ({
-    store: c.resolve(TOKENS.store),
-    prefix: settings.prefix,
-    now: c.resolve(TOKENS.clock),
-  });
-  container.register(TOKENS.invitations, {
-    useFactory: instanceCachingFactory((c) => new Invitations({ ...kept(c), keys: overrides.keys })),
-  });
-  container.register(TOKENS.sessions, {
-    useFactory: instanceCachingFactory(
-      (c) => new Sessions({ ...kept(c), invitations: c.resolve(TOKENS.invitations) }),
-    ),
-  });
+  registerPeople(container, settings, overrides);
   const stops =
     overrides.experiments === true ? new Stops(container.resolve(TOKENS.store), settings.prefix) : undefined;
   container.register(TOKENS.stops, { useFactory: () => stops });
@@ -138,6 +126,23 @@ export async function registerServices(
     ),
   });
   return container;
+}
+
+/** Registers what knows the people who sign in. */
+function registerPeople(container: DependencyContainer, { prefix }: Settings, { keys }: Overrides): void {
+  const partsOf = (c: DependencyContainer): Omit<InvitationParts, 'keys'> => ({
+    store: c.resolve(TOKENS.store),
+    prefix,
+    now: c.resolve(TOKENS.clock),
+  });
+  container.register(TOKENS.invitations, {
+    useFactory: instanceCachingFactory((c) => new Invitations({ ...partsOf(c), keys })),
+  });
+  container.register(TOKENS.sessions, {
+    useFactory: instanceCachingFactory(
+      (c) => new Sessions({ ...partsOf(c), invitations: c.resolve(TOKENS.invitations) }),
+    ),
+  });
 }
 
 /** Registers what hears of the writes of this process. @returns tells all of them */

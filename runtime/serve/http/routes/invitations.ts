@@ -1,5 +1,6 @@
 import { STORE_READ_FAILURES, STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
 import { bodySchema } from '../../../ground/core/body-fields.js';
+import { KEY_STATES } from '../../access/api-key.js';
 import {
   INVITATION_DAYS,
   INVITE_BODY,
@@ -29,7 +30,7 @@ const MEMBERS = {
   created: TIME,
   expires: { type: 'string', description: 'Until when the link opens a session.' },
   revoked: TIME,
-  state: { type: 'string', enum: ['valid', 'expired', 'revoked'] },
+  state: { type: 'string', enum: KEY_STATES },
 };
 const OPTIONAL = ['pipelines', 'entity_types', 'revoked'] as const;
 const INVITATION = objectOf<InvitationAnswer>(MEMBERS, OPTIONAL);
