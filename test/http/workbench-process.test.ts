@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { expect } from 'chai';
+import { chromium } from 'playwright-core';
 import { createKey, hashOfKey } from '../../runtime/serve/access/key-text.js';
 import { keysText } from '../../runtime/serve/access/keys-file.js';
 import { SCOPE_NAMES } from '../../runtime/serve/access/scopes.js';
@@ -13,7 +14,7 @@ import { startService, type RunningService } from '../../runtime/serve/app/serve
 import { isOfWorkbench, SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { millrace } from '../support/command-line.js';
-import { describeWith } from '../support/needs.js';
+import { describeWith, findChromium } from '../support/needs.js';
 import { writeProject } from '../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startProcess, type ServiceFailed } from '../support/service-process.js';
@@ -38,6 +39,20 @@ const QUIET = { LOG_LEVEL: 'silent', PORT: '0', MILLRACE_WARM_UP_MS: '0', MILLRA
 
 /** Paths that end as an explanation does, and that some servers take as another path. */
 const DOTTED = ['/x/../../explain', '/x/%2E%2e/search/explain', '/..%5csearch/explain', '//x/../explain'];
+
+const SEARCH_WITH_ARMS = `pipeline: search
+rank: product
+params: { sign: 1 }
+request: { candidates: { found: float }, user: optional(user), category: optional(string) }
+components:
+  - { use: score, with: { value: sign * product.found } }
+  - { use: curation, with: { list: campaigns } }
+`;
+const TURNED = `experiment: turned
+pipeline: search
+unit: user
+arms: { control: { weight: 1 }, turned: { weight: 1, params: { sign: -1 } } }
+`;
 
 type Env = Readonly<Record<string, string>>;
 type Headers = Readonly<Record<string, string>>;
@@ -92,6 +107,8 @@ async function publish(workbench: string, headers: Headers, draft: string): Prom
   const { json } = await ask('history', {});
   return (json?.publishes as { author: unknown }[])[0]?.author;
 }
+
+const firstIn = (text: string): unknown => firstOf({ json: JSON.parse(text) as Answer['json'] } as Answer);
 
 const firstOf = ({ json }: Answer): unknown =>
   (json?.ranked_candidates as { candidate_id: string }[] | undefined)?.[0]?.candidate_id;
@@ -200,6 +217,49 @@ describeWith('redis-server', 'a workbench of its own on Redis', function () {
         });
     } finally {
       for (const one of services) await one.close();
+    }
+  });
+});
+
+describeWith('redis-server', 'experiments in a workbench of its own', function () {
+  this.timeout(60_000);
+
+  it('have the arms that the service gives, and its stops are those of the service', async () => {
+    const redis = await startRedisServer();
+    const root = await writeProject({
+      ...FILES,
+      'pipelines/search.yaml': SEARCH_WITH_ARMS,
+      'experiments/turned.yaml': TURNED,
+    });
+    const env = { MILLRACE_STORE: 'redis', REDIS_URL: redis.url };
+    const services = [
+      await serve(root, env),
+      await serve(root, { ...env, MILLRACE_WORKBENCH: 'only' }),
+    ] as const;
+    const [ranking, workbench] = services;
+    const answersOf = async ({ url }: RunningService): Promise<readonly string[]> =>
+      Promise.all(
+        Array.from({ length: 40 }, async (_, i) => {
+          const sent = { ...BODY, user: { user_id: `u${i}` } };
+          const { status, text } = await post(`${url}${ROUTE}?at=2026-11-28T20:00Z`, sent);
+          expect(status, text).to.equal(200);
+          return text;
+        }),
+      );
+    try {
+      const served = await answersOf(ranking);
+      expect(new Set(served.map((text) => firstIn(text)))).to.deep.equal(new Set(['a', 'c']));
+      expect(await answersOf(workbench)).to.deep.equal(served);
+      const stopped = await post(`${workbench.url}/api/v1/experiments/stop`, { experiment: 'turned' });
+      expect(stopped.status).to.equal(200);
+      await until('the service stopped it', async () => {
+        const answers = await answersOf(ranking);
+        return answers.every((text) => firstIn(text) === 'a');
+      });
+    } finally {
+      for (const one of services) await one.close();
+      await redis.remove();
+      await rm(root, { recursive: true });
     }
   });
 });
@@ -457,5 +517,49 @@ describe('the workbench of a running service', function () {
     expect(unkeyed.stderr).to.contain('key_required');
     const both = await run('list', ...where, '--keys-file', 'x.json');
     expect([both.code, both.stderr.includes('--url and --keys-file are both set')]).to.deep.equal([2, true]);
+  });
+});
+
+describeWith('chromium', 'a person at the workbench of a running service', function () {
+  this.timeout(60_000);
+
+  it('opens the link, and sees the workbench signed in, also after a reload', async () => {
+    const root = await newProject();
+    const { key, env } = await writeKeys(root);
+    const service = await serve(root, { ...env, MILLRACE_WORKBENCH: 'off' });
+    const workbench = await startWorkbench(loadSettings(QUIET, { project: root }), service.url, undefined);
+    const browser = await chromium.launch({ executablePath: findChromium() ?? '', args: ['--no-sandbox'] });
+    try {
+      const { stdout } = await millrace(
+        [
+          'keys',
+          'invite',
+          'anna',
+          '--role',
+          'merchandiser',
+          '--url',
+          service.url,
+          '--address',
+          workbench.url,
+        ],
+        { env: { MILLRACE_KEY: key } },
+      );
+      const page = await browser.newPage({ locale: 'de-DE' });
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => complaints.push(error.message));
+      await page.goto(stdout.trim());
+      await page.getByRole('button', { name: 'Anmelden' }).click();
+      await page.waitForURL(`${workbench.url}/workbench`);
+      for (let time = 0; time < 2; time++) {
+        await page.getByText(`POST ${ROUTE}`).waitFor();
+        await page.reload();
+      }
+      expect(complaints).to.deep.equal([]);
+    } finally {
+      await browser.close();
+      await workbench.close();
+      await service.close();
+      await rm(root, { recursive: true });
+    }
   });
 });
