@@ -46,7 +46,7 @@ async function offer(): Promise<Offer> {
         await openSession(invitation);
         // Neither the history nor a reload has the invitation again.
         history.replaceState(null, '', '/session');
-        location.assign('/');
+        location.assign('/workbench');
       },
     };
   try {

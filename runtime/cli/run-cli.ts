@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   new: async (context) => (await import('./commands/new.js')).newCommand(context),
   dev: async (context) => (await import('./commands/dev.js')).devCommand(context),
   serve: async (context) => (await import('./commands/serve.js')).serveCommand(context),
+  workbench: async (context) => (await import('./commands/workbench.js')).workbenchCommand(context),
   validate: async (context, version) =>
     (await import('./commands/validate.js')).validateCommand(context, version),
   test: async (context) => (await import('./commands/test.js')).testCommand(context),

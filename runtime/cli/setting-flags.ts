@@ -16,16 +16,18 @@ export function addSettingFlags(command: Command, names: readonly SettingName[])
 
 /** Flags that choose the project and the store of a data command, or the service. */
 export function addTargetFlags(command: Command): Command {
-  const text = 'use this running service instead of the store of the settings';
-  command.addOption(new Option('--url <URL>', text).argParser(httpUrl));
+  command.addOption(serviceOption('use this running service instead of the store of the settings'));
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }
 
 /** The flag that names a service, for a command that works on no store by itself. */
 export function addServiceFlag(command: Command): Command {
-  return command.addOption(
-    new Option('--url <URL>', 'the running service').argParser(httpUrl).makeOptionMandatory(),
-  );
+  return command.addOption(serviceOption('the running service').makeOptionMandatory());
+}
+
+/** The flag with the address of a running service. */
+export function serviceOption(text: string): Option {
+  return new Option('--url <URL>', text).argParser(httpUrl);
 }
 
 /** Reads the value of a flag that is a time. */
@@ -35,7 +37,7 @@ export function timeFlag(text: string): number {
   return time;
 }
 
-function httpUrl(text: string): string {
+export function httpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new InvalidArgumentError('Expected an address such as http://127.0.0.1:5001.');
 }

@@ -1,8 +1,11 @@
 import { write } from './run.mjs';
 import { withService } from './service.mjs';
 
-/** Answers that depend on the moment, answers that are no JSON, and a request that needs an invitation. */
-const LEFT_OUT = new Set(['metrics', 'redoc', 'openapi', 'open_session']);
+/** Answers that depend on the moment, answers that are no JSON, and requests that need keys and invitations. */
+const LEFT_OUT = new Set([
+  ...['metrics', 'redoc', 'openapi'],
+  ...['open_session', 'create_invitation', 'revoke_invitation'],
+]);
 
 /** Serves a project while `use` runs, with its address and the file of its cases. */
 export function withCases({ name, folder }, use) {

@@ -339,6 +339,7 @@ describeWith('redis-server', 'canaries', function () {
       ['keys', 'create', 'shop', '--scope', 'rank', '--keys-file', join(root, 'keys.json')],
       ['keys', 'invite', 'anna', '--role', 'scientist', '--keys-file', join(root, 'keys.json')],
       ['keys', 'list', '--keys-file', join(root, 'keys.json')],
+      ['workbench', '--url', 'http://127.0.0.1:9'],
       ['keys', 'revoke', 'shop', '--keys-file', join(root, 'keys.json')],
       ['evaluate', 'search', '--judgments', judgments],
       ['diff', 'search', 'search', '--requests', body],

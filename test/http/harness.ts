@@ -248,6 +248,11 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
       load: () => Promise.resolve(),
       access: () => undefined,
     },
+    invitations: {
+      list: () => Promise.resolve({ invitations: [] }),
+      create: record,
+      revoke: record,
+    } as unknown as HttpServices['invitations'],
     feedback: { record: async (body) => ({ answer: await record(body), counts: [] }) },
     store: { ping: () => Promise.resolve() },
     entityTypes: ENTITY_TYPES,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ApiKey } from '../../runtime/serve/access/api-key.js';
 import { hasScope, ROLE_NAMES, ROLES } from '../../runtime/serve/access/scopes.js';
+import { Invitations } from '../../runtime/serve/access/invitations.js';
 import { Sessions } from '../../runtime/serve/access/sessions.js';
 import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';
 import { MemoryStore } from '../support/memory-store.js';
@@ -30,8 +31,10 @@ describe('a session', () => {
   /** Two instances of one service. */
   before(async () => {
     for (let i = 0; i < 2; i++) {
-      const sessions = new Sessions({ store, prefix: 'm', invitations: keys, now: () => now });
-      apps.push(await start({ keys, sessions }));
+      const parts = { store, prefix: 'm', now: () => now };
+      const invitations = new Invitations({ ...parts, keys });
+      const sessions = new Sessions({ ...parts, invitations });
+      apps.push(await start({ keys, sessions, invitations }));
     }
   });
   after(() => Promise.all(apps.map((app) => app.close())));
@@ -119,12 +122,10 @@ describe('a session', () => {
     const more: { revoked?: number } = {};
     const cookie = cookieOf(await open(invite('dora', more)));
     const revoked = new TestKeys();
-    const sessions = new Sessions({
-      store,
-      prefix: 'm',
-      now: () => now,
-      invitations: { find: () => undefined, byId: (id) => ({ ...(keys.byId(id) as ApiKey), revoked: 1 }) },
-    });
+    const parts = { store, prefix: 'm', now: () => now };
+    const byId = (id: string): ApiKey => ({ ...(keys.byId(id) as ApiKey), revoked: 1 });
+    const invitations = new Invitations({ ...parts, keys: { find: () => undefined, byId } });
+    const sessions = new Sessions({ ...parts, invitations });
     const app = await start({ keys: revoked, sessions });
     const answer = await call(`${app.url}${API}`, { headers: { cookie } });
     await app.close();

@@ -12,7 +12,7 @@ export interface ServiceLine {
   readonly [field: string]: unknown;
 }
 
-/** `millrace serve` in a process of its own. */
+/** `millrace serve`, or another command that serves, in a process of its own. */
 export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly pid: number;
@@ -38,7 +38,7 @@ export class ServiceFailed extends Error {
 }
 
 /**
- * Starts `millrace serve` with these arguments, and resolves once it listens.
+ * Starts a command with these arguments, and resolves once it listens.
  * @param env the whole environment, but for PATH; by default there is no warm-up, which would slow the tests down
  * @throws ServiceFailed if it ends before that
  */
@@ -46,8 +46,9 @@ export async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   bin = BIN,
+  command: 'serve' | 'workbench' = 'serve',
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [bin, 'serve', ...args], {
+  const child = spawn(process.execPath, [bin, command, ...args], {
     env: { PATH: process.env.PATH, MILLRACE_WARM_UP_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

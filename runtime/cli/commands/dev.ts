@@ -9,7 +9,12 @@ export function devCommand(context: CliContext): Command {
   const dev = new Command('dev')
     .description('serve a project while you edit it, with a page that shows why a ranking is as it is')
     .action(async (flags: SettingFlags) => {
-      const settings = await settingsOf(context, { ...flags, reload: 'watch', workers: '1' });
+      const settings = await settingsOf(context, {
+        ...flags,
+        reload: 'watch',
+        workers: '1',
+        workbench: 'on',
+      });
       await serveAlone(settings, devVoice(context));
     });
   return addSettingFlags(dev, ['project', 'store', 'dataDir', 'port', 'host', 'reloadDiff']);

@@ -1,17 +1,18 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { stateOf, type ApiKey } from '../../serve/access/api-key.js';
+import { stateOf, type ApiKey, type KeyState } from '../../serve/access/api-key.js';
+import { INVITATION_DAYS } from '../../serve/access/invitations.js';
 import { createKey, hashOfKey, idOfKey } from '../../serve/access/key-text.js';
 import {
   changeKeys,
-  entryOf,
   isKeyName,
   KEY_NAME_EXPECTED,
   KeysLockedError,
   readKeys,
+  shownOf,
   timeText,
 } from '../../serve/access/keys-file.js';
 import { urlOf } from '../../serve/app/serve.js';
-import { parseRate, RATE_FORM, rateText, type Rate } from '../../ground/core/rate.js';
+import { parseRate, RATE_FORM, type Rate } from '../../ground/core/rate.js';
 import { isScope, ROLE_NAMES, ROLES, SCOPE_NAMES, type Role, type Scope } from '../../serve/access/scopes.js';
 import { parseDuration } from '../../ground/api/duration.js';
 import { NAME_PATTERN } from '../../ground/api/types.js';
@@ -22,7 +23,8 @@ import { SETTINGS, type SettingFlags } from '../../project/settings/settings.js'
 import { styleOf } from '../../ground/core/console.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
-import { addSettingFlags } from '../setting-flags.js';
+import type { HttpTarget } from '../load/http-target.js';
+import { addSettingFlags, httpUrl, serviceOption } from '../setting-flags.js';
 import { renderTable } from '../report/table.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
@@ -35,15 +37,17 @@ interface CreateFlags extends Flags {
   readonly expires?: number;
 }
 
-interface InviteFlags extends Flags {
-  readonly role: Role;
-  readonly pipeline?: readonly string[];
-  readonly expires?: number;
+/** Flags of the commands that also use a running service. */
+interface ServiceFlags extends Flags {
   readonly url?: string;
 }
 
-/** How long the link of an invitation can be opened. */
-const INVITATION_DAYS = 7;
+interface InviteFlags extends ServiceFlags {
+  readonly role: Role;
+  readonly pipeline?: readonly string[];
+  readonly expires?: number;
+  readonly address?: string;
+}
 
 /** The widest name that `keys list` shows whole. */
 const NAME_WIDTH = 18;
@@ -85,21 +89,26 @@ export function keysCommand(context: CliContext): Command {
         `until when the link can be opened [default ${INVITATION_DAYS}d]`,
       ).argParser(expiry),
     )
-    .option(
-      '--url <URL>',
-      'address of the service, as the browser of the person reaches it [default this machine]',
+    .addOption(serviceOption('invite at this running service instead of in the keys file'))
+    .addOption(
+      new Option(
+        '--address <URL>',
+        'address of the service in the link, as the browser of the person reaches it [default --url, or this machine]',
+      ).argParser(httpUrl),
     )
     .option('--json', 'print the link and what the person may do as JSON')
     .action((its: string, flags: InviteFlags) => inviteOne(context, its, flags));
   const list = new Command('list')
     .description('list the keys, without their secrets')
+    .addOption(serviceOption('list the invitations that were made at this running service'))
     .option('--json', 'print the keys as JSON')
-    .action((flags: Flags) => listKeys(context, flags));
+    .action((flags: ServiceFlags) => listKeys(context, flags));
   const revoke = new Command('revoke')
     .description('make a key invalid; running services refuse it within seconds')
     .argument('<KEY>', 'name or id of the key')
+    .addOption(serviceOption('revoke an invitation that was made at this running service'))
     .option('--json', 'print the revoked key as JSON')
-    .action((which: string, flags: Flags) => revokeOne(context, which, flags));
+    .action((which: string, flags: ServiceFlags) => revokeOne(context, which, flags));
   const command = new Command('keys').description('create, list and revoke API keys, and invite people');
   for (const child of [create, invite]) command.addCommand(addSettingFlags(child, ['keysFile', 'project']));
   for (const child of [list, revoke]) command.addCommand(addSettingFlags(child, ['keysFile']));
@@ -129,11 +138,39 @@ async function createOne(context: CliContext, its: string, flags: CreateFlags): 
 }
 
 async function inviteOne(context: CliContext, its: string, flags: InviteFlags): Promise<void> {
+  const { text, where, shown } =
+    (await atService(context, flags, (service, url) => inviteAt(service, url, its, flags))) ??
+    (await inviteInFile(context, its, flags));
+  const link = `${(flags.address ?? flags.url ?? (await ownAddress(context, flags))).replace(/\/+$/, '')}/session#${text}`;
+  if (flags.json === true) printJson(context, { link, ...shown });
+  else context.stdout.write(`${link}\n`);
+  context.stderr.write(
+    `invitation ${String(shown.id)} of ${its} ${where}; its link works once, until ${String(shown.expires)}\n`,
+  );
+}
+
+interface Invited {
+  readonly text: string;
+  readonly where: string;
+  readonly shown: Readonly<Record<string, unknown>>;
+}
+
+async function inviteAt(
+  service: HttpTarget,
+  url: string,
+  its: string,
+  { role, pipeline: pipelines, expires }: InviteFlags,
+): Promise<Invited> {
+  const { invitation: text, ...shown } = await service.invite({
+    ...{ name: its, role, pipelines },
+    ...(expires === undefined ? {} : { expires: timeText(expires) }),
+  });
+  return { text, where: `made at ${url}`, shown: { ...shown } };
+}
+
+async function inviteInFile(context: CliContext, its: string, flags: InviteFlags): Promise<Invited> {
   const { file, project } = await filesOf(context, flags);
-  const { host, port, adminHost, adminPort, tlsCert } = await settingsOf(context, flags);
   const { role, pipeline: pipelines, expires = Date.now() + INVITATION_DAYS * 86_400_000 } = flags;
-  const [itsHost, itsPort] = adminPort === 'off' ? [host, port] : [adminHost, adminPort];
-  const base = flags.url ?? urlOf(itsHost, itsPort, tlsCert !== '');
   const { id, text } = createKey();
   const key: ApiKey = {
     id,
@@ -147,26 +184,48 @@ async function inviteOne(context: CliContext, its: string, flags: InviteFlags): 
   };
   await warnOfNames(context, project, key);
   await change(file, (keys) => [...keys, key]);
-  const link = `${base.replace(/\/+$/, '')}/session#${text}`;
-  if (flags.json === true) printJson(context, { link, ...shownOf(key) });
-  else context.stdout.write(`${link}\n`);
-  context.stderr.write(
-    `invitation ${id} of ${its} written to ${file}; its link works once, until ${timeText(expires)}\n`,
-  );
+  return { text, where: `written to ${file}`, shown: shownOf(key) };
 }
 
-async function listKeys(context: CliContext, flags: Flags): Promise<void> {
-  const { file } = await filesOf(context, flags);
-  const keys = await readKeys(file);
+/** The address of the service that has the settings, on this machine. */
+async function ownAddress(context: CliContext, flags: SettingFlags): Promise<string> {
+  const { host, port, adminHost, adminPort, tlsCert } = await settingsOf(context, flags);
+  const [itsHost, itsPort] = adminPort === 'off' ? [host, port] : [adminHost, adminPort];
+  return urlOf(itsHost, itsPort, tlsCert !== '');
+}
+
+/** Uses the service that `--url` names; undefined if the command has no such flag. */
+async function atService<T>(
+  context: CliContext,
+  { url, keysFile }: ServiceFlags,
+  work: (service: HttpTarget, url: string) => Promise<T>,
+): Promise<T | undefined> {
+  if (url === undefined) return undefined;
+  if (keysFile !== undefined)
+    throw new UsageError(`--url and --${SETTINGS.keysFile.flag} are both set; leave one of them out`);
+  // Most uses of the command need no client of services.
+  const { openService } = await import('../load/open-target.js');
+  const service = openService(context, url);
+  try {
+    return await work(service, url);
+  } finally {
+    await service.close();
+  }
+}
+
+async function listKeys(context: CliContext, flags: ServiceFlags): Promise<void> {
   const now = Date.now();
+  const keys: readonly Listed[] =
+    (await atService(context, flags, (service) => service.invitations())) ??
+    (await readKeys((await filesOf(context, flags)).file)).map((key) => ({
+      ...(shownOf(key) as unknown as Listed),
+      state: stateOf(key, now),
+    }));
   if (flags.json === true) {
-    printJson(
-      context,
-      keys.map((key) => ({ ...shownOf(key), state: stateOf(key, now) })),
-    );
+    printJson(context, keys);
     return;
   }
-  const rows = keys.map((key) => [key.id, key.name, stateText(key, now)] as const);
+  const rows = keys.map((key) => [key.id, key.name, stateText(key)] as const);
   const columns = [{ title: 'id' }, { title: 'name', max: NAME_WIDTH }, { title: 'state' }, { title: 'may' }];
   const before = renderTable(columns.slice(0, 3), rows).split('\n')[1]?.length ?? 0;
   const width = Math.max(20, styleOf(context, context.stdout).width - before - 2);
@@ -178,10 +237,16 @@ async function listKeys(context: CliContext, flags: Flags): Promise<void> {
   context.stdout.write(renderTable(columns, wrapped));
 }
 
-async function revokeOne(context: CliContext, which: string, flags: Flags): Promise<void> {
+async function revokeOne(context: CliContext, which: string, flags: ServiceFlags): Promise<void> {
+  const wanted = idOfKey(which) ?? which;
+  const there = await atService(context, flags, (service) => service.revokeInvitation(wanted));
+  if (there !== undefined) {
+    if (flags.json === true) printJson(context, there);
+    else context.stdout.write(`invitation ${there.id} of ${there.name} is revoked\n`);
+    return;
+  }
   const { file } = await filesOf(context, flags);
   const now = Date.now();
-  const wanted = idOfKey(which) ?? which;
   let revoked: ApiKey | undefined;
   await readKeys(file); // a file that does not exist is not created
   await change(file, (keys) => {
@@ -264,30 +329,39 @@ async function warnOfNames(context: CliContext, project: string, key: ApiKey): P
   warn('entity type', entityTypes, [...config.entities.keys()]);
 }
 
-/** The members of a key for programs. The hash is of no use to them. */
-function shownOf(key: ApiKey): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(entryOf(key)).filter(([member]) => member !== 'hash'));
+/** What lists show of a key, of the file or of a service. */
+interface Listed {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly pipelines?: readonly string[];
+  readonly entity_types?: readonly string[];
+  readonly rate?: string;
+  readonly invites?: boolean;
+  readonly expires?: string;
+  readonly revoked?: string;
+  readonly state: KeyState;
 }
 
-function stateText(key: ApiKey, now: number): string {
-  const day = (time = 0): string => timeText(time).slice(0, 10);
-  switch (stateOf(key, now)) {
+function stateText({ state, invites, expires, revoked }: Listed): string {
+  const day = (time = ''): string => time.slice(0, 10);
+  switch (state) {
     case 'revoked':
-      return `revoked ${day(key.revoked)}`;
+      return `revoked ${day(revoked)}`;
     case 'expired':
-      return `expired ${day(key.expires)}`;
+      return `expired ${day(expires)}`;
     case 'valid':
-      if (key.invites === true) return `invited to ${day(key.expires)}`;
-      return key.expires === undefined ? 'valid' : `valid to ${day(key.expires)}`;
+      if (invites === true) return `invited to ${day(expires)}`;
+      return expires === undefined ? 'valid' : `valid to ${day(expires)}`;
   }
 }
 
-function rightsText({ scopes, pipelines, entityTypes, rate: limit }: ApiKey): string {
+function rightsText({ scopes, pipelines, entity_types: entityTypes, rate: limit }: Listed): string {
   return [
     scopes.join(', '),
     ...(pipelines === undefined ? [] : [`pipelines: ${pipelines.join(', ')}`]),
     ...(entityTypes === undefined ? [] : [`entity types: ${entityTypes.join(', ')}`]),
-    ...(limit === undefined ? [] : [rateText(limit)]),
+    ...(limit === undefined ? [] : [limit]),
   ].join('; ');
 }
 

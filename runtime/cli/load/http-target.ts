@@ -12,6 +12,7 @@ import { getOnlineFeatures } from '../../serve/http/routes/get-online-features.j
 import { deleteFeatures } from '../../serve/http/routes/delete-features.js';
 import { feedback } from '../../serve/http/routes/feedback.js';
 import { forget } from '../../serve/http/routes/forget.js';
+import { createInvitation, listInvitations, revokeInvitation } from '../../serve/http/routes/invitations.js';
 import { listExperiments } from '../../serve/http/routes/list-experiments.js';
 import { openapi } from '../../serve/http/routes/openapi.js';
 import { pushFeatures } from '../../serve/http/routes/push-features.js';
@@ -23,6 +24,7 @@ import { endRollback, listReleases, rollBack, SLOW_MS } from '../../serve/http/r
 import { resumeExperiment, stopExperiment } from '../../serve/http/routes/stop-experiment.js';
 import { updateEntities } from '../../serve/http/routes/update-entities.js';
 import { uploadEntities } from '../../serve/http/routes/upload-entities.js';
+import type { InvitationAnswer, InvitedAnswer } from '../../serve/access/invitations.js';
 import type { ExperimentState } from '../../request/experiments/experiment-states.js';
 import type { EntitiesAnswer } from '../../state/index/entity-index.js';
 import type { OnlineAnswer } from '../../state/index/online-answer.js';
@@ -226,6 +228,22 @@ export class HttpTarget implements DataTarget {
   /** Serves the files of the project again. @throws MillraceError */
   async endRollback(): Promise<RollbackEnd> {
     return (await this.#call('POST', endRollback.path, '{}', undefined, SLOW_MS)) as RollbackEnd;
+  }
+
+  async invitations(): Promise<readonly InvitationAnswer[]> {
+    const { invitations } = (await this.#call('GET', listInvitations.path)) as {
+      readonly invitations: readonly InvitationAnswer[];
+    };
+    return invitations;
+  }
+
+  async invite(body: object): Promise<InvitedAnswer> {
+    return (await this.#call('POST', createInvitation.path, JSON.stringify(body))) as InvitedAnswer;
+  }
+
+  async revokeInvitation(which: string): Promise<InvitationAnswer> {
+    const body = JSON.stringify({ invitation: which });
+    return (await this.#call('POST', revokeInvitation.path, body)) as InvitationAnswer;
   }
 
   async run(pipeline: string, body: unknown): Promise<RunAnswer> {

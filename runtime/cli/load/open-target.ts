@@ -13,7 +13,7 @@ export type TargetFlags = SettingFlags & { readonly url?: string };
  * Returns the key of the user, if there is one.
  * @throws MillraceError invalid_setting if it has a typing error; the service would only say that it is not valid
  */
-function clientKey({ env }: CliContext): string | undefined {
+export function clientKey({ env }: CliContext): string | undefined {
   const key = env[CLIENT_KEY]?.trim();
   if (key === undefined || key === '') return undefined;
   const problem = keyTextProblem(key);

@@ -71,6 +71,16 @@ export const ERROR_CODES = {
     remedy:
       'Ask for a new one, which `millrace keys invite` makes. If it is used, and nobody whom you know used it, revoke it with `millrace keys revoke`.',
   },
+  unknown_invitation: {
+    status: 404,
+    title: 'No such invitation',
+    remedy: 'Use the id of an invitation; GET /api/v1/invitations lists those that were made over HTTP.',
+  },
+  invitations_full: {
+    status: 409,
+    title: 'There is no room for another invitation',
+    remedy: 'Revoke invitations that nobody needs, or wait until some are over.',
+  },
   foreign_origin: {
     status: 403,
     title: 'The request comes from a web page of another origin',
@@ -299,6 +309,11 @@ export const ERROR_CODES = {
     title: 'No retriever answered',
     remedy:
       'Check the search engines that `retrieve:` of the pipeline names; the log has the causes. Clients retry after Retry-After, or send candidates.',
+  },
+  service_unreachable: {
+    status: 502,
+    title: 'The service behind the workbench does not answer',
+    remedy: 'Check that the service runs, and the address that `millrace workbench --url` has.',
   },
   engine_failed: {
     status: 503,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { AddressRanges } from '../../ground/core/address-ranges.js';
 import { parseHost } from '../../ground/core/host-name.js';
 import { parseRate, RATE_FORM } from '../../ground/core/rate.js';
-import { row, wholeNumber } from './setting-row.js';
+import { oneOf, row, wholeNumber } from './setting-row.js';
 
 const OFF = 'off';
 const PORT = wholeNumber(0, 65_535);
@@ -92,6 +92,15 @@ export const EDGE_SETTINGS = {
     description: 'Address that the second listener listens on.',
     expected: 'an address or host name of this machine',
     parse: (text) => (/^[\w.:%-]+$/.test(text) ? text : undefined),
+  }),
+  workbench: row({
+    env: 'MILLRACE_WORKBENCH',
+    value: 'WHAT',
+    default: 'on',
+    description:
+      'Whether the service has the pages `/workbench` and `/session`: `on`, `off` (it has what they ask for, and not the pages), or `only`: the pages and what they ask for, on `PORT`, without rankings, uploads and feedback, as `millrace workbench` serves them.',
+    expected: 'on, off or only',
+    parse: oneOf('on', 'off', 'only'),
   }),
 } as const;
 

@@ -21,7 +21,8 @@ export interface ApiKey {
   readonly revoked?: number;
 }
 
-export type KeyState = 'valid' | 'expired' | 'revoked';
+export const KEY_STATES = ['valid', 'expired', 'revoked'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
 
 export function stateOf({ expires, revoked }: ApiKey, now: number): KeyState {
   if (revoked !== undefined) return 'revoked';

@@ -52,7 +52,7 @@ export function logAccess(
 }
 
 /** True if only this machine reaches the address. All addresses of a name must be so. */
-async function isLoopback(host: string): Promise<boolean> {
+export async function isLoopback(host: string): Promise<boolean> {
   const [address = ''] = host.split('%');
   if (isLocal(address)) return true;
   if (isIP(address) !== 0) return false;

@@ -13,7 +13,7 @@ import { isScope, SCOPE_NAMES, type Scope } from './scopes.js';
 
 const VERSION = 1;
 const HASH = /^sha256:([0-9a-f]{64})$/;
-const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+export const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 export const KEY_NAME_EXPECTED =
   'letters, digits, `.`, `_` and `-`, at most 63, that start with a letter or a digit';
 const MEMBERS = [
@@ -52,11 +52,21 @@ export function parseKeys(bytes: Buffer): ApiKey[] {
 
 /** Writes keys as the text of a keys file, one member a line, so that differences can be read. */
 export function keysText(keys: readonly ApiKey[]): string {
-  return `${JSON.stringify({ version: VERSION, keys: keys.map(entryOf) }, null, 2)}\n`;
+  return `${JSON.stringify(keysOf(keys), null, 2)}\n`;
 }
 
-/** The members of a key, as the file and `--json` show them. */
-export function entryOf(key: ApiKey): Record<string, unknown> {
+/** The content of a keys file. */
+export function keysOf(keys: readonly ApiKey[]): object {
+  return { version: VERSION, keys: keys.map(entryOf) };
+}
+
+/** The members of a key for programs. The hash is of no use to them. */
+export function shownOf(key: ApiKey): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(entryOf(key)).filter(([member]) => member !== 'hash'));
+}
+
+/** The members of a key, as the file has them. */
+function entryOf(key: ApiKey): Record<string, unknown> {
   const { id, name, hash, scopes, pipelines, entityTypes, rate, invites, created, expires, revoked } = key;
   return {
     id,

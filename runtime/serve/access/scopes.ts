@@ -13,7 +13,7 @@ export const SCOPES = {
   'curation:publish': 'Publish drafts, and undo what was published.',
   preview: 'See what a pipeline will answer: with a draft, or at another time.',
   metrics: 'Read the metrics.',
-  admin: 'Call the routes of operators. It includes no other scope.',
+  admin: 'Call the routes of operators, and invite people with any role. It includes no other scope.',
 } as const;
 
 export type Scope = keyof typeof SCOPES;
@@ -34,6 +34,7 @@ export const ROLES = {
   merchandiser: ['explain', 'curation', 'preview', 'entities:read'],
   scientist: ['rank', 'explain', 'experiments', 'entities:read'],
   operator: ['explain', 'metrics', 'admin'],
+  admin: ['rank', 'explain', 'experiments', 'entities:read', 'curation', 'preview', 'metrics', 'admin'],
 } as const satisfies Readonly<Record<string, readonly Scope[]>>;
 
 export type Role = keyof typeof ROLES;

@@ -3,20 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import { MillraceError } from '../../ground/api/errors.js';
 import { nameField, readFields } from '../../ground/core/body-fields.js';
 import { Violations } from '../../ground/core/violations.js';
-import { newVersioned, VERSIONED_HEAD } from '../../state/store/codec/versioned-record.js';
+import { jsonRecord, readJsonRecord } from '../../state/store/codec/json-record.js';
 import { sessionKey } from '../../state/store/keys.js';
 import type { Store } from '../../state/store/store.js';
 import { unconfirmed } from '../../state/store/unconfirmed.js';
 import { stateOf, type ApiKey } from './api-key.js';
 import { refusalOf, type Access, type Guarded } from './authorize.js';
 import { headError } from './head-error.js';
+import { KNOWN_MS, SESSION_SECONDS, type Invitations } from './invitations.js';
 import { hashTextOfKey } from './key-text.js';
 import { timeText } from './keys-file.js';
 
-/** How long a session lasts. */
-export const SESSION_SECONDS = 12 * 3_600;
-/** How long an answer of the store counts: so long after its end another instance may still accept a session. */
-const KNOWN_MS = 1000;
 /** The most sessions that are remembered. Anyone can send a cookie. */
 const MOST_KNOWN = 1000;
 const COOKIE = 'millrace_session';
@@ -46,17 +43,10 @@ interface Known {
   readonly at: number;
 }
 
-/** The invitations in service. */
-interface Invitations {
-  find(text: string): ApiKey | undefined;
-  byId(id: string): ApiKey | undefined;
-}
-
 export interface SessionParts {
   readonly store: Store;
   readonly prefix: string;
-  /** Undefined if requests need no keys. */
-  readonly invitations: Invitations | undefined;
+  readonly invitations: Pick<Invitations, 'areNeeded' | 'find' | 'byId' | 'refresh'>;
   readonly now: () => number;
 }
 
@@ -76,8 +66,8 @@ const UNKNOWN = headError(
 const NO_CSRF = headError('csrf_missing', `the request of a session lacks its token in ${CSRF_HEADER}`);
 
 /**
- * The sessions of people in a browser. An invitation is an entry of the keys file, and opens one session, which the store
- * keeps, so that each instance knows it. The session has the scopes of the invitation, and ends when that is revoked.
+ * The sessions of people in a browser. An invitation opens one session, which the store keeps, so that each instance knows
+ * it. The session has the scopes of the invitation, and ends when that is revoked.
  */
 export class Sessions {
   /** By the hash of the cookie, so that no secret is compared character by character. */
@@ -88,14 +78,16 @@ export class Sessions {
   /**
    * Opens the session of an invitation.
    * @param body `{ invitation }`
-   * @throws MillraceError invalid_body, invitation_invalid, or a code of STORE_WRITE_FAILURES
+   * @throws MillraceError invalid_body, invitation_invalid, keys_damaged, or a code of STORE_WRITE_FAILURES
    */
   async open(body: unknown): Promise<OpenedSession> {
     const { store, prefix, invitations, now } = this.parts;
     const violations = new Violations();
     const { invitation = '' } = readFields(body, OPEN_BODY, violations);
     violations.throwIfAny('the request');
-    if (invitations === undefined) throw invalid('this service needs no keys, so nobody has to sign in');
+    if (!invitations.areNeeded) throw invalid('this service needs no keys, so nobody has to sign in');
+    // Another instance may have made or revoked it just now.
+    await invitations.refresh(0);
     const key = invitations.find(invitation);
     if (key?.invites !== true) throw invalid('no invitation of this service has this text');
     const state = stateOf(key, now());
@@ -138,18 +130,19 @@ export class Sessions {
   async load(req: IncomingMessage): Promise<void> {
     const cookie = cookieOf(req);
     if (cookie === undefined) return;
-    const { store, prefix, now } = this.parts;
-    const at = now();
-    const key = this.#keyOf(cookie);
-    const record =
-      key === undefined
-        ? null
-        : await store.read([sessionKey(prefix, key.id)]).then(
-            ([found = null]) => found,
-            () => undefined,
-          );
+    const at = this.parts.now();
+    const record = await this.#read(cookie).catch(() => undefined);
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(hashTextOfKey(cookie), { session: record && decode(record), at });
+  }
+
+  /** The record of a session. A cookie of no invitation costs no read of its own. */
+  async #read(cookie: string): Promise<Buffer | null> {
+    const { store, prefix, invitations } = this.parts;
+    await invitations.refresh(KNOWN_MS);
+    const key = this.#keyOf(cookie);
+    const [found = null] = key === undefined ? [] : await store.read([sessionKey(prefix, key.id)]);
+    return found;
   }
 
   /** The access of a request that has the cookie of a session; undefined if it has none. Call `load` first. */
@@ -177,7 +170,7 @@ export class Sessions {
   }
 
   #keyOf(cookie = ''): ApiKey | undefined {
-    const key = this.parts.invitations?.byId(cookie.slice(0, Math.max(0, cookie.indexOf('.'))));
+    const key = this.parts.invitations.byId(cookie.slice(0, Math.max(0, cookie.indexOf('.'))));
     return key?.invites === true ? key : undefined;
   }
 }
@@ -214,23 +207,11 @@ function isEqual(one: string, other: string): boolean {
 }
 
 function encode(session: Session, expires: number): Buffer {
-  const text = Buffer.from(JSON.stringify({ format: FORMAT, ...session }));
-  const record = newVersioned(VERSIONED_HEAD + text.length, expires);
-  text.copy(record, VERSIONED_HEAD);
-  return record;
+  return jsonRecord({ format: FORMAT, ...session }, expires);
 }
 
 /** Null if the record is damaged, or of a later format. */
 function decode(record: Buffer): Session | null {
-  try {
-    const { format, hash, until } = JSON.parse(record.toString('utf8', VERSIONED_HEAD)) as Record<
-      string,
-      unknown
-    >;
-    return format === FORMAT && typeof hash === 'string' && typeof until === 'number'
-      ? { hash, until }
-      : null;
-  } catch {
-    return null;
-  }
+  const { format, hash, until } = readJsonRecord(record) ?? {};
+  return format === FORMAT && typeof hash === 'string' && typeof until === 'number' ? { hash, until } : null;
 }

@@ -10,7 +10,7 @@ import { ConnectionMetrics } from '../metrics/connection-metrics.js';
 import { countEventLoopDelay } from '../metrics/event-loop-metrics.js';
 import { Instance } from '../http/instance.js';
 import type { ConnectionSource } from '../http/connection-source.js';
-import type { Audience } from '../http/edge/audience.js';
+import { audiencesOf, type Audience } from '../http/edge/audience.js';
 import { ADMIN_SETTINGS, listen, type Address, type HttpServer, type ListenOptions } from '../http/listen.js';
 import { TlsFiles } from '../http/tls-files.js';
 import {
@@ -50,10 +50,8 @@ export interface ServiceOptions extends Overrides, Pick<AppOverrides, 'tellReloa
 }
 
 /** Starts a service. @throws ProjectInvalidError, MillraceError; everything that was opened is closed again */
-export async function startService(
-  settings: Settings,
-  options: ServiceOptions = {},
-): Promise<RunningService> {
+export async function startService(given: Settings, options: ServiceOptions = {}): Promise<RunningService> {
+  const settings = given.workbench === 'only' ? aloneFor(given) : given;
   await checkExposure(settings);
   const keysFile = keysFileOf(settings);
   const keys = keysFile === undefined ? undefined : await ServedKeys.open(keysFile);
@@ -67,7 +65,8 @@ export async function startService(
     const takesEntities = (options.worker ?? 1) === 1;
     app = await createApp(settings, {
       ...options,
-      ...{ logger, instance, keys, records: true },
+      // A preview is what the service answers, so it has the arms of the experiments.
+      ...{ logger, instance, keys, records: settings.workbench !== 'only', experiments: true },
       ...(settings.consume ? { consumes: { consumer, takesEntities, slows: true } } : {}),
     });
     const servers = await listenAll(app, settings, options, tls);
@@ -83,6 +82,11 @@ export async function startService(
     await app?.close();
     throw error;
   }
+}
+
+/** The settings of a process that has the workbench alone: one listener, for people, and no messages of sources. */
+function aloneFor(settings: Settings): Settings {
+  return { ...settings, adminPort: 'off', adminHost: settings.host, consume: false };
 }
 
 /** A process has the same name after a restart, so it first finishes what it left unfinished. */
@@ -144,20 +148,21 @@ async function listenAll(
 ): Promise<Servers> {
   const { host, port, adminHost, adminPort } = settings;
   const metrics = new ConnectionMetrics(app.metrics.registry);
-  const open = async (audience: Audience, address: Address): Promise<HttpServer> =>
-    listen(app.http(adminPort === 'off' ? undefined : audience), address, {
+  const open = async (audience: Audience | undefined, address: Address): Promise<HttpServer> =>
+    listen(app.http(audience), address, {
       ...connectionLimits(settings),
       tls,
       accepted: () => app.admission.connectionAccepted(),
       refused: (status) => app.metrics.refused(status),
       closed: (why) => metrics.closed(why),
-      ...(sources === undefined ? {} : { source: sources(audience) }),
+      ...(sources === undefined ? {} : { source: sources(audience ?? 'clients') }),
     });
-  const clients = await open('clients', { host, port });
+  const [first, second] = audiencesOf(settings);
+  const clients = await open(first, { host, port });
   let operators: HttpServer | undefined;
   try {
-    if (adminPort !== 'off')
-      operators = await open('operators', { host: adminHost, port: adminPort, settings: ADMIN_SETTINGS });
+    if (second !== undefined && adminPort !== 'off')
+      operators = await open(second, { host: adminHost, port: adminPort, settings: ADMIN_SETTINGS });
   } catch (error) {
     await clients.close(0);
     throw error;
@@ -167,7 +172,7 @@ async function listenAll(
   return { clients, operators };
 }
 
-function connectionLimits(settings: Settings): ListenOptions {
+export function connectionLimits(settings: Settings): ListenOptions {
   const { receiveMs, stallMs, maxConnections, maxConnectionsPerAddress } = settings;
   return { receiveMs, stallMs, maxConnections, maxConnectionsPerAddress };
 }
@@ -204,7 +209,8 @@ function logVoice(settings: Settings): Voice {
       // This line comes last, because a caller that waits for it may send signals at once.
       const { store, adminPort } = settings;
       const admin = adminPort === 'off' ? {} : { admin_url: adminUrl };
-      logger.info({ url, ...admin, store, reference: `${adminUrl}/redoc` }, 'listening');
+      const pages = settings.workbench === 'off' ? {} : { workbench: `${adminUrl}/workbench` };
+      logger.info({ url, ...admin, store, reference: `${adminUrl}/redoc`, ...pages }, 'listening');
     },
   };
 }

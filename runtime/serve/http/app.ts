@@ -36,7 +36,7 @@ const OWN_PATHS = '/api/';
 export function createHttpApp(
   services: HttpServices,
   audience?: Audience,
-  routes: readonly Route[] = routesOf(services.pipelines, services.fronts),
+  routes: readonly Route[] = routesOf(services.pipelines, services.fronts, services.workbench),
 ): RequestListener {
   const { logger, usage, tracing, keys } = services;
   const metrics = services.metrics ?? new HttpMetrics();
@@ -122,7 +122,7 @@ function isFor({ audience: whose = 'clients' }: Route, audience: Audience): bool
   return whose === 'everyone' || whose === audience;
 }
 
-function createExpress(): Express {
+export function createExpress(): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -131,7 +131,7 @@ function createExpress(): Express {
   return app;
 }
 
-function throughExpress(app: Express): Handler {
+export function throughExpress(app: Express): Handler {
   return ({ req, res }) =>
     new Promise((_resolve, reject) => {
       app(req as Request, res as Response, reject);

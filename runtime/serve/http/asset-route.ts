@@ -15,7 +15,7 @@ interface Asset {
   /** By default `none`: a browser cannot send a key when it opens a page. */
   readonly scope?: PageRoute['scope'];
   /** For a page: its content security policy. */
-  readonly policy?: (services: HttpServices) => string;
+  readonly policy?: (services: Pick<HttpServices, 'imageHosts'>) => string;
   /** By default browsers ask each time, so that a page and its scripts are of one version. */
   readonly cache?: string;
   /** Changes the text before it is served. */

@@ -34,7 +34,8 @@ export interface DispatchParts extends ExchangeParts {
   readonly audience: Audience;
   /** The keys that requests need; undefined if they need none. */
   readonly keys: KeySource | undefined;
-  readonly sessions: SessionService;
+  /** Undefined if requests need no keys. */
+  readonly sessions: SessionService | undefined;
   /** Returns what a path leads to. It has neither a query nor a trailing slash. */
   readonly find: (path: string, req: IncomingMessage) => Entry;
 }
@@ -69,7 +70,7 @@ export function dispatch(parts: DispatchParts): RequestListener {
     const isPreflight = fault === undefined && edge.isPreflight(req, res);
     const needsKey = keys !== undefined && fault === undefined && !isPreflight;
     const access = needsKey
-      ? (sessions.access(req, entry) ?? authorize(keys, req.headers.authorization, entry))
+      ? (sessions?.access(req, entry) ?? authorize(keys, req.headers.authorization, entry))
       : undefined;
     const key = access?.key;
     const faultOfRequest = (): HeadError | undefined =>
@@ -99,7 +100,7 @@ export function dispatch(parts: DispatchParts): RequestListener {
   return (req, res) => {
     const path = pathOf(req.url ?? '/');
     const entry = find(path, req);
-    if (keys === undefined || entry.scope === 'none' || !sessions.mustLoad(req))
+    if (keys === undefined || entry.scope === 'none' || sessions?.mustLoad(req) !== true)
       handle(req, res, path, entry);
     else
       void sessions.load(req).then(() => {

@@ -1,7 +1,9 @@
 import type { ExplainOptions } from '../../request/pipeline/types.js';
 
+export const EXPLAIN_SUFFIX = '/explain';
+
 /** Returns the path of the route that explains a pipeline. @param route route of the pipeline */
-export const explainPath = (route: string): string => `${route.replace(/\/+$/, '')}/explain`;
+export const explainPath = (route: string): string => `${route.replace(/\/+$/, '')}${EXPLAIN_SUFFIX}`;
 
 /** What follows the path; empty without options. */
 export function explainQuery({ rulesAt, why, contributions, compare, lift }: ExplainOptions): string {

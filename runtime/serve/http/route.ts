@@ -69,6 +69,8 @@ interface CommonRoute {
   readonly title?: string;
   /** The schemas that the operation and the body refer to, by name. */
   readonly schemas?: (api: ApiParts) => readonly (readonly [string, Schema])[];
+  /** True if it changes or counts the ledger of the process, which the process of the workbench does not have. */
+  readonly usesLedger?: true;
   /** True if the answer to an unknown path must not suggest this route. */
   readonly isPrivate?: true;
 }
@@ -91,7 +93,7 @@ export interface PageRoute extends CommonRoute {
   readonly method: 'GET';
   readonly scope: 'none' | 'any';
   /** Creates the handler, once per generation. */
-  readonly page: (services: HttpServices) => RequestHandler;
+  readonly page: (services: Pick<HttpServices, 'imageHosts'>) => RequestHandler;
 }
 
 /** A route that answers POST, with a JSON body. */

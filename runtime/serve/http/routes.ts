@@ -1,3 +1,4 @@
+import type { Settings } from '../../project/settings/settings.js';
 import type { Pipeline } from '../../request/pipeline/types.js';
 import type { CompiledFront } from '../fronts/open-front.js';
 import type { Route } from './route.js';
@@ -16,7 +17,7 @@ import { getEntities } from './routes/get-entities.js';
 import { feastPush, feastWrite } from './routes/feast-writes.js';
 import { feastOnlineFeatures, getOnlineFeatures } from './routes/get-online-features.js';
 import { healthcheck, healthz } from './routes/health.js';
-import { WORKBENCH } from './routes/workbench.js';
+import { PAGE_FOLDERS, WORKBENCH } from './routes/workbench.js';
 import { metrics } from './routes/metrics.js';
 import { openapi } from './routes/openapi.js';
 import { preview } from './routes/preview.js';
@@ -29,6 +30,7 @@ import { rebuildCounter } from './routes/rebuild-counter.js';
 import { redocBundle } from './routes/redoc-bundle.js';
 import { redoc } from './routes/redoc.js';
 import { search } from './routes/search.js';
+import { INVITATIONS } from './routes/invitations.js';
 import { SESSION } from './routes/session.js';
 import { scanEntities } from './routes/scan-entities.js';
 import { scanFeatures } from './routes/scan-features.js';
@@ -64,6 +66,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
   rollBack,
   endRollback,
   ...SESSION,
+  ...INVITATIONS,
   redoc,
   redocBundle,
   ...WORKBENCH,
@@ -74,16 +77,27 @@ export const SERVICE_ROUTES: readonly Route[] = [
   openapi,
 ];
 
-/** All routes of a project: those of the pipelines, of the fronts, then those of the service. */
+/** Whether a route is a page for people who use the workbench, or a file of one. */
+export const isOfWorkbench = (route: Route): boolean =>
+  'page' in route && PAGE_FOLDERS.some((folder) => route.folder === folder);
+
+/**
+ * All routes of a project: those of the pipelines, of the fronts, then those of the service.
+ * @param workbench whether the pages of the workbench are among them
+ */
 export function routesOf(
   pipelines: readonly Pipeline[],
   fronts: readonly CompiledFront[] = [],
+  workbench: Settings['workbench'] = 'on',
 ): readonly Route[] {
   const ofFront = (front: CompiledFront): readonly Route[] =>
     pipelines
       .filter(({ name }) => name === front.definition.pipeline.value)
       .flatMap((pipeline) => frontRoutes(front, pipeline));
-  return [...pipelines.flatMap(ofPipeline), ...fronts.flatMap(ofFront), ...SERVICE_ROUTES];
+  const service = SERVICE_ROUTES.filter((route) =>
+    workbench === 'only' ? route.usesLedger !== true : workbench === 'on' || !isOfWorkbench(route),
+  );
+  return [...pipelines.flatMap(ofPipeline), ...fronts.flatMap(ofFront), ...service];
 }
 
 function ofPipeline(pipeline: Pipeline): readonly Route[] {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
+import type { Invitations } from '../access/invitations.js';
 import type { Sessions } from '../access/sessions.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { EventKind } from '../../project/config/model/events.js';
@@ -10,6 +11,7 @@ import type { Drafts } from '../../state/curation/drafts.js';
 import type { ValueForms } from '../../state/index/online-answer.js';
 import type { OnlineReport } from '../../state/index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
+import type { Settings } from '../../project/settings/settings.js';
 import type { AllowedHosts } from '../../project/settings/allowed-hosts.js';
 import type { Pipeline } from '../../request/pipeline/types.js';
 import type { Deadline } from '../../ground/core/deadline.js';
@@ -47,6 +49,7 @@ export interface HttpServices {
   /** The keys that requests need; undefined if they need none. */
   readonly keys?: KeyService | undefined;
   readonly sessions: SessionService;
+  readonly invitations: InvitationService;
   /** For the API reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */
@@ -96,12 +99,17 @@ export interface HttpServices {
   readonly projectName?: string;
   /** The hosts whose images /workbench shows; by default none. */
   readonly imageHosts?: AllowedHosts;
+  /** See the setting; by default `on`. */
+  readonly workbench?: Settings['workbench'];
   /** Whether the service applies changes of the project's files, for /workbench. */
   readonly watches?: boolean;
 }
 
 /** The sessions of people in a browser. */
 export type SessionService = Pick<Sessions, 'open' | 'end' | 'describe' | 'mustLoad' | 'load' | 'access'>;
+
+/** The invitations that are made over HTTP. */
+export type InvitationService = Pick<Invitations, 'list' | 'create' | 'revoke'>;
 
 /** The keys in service. They may change while the app runs. */
 export interface KeyService {

@@ -131,8 +131,8 @@ export type SegmentOutcome = 'stored' | 'older' | 'changed';
 
 export interface RecordSwap {
   /**
-   * A key of versioned records (`historyKey`, `counterKey`, `servicesKey`, `eventCodesKey`, `curationKey` or `sessionKey`), or
-   * `entityKey`.
+   * A key of versioned records (`historyKey`, `counterKey`, `servicesKey`, `eventCodesKey`, `curationKey`, `invitationsKey` or
+   * `sessionKey`), or `entityKey`.
    */
   readonly key: string;
   /** The record that was read; null if there was none. */

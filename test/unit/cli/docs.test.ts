@@ -35,6 +35,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   serve: 'its log',
   'text-stats': 'the statistics, which are JSON',
   types: 'a TypeScript module',
+  workbench: 'its log',
 };
 
 describe('docs/reference/cli.md', () => {

@@ -97,7 +97,7 @@ describe('millrace keys', () => {
 
   it('invites a person: prints a link, stores the hash of its fragment, and lists the invitation', () =>
     withKeysFile(async (run, file) => {
-      const where = ['--url', 'https://rank.example/'];
+      const where = ['--address', 'https://rank.example/'];
       const { code, stdout, stderr } = await run('invite', 'anna', '--role', 'merchandiser', ...where);
       const [, text = ''] = /^https:\/\/rank\.example\/session#(mr_\w+)\n$/.exec(stdout) ?? [];
       expect([code, keyTextProblem(text)]).to.deep.equal([0, undefined]);

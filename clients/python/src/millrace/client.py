@@ -476,6 +476,30 @@ class Millrace:
         """Serves the newest files again, on all instances."""
         return self._post("/api/v1/releases/end", {})
 
+    # People
+
+    @_endpoint("GET", "/api/v1/invitations")
+    def list_invitations(self) -> list[Json]:
+        """The invitations that were made over HTTP, without their texts."""
+        return cast(list[Json], self._get("/api/v1/invitations").json()["invitations"])
+
+    @_endpoint("POST", "/api/v1/invitations/create")
+    def create_invitation(
+        self, name: str, role: str, *, pipelines: Iterable[str] | None = None, expires: str | None = None
+    ) -> Json:
+        """Invites a person. Whoever opens `/session#` and the `invitation` of the answer signs in, once."""
+        body: dict[str, Any] = {"name": name, "role": role}
+        if pipelines is not None:
+            body["pipelines"] = list(pipelines)
+        if expires is not None:
+            body["expires"] = expires
+        return self._post("/api/v1/invitations/create", body)
+
+    @_endpoint("POST", "/api/v1/invitations/revoke")
+    def revoke_invitation(self, invitation: str) -> Json:
+        """Revokes an invitation, by its id or by the name of the person, and ends the session that it opened."""
+        return self._post("/api/v1/invitations/revoke", {"invitation": invitation})
+
     # The service
 
     @_endpoint("GET", "/healthz", "/healthcheck")

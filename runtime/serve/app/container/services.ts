@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
+import { Invitations, type InvitationParts } from '../../access/invitations.js';
 import { Sessions } from '../../access/sessions.js';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
@@ -101,13 +102,10 @@ export async function registerServices(
     : onlyWriter(overrides.store);
   const store = overrides.layer?.(opened) ?? opened;
   container.register(TOKENS.coherence, { useValue: coherence });
-  container.register(TOKENS.store, { useValue: watchWrites(store, written) });
-  container.register(TOKENS.sessions, {
-    useFactory: instanceCachingFactory((c) => {
-      const [kept, now] = [c.resolve(TOKENS.store), c.resolve(TOKENS.clock)];
-      return new Sessions({ store: kept, prefix: settings.prefix, invitations: overrides.keys, now });
-    }),
+  container.register(TOKENS.store, {
+    useValue: watchWrites(store, written),
   });
+  registerPeople(container, settings, overrides);
   const stops =
     overrides.experiments === true ? new Stops(container.resolve(TOKENS.store), settings.prefix) : undefined;
   container.register(TOKENS.stops, { useFactory: () => stops });
@@ -135,6 +133,23 @@ export async function registerServices(
 function registerNoGuards(container: DependencyContainer): void {
   container.register(TOKENS.releases, { useFactory: () => undefined });
   container.register(TOKENS.watchRanking, { useFactory: () => undefined });
+}
+
+/** Registers what knows the people who sign in. */
+function registerPeople(container: DependencyContainer, { prefix }: Settings, { keys }: Overrides): void {
+  const partsOf = (c: DependencyContainer): Omit<InvitationParts, 'keys'> => ({
+    store: c.resolve(TOKENS.store),
+    prefix,
+    now: c.resolve(TOKENS.clock),
+  });
+  container.register(TOKENS.invitations, {
+    useFactory: instanceCachingFactory((c) => new Invitations({ ...partsOf(c), keys })),
+  });
+  container.register(TOKENS.sessions, {
+    useFactory: instanceCachingFactory(
+      (c) => new Sessions({ ...partsOf(c), invitations: c.resolve(TOKENS.invitations) }),
+    ),
+  });
 }
 
 /** Registers what hears of the writes of this process. @returns tells all of them */

@@ -2,6 +2,7 @@ import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import type { ServedKeys } from '../../access/served-keys.js';
 import type { Cards } from '../../../state/index/cards.js';
+import type { Invitations } from '../../access/invitations.js';
 import type { Sessions } from '../../access/sessions.js';
 import type { ConditionColumns } from '../../../state/index/condition-columns.js';
 import type { EntityFollower } from '../../../state/index/entity-follower.js';
@@ -49,6 +50,7 @@ export const TOKENS = {
   instance: token<Instance>('instance'),
   /** Undefined if requests need no key. */
   keys: token<ServedKeys | undefined>('keys'),
+  invitations: token<Invitations>('invitations'),
   sessions: token<Sessions>('sessions'),
   /** Undefined if requests are not traced. */
   tracing: token<Tracing | undefined>('tracing'),

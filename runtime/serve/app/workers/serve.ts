@@ -15,5 +15,7 @@ type ReadSettings = (file?: ProjectFileContent) => Promise<Settings>;
 export async function serve(read: ReadSettings): Promise<void> {
   if (cluster.isWorker) return serveAsWorker(read);
   const settings = await read();
-  return settings.workers > 1 ? serveWithWorkers(settings) : serveAlone(settings);
+  return settings.workers > 1 && settings.workbench !== 'only'
+    ? serveWithWorkers(settings)
+    : serveAlone(settings);
 }

@@ -45,6 +45,7 @@ const EXAMPLE_RULES = [
 export const putCuration: PostRoute = {
   path: '/api/v1/curation/put',
   scope: 'curation',
+  audience: 'everyone',
   method: 'POST',
   class: 'upload',
   writes: true,
@@ -120,6 +121,7 @@ export const putCuration: PostRoute = {
 export const getCuration: PostRoute = {
   path: '/api/v1/curation/get',
   scope: 'curation:draft',
+  audience: 'everyone',
   method: 'POST',
   class: 'upload',
   body: {

@@ -187,6 +187,7 @@ export const DRAFT_ROUTES: readonly PostRoute[] = (Object.keys(ROUTES) as (keyof
     return {
       path: `/api/v1/curation/${path}`,
       scope,
+      audience: 'everyone',
       method: 'POST',
       class: 'upload',
       ...(writes === undefined ? {} : { writes }),

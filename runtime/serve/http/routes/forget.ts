@@ -12,6 +12,7 @@ export const forget: PostRoute = {
   path: '/api/v1/privacy/forget',
   scope: 'admin',
   audience: 'operators',
+  usesLedger: true,
   method: 'POST',
   class: 'upload',
   writes: true,

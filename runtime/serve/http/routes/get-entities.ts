@@ -18,6 +18,7 @@ const ANSWER = objectOf<EntitiesAnswer>({
 export const getEntities: PostRoute = {
   path: '/api/v1/entities/get',
   scope: 'entities:read',
+  audience: 'everyone',
   method: 'POST',
   class: 'online_features',
   body: {

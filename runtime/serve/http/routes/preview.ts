@@ -35,6 +35,7 @@ export function preview(pipeline: Pipeline): PostRoute {
     isPrivate: true,
     method: 'POST',
     class: 'explain',
+    audience: 'everyone',
     body: {
       limit: 'rankingBytes',
       entityTypes: undefined,

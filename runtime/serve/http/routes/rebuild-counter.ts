@@ -10,6 +10,7 @@ export const rebuildCounter: PostRoute = {
   path: '/api/v1/counters/rebuild',
   scope: 'admin',
   audience: 'operators',
+  usesLedger: true,
   method: 'POST',
   class: 'upload',
   writes: true,

@@ -2,13 +2,14 @@ import { bodySchema, readFields } from '../../../ground/core/body-fields.js';
 import { Violations } from '../../../ground/core/violations.js';
 import { STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
 import { SCOPE_NAMES } from '../../access/scopes.js';
-import { OPEN_BODY, SESSION_SECONDS, setCookie } from '../../access/sessions.js';
+import { SESSION_SECONDS } from '../../access/invitations.js';
+import { OPEN_BODY, setCookie } from '../../access/sessions.js';
 import { assetRoute } from '../asset-route.js';
 import { withBody } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, objectOf, plainJson } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
-import { pagePolicy } from './workbench.js';
+import { pagePolicy, SESSION_FOLDER } from './workbench.js';
 import type { GetRoute, PageRoute, PostRoute, Route } from '../route.js';
 
 const API = '/api/v1/session';
@@ -17,7 +18,7 @@ const API = '/api/v1/session';
 const page: PageRoute = {
   ...assetRoute({
     path: '/session',
-    folder: '/session/',
+    folder: SESSION_FOLDER,
     file: 'workbench/session.html',
     type: 'text/html',
     policy: () => pagePolicy({}),
@@ -68,7 +69,7 @@ const open: PostRoute = {
       'For browsers: the answer sets a cookie, which lasts 12 hours and no script can read. An invitation of `millrace keys invite` opens one session.',
     responses: {
       200: jsonAnswer('The session.', objectOf<SessionAnswer>({ name: NAME, until: TIME })),
-      ...problemResponses([...BODY_PROBLEMS, 'invitation_invalid', ...STORE_WRITE_FAILURES]),
+      ...problemResponses([...BODY_PROBLEMS, 'invitation_invalid', 'keys_damaged', ...STORE_WRITE_FAILURES]),
     },
   }),
 };

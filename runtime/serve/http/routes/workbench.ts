@@ -39,6 +39,9 @@ export interface WorkbenchProject {
 }
 
 const FOLDER = '/workbench/';
+/** The folder of the page on which people sign in. */
+export const SESSION_FOLDER = '/session/';
+export const PAGE_FOLDERS = [FOLDER, SESSION_FOLDER];
 /** The content security policy of pages: images come from the named hosts alone. */
 export const pagePolicy = ({ imageHosts }: Pick<HttpServices, 'imageHosts'>): string =>
   [
