@@ -149,12 +149,12 @@ function describe(
 
 /** The title, and texts such as an EAN that identify a candidate. */
 function searchedOf(type: EntityType | undefined): readonly string[] {
-  const title = type?.display?.title?.text;
-  if (type === undefined || title === undefined) return [];
+  const title = type?.display?.title;
+  if (type === undefined || title?.attribute.type.kind !== 'string') return [];
   const texts = [...type.attributes.values()].flatMap(({ name, type: { kind }, isPrivate }) =>
     kind === 'string' && isPrivate !== true ? [name] : [],
   );
-  return [...new Set([title, ...texts])].slice(0, MOST_SEARCHED).map((name) => `${type.name}.${name}`);
+  return [...new Set([title.text, ...texts])].slice(0, MOST_SEARCHED).map((name) => `${type.name}.${name}`);
 }
 
 function textOf(report: ReloadReport): string {
