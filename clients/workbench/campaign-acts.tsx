@@ -26,7 +26,8 @@ export function Condition({
   readonly attributes: readonly ComparedName[];
 }): JSX.Element {
   const saved = campaign[act];
-  const [rows, setRows] = useState<readonly Comparison[]>(() => [firstOf(attributes)]);
+  const sorted = attributes.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const [rows, setRows] = useState<readonly Comparison[]>(() => [firstOf(sorted)]);
   const [factor, setFactor] = useState(numberText(1.5));
   const [wrong, setWrong] = useState<{ readonly value?: string; readonly factor?: string }>({});
   const submit = (): void => {
@@ -59,7 +60,7 @@ export function Condition({
             <Row
               key={at}
               row={row}
-              attributes={attributes}
+              attributes={sorted}
               problem={wrong.value}
               onChange={(next) => setRows(rows.with(at, next))}
             />
@@ -69,7 +70,7 @@ export function Condition({
           )}
           <div class="row">
             <button type="submit">{saved === undefined ? say.add : say.replace}</button>
-            <button type="button" class="link" onClick={() => setRows([...rows, firstOf(attributes)])}>
+            <button type="button" class="link" onClick={() => setRows([...rows, firstOf(sorted)])}>
               {say.andAnother}
             </button>
             {rows.length > 1 && (
@@ -101,7 +102,7 @@ function Row({
       <Choice
         label={say.attribute}
         value={row.name}
-        options={attributes.map(({ name }) => [name, words(name)])}
+        options={attributes.map(({ name }) => [name, attributeText(name)])}
         onChange={(name) => {
           const next = attributes.find((one) => one.name === name)?.type ?? 'text';
           onChange({ name, by: OPERATORS[next][0], value: row.value });
@@ -129,12 +130,17 @@ function firstOf([first]: readonly ComparedName[]): Comparison {
   return { name: first?.name ?? '', by: OPERATORS[first?.type ?? 'text'][0], value: '' };
 }
 
+/** Conditions compare what belongs to a candidate, so its entity type goes without saying: `brand` is `product.brand`. */
+function attributeText(name: string): string {
+  return words(name.replace(/^\w+\./, ''));
+}
+
 /** A condition in words; one that was not built here, as it is written. */
 export function conditionText(where: string): string {
   const comparisons = comparisonsOf(where);
   if (comparisons === undefined) return where;
   return comparisons
-    .map(({ name, by, value }) => `${words(name)} ${say.operators[by]}${value === '' ? '' : ` ${value}`}`)
+    .map(({ name, by, value }) => `${attributeText(name)} ${say.operators[by]}${value === '' ? '' : ` ${value}`}`)
     .join(` ${say.and} `);
 }
 

@@ -60,9 +60,9 @@ const ENGLISH = {
     `Not shown: the step ${step} removes it${by === '' ? '' : ` (${by})`}${reason === undefined ? '' : `: ${reason}`}.`,
   thisCampaign: 'this campaign',
   otherCampaign: (name: string) => `campaign ${name}`,
-  lockedRule: (name: string, file: string, line: number) => `🔒 ${name}: ${file}, line ${line}`,
+  lockedRule: (name: string, file: string, line: number) => `locked: ${name}, ${file}, line ${line}`,
   locked: (count: number, file: string) =>
-    `🔒 ${count} ${count === 1 ? 'rule' : 'rules'} of ${file}, locked here`,
+    `Locked: ${count} ${count === 1 ? 'rule' : 'rules'} of ${file}`,
   line: (line: number) => `line ${line}`,
   boost: 'Boost',
   bury: 'Bury',
@@ -221,8 +221,8 @@ const GERMAN: typeof ENGLISH = {
     `Erscheint nicht: Der Schritt ${step} entfernt es${by === '' ? '' : ` (${by})`}${reason === undefined ? '' : `: ${reason}`}.`,
   thisCampaign: 'diese Aktion',
   otherCampaign: (name) => `Aktion ${name}`,
-  lockedRule: (name, file, line) => `🔒 ${name}: ${file}, Zeile ${line}`,
-  locked: (count, file) => `🔒 ${count} ${count === 1 ? 'Regel' : 'Regeln'} aus ${file}, hier gesperrt`,
+  lockedRule: (name, file, line) => `gesperrt: ${name}, ${file}, Zeile ${line}`,
+  locked: (count, file) => `Gesperrt: ${count} ${count === 1 ? 'Regel' : 'Regeln'} aus ${file}`,
   line: (line) => `Zeile ${line}`,
   boost: 'Bevorzugen',
   bury: 'Nach hinten stellen',
@@ -366,10 +366,13 @@ function dayText(day: string): string {
     : day;
 }
 
+/** The days of a campaign; empty if it has none. */
+export function daysText({ from, until }: Campaign): string {
+  return from === undefined && until === undefined ? '' : `${dayText(from ?? '')}–${dayText(until ?? '')}`;
+}
+
 /** A campaign in a list of choices: its name, its days, and what it is for. */
 export function campaignTitle(name: string, campaign: Campaign): string {
-  const { from, until } = campaign;
-  const days = from === undefined && until === undefined ? '' : `${dayText(from ?? '')}–${dayText(until ?? '')}`;
   const targets = targetsOf(campaign).map(([, value]) => value);
-  return [name, days, listOf(targets).slice(0, 3).join(', ')].filter(Boolean).join(' · ');
+  return [name, daysText(campaign), listOf(targets).slice(0, 3).join(', ')].filter(Boolean).join(' · ');
 }

@@ -244,7 +244,7 @@ export function Placed({
           <ul class="plain" id="hidden">
             {hidden.map((id) => (
               <li>
-                <span class="id">{id}</span>{' '}
+                {nameIn(page, id)}{' '}
                 <button type="button" aria-label={say.actOf(say.unhide, id)} onClick={() => steering.hide(id, false)}>
                   {say.unhide}
                 </button>

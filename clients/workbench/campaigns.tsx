@@ -22,7 +22,7 @@ import {
 } from './campaign.js';
 import { Banner, Condition, Sponsor } from './campaign-acts.js';
 import { DraftChanges, History, type Watched } from './campaign-changes.js';
-import { campaignTitle, momentText, say } from './campaign-language.js';
+import { campaignTitle, daysText, momentText, say } from './campaign-language.js';
 import { AddProduct, CampaignPage, PinState, Placed, type Edited, type Offer, type Steering } from './campaign-page.js';
 import { Choice, Text } from './campaign-parts.js';
 import { titleOf } from './cards.js';
@@ -131,7 +131,8 @@ function Editor({ project, chosen, choose, open, content, refused }: EditorProps
       ? work
       : { of: chosen.campaign, name: '', campaign: first ?? {}, hasTargets: first !== undefined };
   const isNew = first === undefined;
-  const name = isNew ? edited.name || freeName(say.newCampaignName, campaigns.keys()) : chosen.campaign;
+  const taken = [...campaigns.keys(), ...stored.locked.flatMap(({ rule }) => rule.split(':')[1] ?? [])];
+  const name = isNew ? edited.name || freeName(say.newCampaignName, taken) : chosen.campaign;
   const filled = withWatched(pipeline, typed, edited.campaign);
   const campaign = edited.hasTargets ? edited.campaign : withPageTarget(edited.campaign, pipeline, filled, stored);
   const time = previewTime(campaign, at, zone, Date.now());
@@ -185,7 +186,7 @@ function Editor({ project, chosen, choose, open, content, refused }: EditorProps
             {...{ name, isNew, campaign, zone }}
             targets={stored.uses.find((one) => one.pipeline === pipeline?.name)?.on ?? []}
             problems={open.problems}
-            onName={(next) => edit({ name: nameOf(next) })}
+            onName={(next) => edit({ name: nameOf(next) === '' ? '' : freeName(nameOf(next), taken) })}
             onSet={set}
             onTargets={(of, values) => {
               setTyped((before) => withoutTargets(before, pipeline));
@@ -356,7 +357,9 @@ function What({
           );
         })}
       </div>
-      <p class="hint">{say.wholeDays(zone)}</p>
+      <p class="hint">
+        {daysText(campaign)} {say.wholeDays(zone)}
+      </p>
       {targets.map((of, at) => (
         <Text
           label={say.targets[of]}
@@ -403,7 +406,7 @@ function PreviewFields({
           onInput={({ parameter }, value) => onType(parameter, value)}
         />
       </div>
-      <div class="row">
+      <div class="row when">
         <Text label={say.previewAt} type="datetime-local" value={at} onChange={onAt} />
         <p class="hint" id="when">
           {time === undefined ? say.now : say.asOf(momentText(time, zone), zone)}

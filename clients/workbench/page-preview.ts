@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ExplainedFate, Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
-import { pinsOf, type Campaign } from './campaign.js';
+import { listOf, pinsOf, type Campaign } from './campaign.js';
 import { explain, type SentRequest } from './service.js';
 
 /** A page as customers will see it, and what became of what the campaign names and the page does not have. */
@@ -58,6 +58,7 @@ async function pageOf(request: SentRequest, campaign: Campaign): Promise<ShownPa
   const named = [
     ...pinsOf(campaign).map(({ id }) => id),
     ...(campaign.sponsor === undefined ? [] : [campaign.sponsor.product]),
+    ...listOf(campaign.hide),
   ];
   const missing = [...new Set(named)].filter((id) => !shown.has(id)).slice(0, MOST_FATES);
   return { request, explanation, fates: await fatesOf(request, missing) };

@@ -237,13 +237,13 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await first('Radio 9').waitFor();
     expect(await titles()).not.to.contain('Radio 8');
     expect(await page.locator('#page li').first().innerText()).to.contain(
-      'radio_week: curation/campaigns.yaml, Zeile 6',
+      'gesperrt: radio_week, curation/campaigns.yaml, Zeile 6',
     );
     await click(button('Verbergen: Radio 10'));
     await page.locator('#said', { hasText: 'Radio 10 ist verborgen.' }).waitFor();
     await page.locator('#page h3', { hasText: 'Radio 10' }).waitFor({ state: 'detached' });
     done();
-    await click(page.getByText('2 Regeln aus curation/campaigns.yaml, hier gesperrt'));
+    await click(page.getByText('Gesperrt: 2 Regeln aus curation/campaigns.yaml'));
     await page.getByText('hide: [p8]').waitFor();
   });
 
@@ -254,7 +254,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await choose(boost, 'Eigenschaft', 'product.brand');
     await fill('Wert', 'Lumen', boost);
     await first('Fernseher 7').waitFor();
-    await boost.getByText('product.brand ist Lumen × 1,5').waitFor();
+    await boost.getByText('brand ist Lumen × 1,5').waitFor();
     done();
     expect(await stored()).to.deep.equal({
       aktion: {
