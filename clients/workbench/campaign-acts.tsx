@@ -26,7 +26,7 @@ export function Condition({
   readonly attributes: readonly ComparedName[];
 }): JSX.Element {
   const saved = campaign[act];
-  const sorted = attributes.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const sorted = attributes.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   const [rows, setRows] = useState<readonly Comparison[]>(() => [firstOf(sorted)]);
   const [factor, setFactor] = useState(numberText(1.5));
   const [wrong, setWrong] = useState<{ readonly value?: string; readonly factor?: string }>({});
@@ -125,6 +125,9 @@ function Row({
     </div>
   );
 }
+
+/** Attributes come before outputs of steps. */
+const sortKey = ({ name }: ComparedName): string => `${name.includes(':') ? 1 : 0} ${name}`;
 
 function firstOf([first]: readonly ComparedName[]): Comparison {
   return { name: first?.name ?? '', by: OPERATORS[first?.type ?? 'text'][0], value: '' };

@@ -367,8 +367,8 @@ function dayText(day: string): string {
 }
 
 /** The days of a campaign; empty if it has none. */
-export function daysText({ from, until }: Campaign): string {
-  return from === undefined && until === undefined ? '' : `${dayText(from ?? '')}–${dayText(until ?? '')}`;
+export function daysText({ from = '', until = '' }: Campaign): string {
+  return from === '' && until === '' ? '' : `${dayText(from)} – ${dayText(until)}`.trim();
 }
 
 /** A campaign in a list of choices: its name, its days, and what it is for. */

@@ -358,7 +358,7 @@ function What({
         })}
       </div>
       <p class="hint">
-        {daysText(campaign)} {say.wholeDays(zone)}
+        {[daysText(campaign), say.wholeDays(zone)].filter(Boolean).join('. ')}
       </p>
       {targets.map((of, at) => (
         <Text

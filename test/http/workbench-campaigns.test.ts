@@ -311,7 +311,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     clicks++;
     await page
       .getByLabel('Aktion', { exact: true })
-      .selectOption({ label: 'black_friday · 27.11.2031–30.11.2031 · tv, audio, laptop' });
+      .selectOption({ label: 'black_friday · 27.11.2031 – 30.11.2031 · tv, audio, laptop' });
     await page.getByText('Sie gilt für: tv, audio, laptop.').waitFor();
     await page.locator('#when', { hasText: '27.11.2031, 12:00 (Europe/Berlin)' }).waitFor();
     await first('Fernseher 0').waitFor();
