@@ -33,7 +33,9 @@ export function Condition({
   const submit = (): void => {
     const where = expressionOf(rows, attributes);
     const multiply = numberOf(factor);
-    const isEmpty = rows.some(({ by, value }) => by !== 'is_true' && by !== 'is_false' && value.trim() === '');
+    const isEmpty = rows.some(
+      ({ by, value }) => by !== 'is_true' && by !== 'is_false' && value.trim() === '',
+    );
     setWrong({
       ...(isEmpty ? { value: say.needsValue } : where === undefined ? { value: say.noNumber } : {}),
       ...(act === 'boost' && (multiply === undefined || multiply <= 0) ? { factor: say.noFactor } : {}),
@@ -47,7 +49,11 @@ export function Condition({
       {saved !== undefined && (
         <p>
           {conditionText(saved.where)} {act === 'boost' && amountText(campaign.boost)}{' '}
-          <button type="button" aria-label={say.actOf(say.remove, say[act])} onClick={() => onSave(act, undefined)}>
+          <button
+            type="button"
+            aria-label={say.actOf(say.remove, say[act])}
+            onClick={() => onSave(act, undefined)}
+          >
             {say.remove}
           </button>
         </p>
@@ -68,20 +74,38 @@ export function Condition({
           {act === 'boost' && (
             <Text isLive label={say.factor} value={factor} problem={wrong.factor} onChange={setFactor} />
           )}
-          <div class="row">
-            <button type="submit">{saved === undefined ? say.add : say.replace}</button>
-            <button type="button" class="link" onClick={() => setRows([...rows, firstOf(sorted)])}>
-              {say.andAnother}
-            </button>
-            {rows.length > 1 && (
-              <button type="button" class="link" onClick={() => setRows(rows.slice(0, -1))}>
-                {say.oneLess}
-              </button>
-            )}
-          </div>
+          <RowButtons
+            isSaved={saved !== undefined}
+            onMore={() => setRows([...rows, firstOf(sorted)])}
+            onLess={rows.length > 1 ? () => setRows(rows.slice(0, -1)) : undefined}
+          />
         </>
       )}
     </Act>
+  );
+}
+
+function RowButtons({
+  isSaved,
+  onMore,
+  onLess,
+}: {
+  readonly isSaved: boolean;
+  readonly onMore: () => void;
+  readonly onLess: (() => void) | undefined;
+}): JSX.Element {
+  return (
+    <div class="row">
+      <button type="submit">{isSaved ? say.replace : say.add}</button>
+      <button type="button" class="link" onClick={onMore}>
+        {say.andAnother}
+      </button>
+      {onLess !== undefined && (
+        <button type="button" class="link" onClick={onLess}>
+          {say.oneLess}
+        </button>
+      )}
+    </div>
   );
 }
 
@@ -115,7 +139,8 @@ function Row({
         onChange={(by) => onChange({ ...row, by: by as Comparison['by'] })}
       />
       {type !== 'bool' && (
-        <Text isLive
+        <Text
+          isLive
           label={say.value}
           value={row.value}
           problem={problem}
@@ -143,7 +168,10 @@ export function conditionText(where: string): string {
   const comparisons = comparisonsOf(where);
   if (comparisons === undefined) return where;
   return comparisons
-    .map(({ name, by, value }) => `${attributeText(name)} ${say.operators[by]}${value === '' ? '' : ` ${value}`}`)
+    .map(
+      ({ name, by, value }) =>
+        `${attributeText(name)} ${say.operators[by]}${value === '' ? '' : ` ${value}`}`,
+    )
     .join(` ${say.and} `);
 }
 
@@ -199,7 +227,8 @@ export function Sponsor({
       </datalist>
       <div class="row">
         <Text isLive label={say.places} value={places} problem={wrong.places} onChange={setPlaces} />
-        <Text isLive
+        <Text
+          isLive
           label={say.product}
           value={product}
           list="products"
@@ -208,7 +237,11 @@ export function Sponsor({
         />
         <Text isLive label={say.label} value={label} problem={wrong.label} onChange={setLabel} />
       </div>
-      <SaveOrRemove title={say.sponsor} isSaved={sponsor !== undefined} onRemove={() => onSave('sponsor', undefined)} />
+      <SaveOrRemove
+        title={say.sponsor}
+        isSaved={sponsor !== undefined}
+        onRemove={() => onSave('sponsor', undefined)}
+      />
     </Act>
   );
 }
@@ -234,17 +267,20 @@ export function Banner({ campaign: { banner }, problems, onSave }: ActProps<'ban
     <Act title={say.banner} onSubmit={submit}>
       <div class="row">
         {BANNER_FIELDS.map((name) => (
-          <Text isLive
+          <Text
+            isLive
             label={say.bannerFields[name]}
             value={typed[name] ?? ''}
-            problem={
-              name === 'image' ? problems.banner : name === 'text' && wrong !== '' ? wrong : undefined
-            }
+            problem={name === 'image' ? problems.banner : name === 'text' && wrong !== '' ? wrong : undefined}
             onChange={(value) => setTyped((before) => ({ ...before, [name]: value }))}
           />
         ))}
       </div>
-      <SaveOrRemove title={say.banner} isSaved={banner !== undefined} onRemove={() => onSave('banner', undefined)} />
+      <SaveOrRemove
+        title={say.banner}
+        isSaved={banner !== undefined}
+        onRemove={() => onSave('banner', undefined)}
+      />
     </Act>
   );
 }

@@ -1,6 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AnsweredChange, DraftAnswer, HistoryAnswer, PublishAnswer } from '../../runtime/state/curation/drafts.js';
+import type {
+  AnsweredChange,
+  DraftAnswer,
+  HistoryAnswer,
+  PublishAnswer,
+} from '../../runtime/state/curation/drafts.js';
 import { targetsOf, type Campaign } from './campaign.js';
 import { momentText, problemText, say } from './campaign-language.js';
 import { titleOf } from './cards.js';
@@ -25,107 +30,157 @@ interface Moved {
 const MOST_PAGES = 12;
 const MOST_ROWS = 12;
 
+interface DraftProps {
+  readonly list: string;
+  readonly open: OpenList;
+  readonly watchedOf: WatchedOf;
+}
+
+/** The page of a query or a category; of none, the page that is shown. */
+type WatchedOf = (target: ReturnType<typeof targetsOf>[number] | undefined, campaign: Campaign) => Watched;
+
+type Conflicts = NonNullable<Problem['conflicts']>;
+
 /** What a draft has, what it moves, and the way into service. */
 export function DraftChanges({
+  draft,
+  ...props
+}: DraftProps & { readonly draft: DraftAnswer | undefined }): JSX.Element {
+  return (
+    <section aria-labelledby="changes" class="part">
+      <h2 id="changes">{say.changes}</h2>
+      {draft === undefined || draft.changes.length === 0 ? (
+        <p class="hint">{say.noChanges}</p>
+      ) : (
+        <OpenDraft key={draft.draft} draft={draft} {...props} />
+      )}
+    </section>
+  );
+}
+
+function OpenDraft({
   list,
   draft,
   open,
   watchedOf,
-}: {
-  readonly list: string;
-  readonly draft: DraftAnswer | undefined;
-  readonly open: OpenList;
-  /** The page of a query or a category; of none, the page that is shown. */
-  readonly watchedOf: (target: ReturnType<typeof targetsOf>[number] | undefined, campaign: Campaign) => Watched;
-}): JSX.Element {
+}: DraftProps & { readonly draft: DraftAnswer }): JSX.Element {
   const [moved, setMoved] = useState<readonly Moved[]>();
   const [isBusy, setBusy] = useState(false);
-  const [conflicts, setConflicts] = useState<Problem['conflicts']>();
-  const compare = async (changes: readonly AnsweredChange[], name: string): Promise<void> => {
+  const [conflicts, setConflicts] = useState<Conflicts>([]);
+  const { draft: name, version, changes } = draft;
+  const compare = async (): Promise<void> => {
     setBusy(true);
     setMoved(await movedBy(changes, name, watchedOf));
     setBusy(false);
   };
-  const publish = async ({ draft: name, version }: DraftAnswer): Promise<void> => {
-    setConflicts(undefined);
+  const publish = async (): Promise<void> => {
+    setConflicts([]);
     await open.act(
       () =>
         curation<PublishAnswer>('publish', { list, draft: name, version }).catch((error: unknown) => {
-          if (error instanceof Refusal) setConflicts(error.problem.conflicts);
+          if (error instanceof Refusal) setConflicts(error.problem.conflicts ?? []);
           throw error;
         }),
-      ({ changes }) => say.published(changes.length),
+      (answer) => say.published(answer.changes.length),
     );
-    setMoved(undefined);
   };
-  const keepMine = (name: string, campaign: string, yours: unknown): void => {
-    setConflicts((others) => others?.filter((one) => one.campaign !== campaign));
+  const settle = (campaign: string, route: string, body: object, done: string): void => {
+    setConflicts((others) => others.filter((one) => one.campaign !== campaign));
     void open.act(
-      () => curation('draft/put', { list, draft: name, campaigns: { [campaign]: yours }, rebase: true }),
-      () => say.kept(campaign),
+      () => curation(route, { list, draft: name, ...body }),
+      () => done,
     );
   };
-  const discard = (name: string, campaigns?: readonly string[]): void => {
-    setConflicts((others) => others?.filter((one) => campaigns?.includes(one.campaign) === false));
-    void open.act(
-      () => curation('draft/discard', { list, draft: name, ...(campaigns && { campaigns }) }),
-      () => say.discarded,
-    );
-  };
+  const discard = (campaign: string): void =>
+    settle(campaign, 'draft/discard', { campaigns: [campaign] }, say.discarded);
   return (
-    <section aria-labelledby="changes" class="part">
-      <h2 id="changes">{say.changes}</h2>
-      {draft === undefined ? (
-        <p class="hint">{say.noChanges}</p>
-      ) : (
-        <>
-          <ul class="plain" id="draft">
-            {draft.changes.map((change) => (
-              <li>
-                {changeText(change)}{' '}
-                {draft.conflicts.includes(change.campaign) && <strong class="failed">{say.changedSince}</strong>}{' '}
-                <button
-                  type="button"
-                  class="link"
-                  aria-label={say.actOf(say.discard, change.campaign)}
-                  onClick={() => discard(draft.draft, [change.campaign])}
-                >
-                  {say.discard}
-                </button>
-              </li>
-            ))}
-          </ul>
-          <div class="row">
-            <button type="button" disabled={isBusy} onClick={() => void compare(draft.changes, draft.draft)}>
-              {say.whatChanges}
-            </button>
-            <button type="button" class="main" onClick={() => void publish(draft)}>
-              {say.publish}
-            </button>
-          </div>
-          {(conflicts ?? []).map(({ campaign, author, at, yours, theirs }) => (
-            <div class="conflict">
-              <p>{say.conflict(campaign, author ?? say.somebody, at === undefined ? '' : momentText(at))}</p>
-              <Table
-                head={[say.yours, say.theirs]}
-                rows={[[<CampaignText campaign={yours} />, <CampaignText campaign={theirs} />]]}
-              />
-              <div class="row">
-                <button type="button" onClick={() => keepMine(draft.draft, campaign, yours)}>
-                  {say.keepMine}
-                </button>
-                <button type="button" onClick={() => discard(draft.draft, [campaign])}>
-                  {say.keepTheirs}
-                </button>
-              </div>
-            </div>
-          ))}
-        </>
-      )}
-      <div id="moved" aria-live="polite" aria-busy={isBusy}>
-        {moved?.map((one) => <MovedOn moved={one} />)}
+    <>
+      <ChangeList draft={draft} onDiscard={discard} />
+      <div class="row">
+        <button type="button" disabled={isBusy} onClick={() => void compare()}>
+          {say.whatChanges}
+        </button>
+        <button type="button" class="main" onClick={() => void publish()}>
+          {say.publish}
+        </button>
       </div>
-    </section>
+      {conflicts.map((conflict) => (
+        <ConflictOf
+          conflict={conflict}
+          onMine={({ campaign, yours }) =>
+            settle(
+              campaign,
+              'draft/put',
+              { campaigns: { [campaign]: yours }, rebase: true },
+              say.kept(campaign),
+            )
+          }
+          onTheirs={({ campaign }) => discard(campaign)}
+        />
+      ))}
+      <div id="moved" aria-live="polite" aria-busy={isBusy}>
+        {moved?.map((one) => (
+          <MovedOn moved={one} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function ChangeList({
+  draft: { changes, conflicts },
+  onDiscard,
+}: {
+  readonly draft: DraftAnswer;
+  readonly onDiscard: (campaign: string) => void;
+}): JSX.Element {
+  return (
+    <ul class="plain" id="draft">
+      {changes.map((change) => (
+        <li>
+          {changeText(change)}{' '}
+          {conflicts.includes(change.campaign) && <strong class="failed">{say.changedSince}</strong>}{' '}
+          <button
+            type="button"
+            class="link"
+            aria-label={say.actOf(say.discard, change.campaign)}
+            onClick={() => onDiscard(change.campaign)}
+          >
+            {say.discard}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Both sides of a campaign that others changed since. */
+function ConflictOf({
+  conflict,
+  onMine,
+  onTheirs,
+}: {
+  readonly conflict: Conflicts[number];
+  readonly onMine: (conflict: Conflicts[number]) => void;
+  readonly onTheirs: (conflict: Conflicts[number]) => void;
+}): JSX.Element {
+  const { campaign, author, at, yours, theirs } = conflict;
+  return (
+    <div class="conflict">
+      <p>{say.conflict(campaign, author ?? say.somebody, at === undefined ? '' : momentText(at))}</p>
+      <Table
+        head={[say.yours, say.theirs]}
+        rows={[[<CampaignText campaign={yours} />, <CampaignText campaign={theirs} />]]}
+      />
+      <div class="row">
+        <button type="button" onClick={() => onMine(conflict)}>
+          {say.keepMine}
+        </button>
+        <button type="button" onClick={() => onTheirs(conflict)}>
+          {say.keepTheirs}
+        </button>
+      </div>
+    </div>
   );
 }
 
@@ -161,7 +216,7 @@ function changeText({ campaign, before, after, keys }: AnsweredChange): string {
 async function movedBy(
   changes: readonly AnsweredChange[],
   draft: string,
-  watchedOf: (target: ReturnType<typeof targetsOf>[number] | undefined, campaign: Campaign) => Watched,
+  watchedOf: WatchedOf,
 ): Promise<readonly Moved[]> {
   const pages = new Map<string, Watched>();
   for (const { before, after } of changes)
@@ -176,12 +231,14 @@ async function movedBy(
   const found: Moved[] = [];
   // One after the other: a comparison is no load on the service.
   for (const { title, request } of [...pages.values()].slice(0, MOST_PAGES))
-    found.push(await movedOn(title, request, draft).catch((error: unknown) => ({
-      title,
-      places: 0,
-      rows: [],
-      problem: messageOf(error),
-    })));
+    found.push(
+      await movedOn(title, request, draft).catch((error: unknown) => ({
+        title,
+        places: 0,
+        rows: [],
+        problem: messageOf(error),
+      })),
+    );
   return found;
 }
 
@@ -246,7 +303,11 @@ export function History({ list, open }: { readonly list: string; readonly open: 
             {undoes === null ? say.publishedDraft(draft ?? '') : say.undid(undoes)}{' '}
             <span class="dim">{changes.map(changeText).join('; ')}</span>{' '}
             {publish !== null && !undone.has(publish) && (
-              <button type="button" aria-label={say.actOf(say.undo, publish)} onClick={() => void undo(publish)}>
+              <button
+                type="button"
+                aria-label={say.actOf(say.undo, publish)}
+                onClick={() => void undo(publish)}
+              >
                 {say.undo}
               </button>
             )}

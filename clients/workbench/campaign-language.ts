@@ -61,8 +61,7 @@ const ENGLISH = {
   thisCampaign: 'this campaign',
   otherCampaign: (name: string) => `campaign ${name}`,
   lockedRule: (name: string, file: string, line: number) => `locked: ${name}, ${file}, line ${line}`,
-  locked: (count: number, file: string) =>
-    `Locked: ${count} ${count === 1 ? 'rule' : 'rules'} of ${file}`,
+  locked: (count: number, file: string) => `Locked: ${count} ${count === 1 ? 'rule' : 'rules'} of ${file}`,
   line: (line: number) => `line ${line}`,
   boost: 'Boost',
   bury: 'Bury',
@@ -112,7 +111,9 @@ const ENGLISH = {
   after: 'With the draft',
   publish: 'Publish',
   published: (count: number) =>
-    count === 0 ? 'All of it was in service already.' : `Published: ${count} ${count === 1 ? 'campaign' : 'campaigns'}.`,
+    count === 0
+      ? 'All of it was in service already.'
+      : `Published: ${count} ${count === 1 ? 'campaign' : 'campaigns'}.`,
   discard: 'discard',
   discarded: 'The change is discarded.',
   changedSince: 'A colleague published another change since.',
@@ -187,7 +188,8 @@ const GERMAN: typeof ENGLISH = {
   wholeDays: (zone) => `Ganze Tage, auch der letzte, in der Zeitzone ${zone}.`,
   targets: { query: 'Für die Suchanfragen', category: 'Für die Kategorien' },
   commas: 'mehrere mit Komma',
-  isFor: (values) => (values.length === 0 ? 'Sie gilt auf jeder Seite.' : `Sie gilt für: ${values.join(', ')}.`),
+  isFor: (values) =>
+    values.length === 0 ? 'Sie gilt auf jeder Seite.' : `Sie gilt für: ${values.join(', ')}.`,
   onlyWhen: (when) => `Nur wenn ${when}.`,
   note: 'Notiz',
   removeCampaign: 'Diese Aktion entfernen',
@@ -279,7 +281,8 @@ const GERMAN: typeof ENGLISH = {
   changedSince: 'Jemand hat seitdem eine andere Änderung veröffentlicht.',
   conflict: (name, author, time) =>
     `${author} hat ${name}${time === '' ? '' : ` am ${time}`} geändert, nachdem Sie begonnen haben.`,
-  conflictTitle: 'Nicht veröffentlicht: Andere haben dieselben Aktionen seitdem geändert. Beide Fassungen stehen unten.',
+  conflictTitle:
+    'Nicht veröffentlicht: Andere haben dieselben Aktionen seitdem geändert. Beide Fassungen stehen unten.',
   undoConflict: 'Nicht rückgängig gemacht: Eine spätere Veröffentlichung hat dieselben Aktionen geändert.',
   draftChanged:
     'Jemand hat diesen Entwurf zur gleichen Zeit gespeichert. Er wurde neu gelesen: Wiederholen Sie Ihre Änderung.',
@@ -336,7 +339,8 @@ function germanProblem(detail: string): string {
   if (host !== undefined)
     return `Bilder von ${host} sind nicht erlaubt. Erlaubt sind die Adressen unter image_hosts in millrace.yaml, und Pfade des Shops ab /.`;
   const end = /it ends at (\S+), and starts at (\S+)/.exec(detail);
-  if (end !== null) return `Die Aktion gilt nie: Sie endet am ${dayText(end[1] ?? '')}, beginnt aber am ${dayText((end[2] ?? '').replace(/;$/, ''))}.`;
+  if (end !== null)
+    return `Die Aktion gilt nie: Sie endet am ${dayText(end[1] ?? '')}, beginnt aber am ${dayText((end[2] ?? '').replace(/;$/, ''))}.`;
   if (detail.includes('the address is malformed')) return 'Die Adresse des Bildes ist nicht vollständig.';
   return detail;
 }

@@ -64,12 +64,7 @@ export function CampaignPage({
             onDragLeave={() => setOver(undefined)}
             onDrop={(event) => drop(event, one.place)}
           >
-            <CardOf
-              candidate={one}
-              before={undefined}
-              hasImages={hasImages}
-              onWhy={() => setAsked(one)}
-            >
+            <CardOf candidate={one} before={undefined} hasImages={hasImages} onWhy={() => setAsked(one)}>
               <Marks candidate={one} label={labels.get(one.candidate_id)} edited={edited} />
               <Steer candidate={one} edited={edited} steering={steering} />
             </CardOf>
@@ -230,7 +225,11 @@ export function Placed({
         {pins.map(({ place, id }) => (
           <li>
             <strong>{say.place(place)}</strong> {nameIn(page, id)}{' '}
-            <button type="button" aria-label={say.actOf(say.unpin, nameIn(page, id))} onClick={() => steering.unpin(id)}>
+            <button
+              type="button"
+              aria-label={say.actOf(say.unpin, nameIn(page, id))}
+              onClick={() => steering.unpin(id)}
+            >
               {say.unpin}
             </button>
             <br />
@@ -245,7 +244,11 @@ export function Placed({
             {hidden.map((id) => (
               <li>
                 {nameIn(page, id)}{' '}
-                <button type="button" aria-label={say.actOf(say.unhide, id)} onClick={() => steering.hide(id, false)}>
+                <button
+                  type="button"
+                  aria-label={say.actOf(say.unhide, id)}
+                  onClick={() => steering.hide(id, false)}
+                >
                   {say.unhide}
                 </button>
               </li>
@@ -289,7 +292,8 @@ export function PinState({
     const by = rules.map((rule) => ruleText(rule, edited));
     return (
       <span class="failed">
-        {say.isAt(at)} {winner !== undefined && say.hasPlace(titleOf(winner), place, [...new Set(by)].join(', '))}
+        {say.isAt(at)}{' '}
+        {winner !== undefined && say.hasPlace(titleOf(winner), place, [...new Set(by)].join(', '))}
       </span>
     );
   }
@@ -391,7 +395,11 @@ function Offers({
             >
               {say.pinAt(at)}
             </button>{' '}
-            <button type="button" aria-label={say.actOf(say.hide, title)} onClick={() => steering.hide(id, true)}>
+            <button
+              type="button"
+              aria-label={say.actOf(say.hide, title)}
+              onClick={() => steering.hide(id, true)}
+            >
               {say.hide}
             </button>
           </li>

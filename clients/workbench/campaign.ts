@@ -47,10 +47,10 @@ export function campaignsWith(
   { stored }: ListContent,
   draft: DraftAnswer | undefined,
 ): ReadonlyMap<string, Campaign> {
-  const all = new Map(Object.entries(stored.campaigns) as [string, Campaign][]);
+  const all = new Map<string, Campaign>(Object.entries(stored.campaigns));
   for (const { campaign, after } of draft?.changes ?? [])
     if (after === null) all.delete(campaign);
-    else all.set(campaign, after as Campaign);
+    else all.set(campaign, after);
   return all;
 }
 
@@ -157,7 +157,8 @@ export function previewTime(
   zone: string,
   now: number,
 ): number | undefined {
-  if (typed !== '') return momentOf(typed, zone);
+  const wanted = momentOf(typed, zone);
+  if (!Number.isNaN(wanted)) return wanted;
   if (from === undefined) return undefined;
   const start = isDate(from) ? momentOf(`${from}T12:00`, zone) : Date.parse(from);
   return start > now ? start : undefined;

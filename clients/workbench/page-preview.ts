@@ -12,6 +12,7 @@ export interface ShownPage {
 
 /** The most products of which it is asked what became of them. */
 const MOST_FATES = 12;
+const PAUSE_MS = 150;
 
 /** Asks for the page again whenever the request or the campaign changes. Of several requests, the last one is shown. */
 export function usePage(
@@ -29,25 +30,21 @@ export function usePage(
     const number = ++sent.current;
     if (request === undefined) {
       setPage(undefined);
-      return;
+      setProblem('');
+      setBusy(false);
+      return undefined;
     }
     setBusy(true);
-    pageOf(request, campaign)
-      .then(
-        (next) => {
-          if (number !== sent.current) return;
-          setPage(next);
-          setProblem('');
-        },
-        (error: unknown) => {
-          if (number !== sent.current) return;
-          setPage(undefined);
-          setProblem(refused(error));
-        },
-      )
-      .finally(() => {
-        if (number === sent.current) setBusy(false);
-      });
+    const ask = async (): Promise<void> => {
+      const next = await pageOf(request, campaign).catch((error: unknown) => refused(error));
+      if (number !== sent.current) return;
+      setPage(typeof next === 'string' ? undefined : next);
+      setProblem(typeof next === 'string' ? next : '');
+      setBusy(false);
+    };
+    // A person types faster than pages come.
+    const timer = setTimeout(() => void ask(), PAUSE_MS);
+    return () => clearTimeout(timer);
   }, [key, changes]);
   return { page, problem, isBusy };
 }

@@ -18,30 +18,38 @@ export interface OpenList {
   readonly problems: Problems;
   /** Counts what was stored, so that a page can follow. */
   readonly changes: number;
-  load(): Promise<void>;
-  tell(text: string): void;
   /** Saves a campaign in a draft. @returns whether it is saved */
-  save(draft: string, name: string, campaign: Campaign | null, why: string): Promise<boolean>;
-  /** Does something else to the list, and reads it again. @returns what was answered; undefined if it was refused */
-  act<T>(work: () => Promise<T>, done: (answer: T) => string): Promise<T | undefined>;
+  readonly save: (draft: string, name: string, campaign: Campaign | null, why: string) => Promise<boolean>;
+  /** Does something else to the list, and reads it again. */
+  readonly act: <T>(work: () => Promise<T>, done: (answer: T) => string) => Promise<void>;
 }
 
-/** Reads a list with its drafts, and changes it. */
-export function useList(list: string, refused: (error: unknown) => string): OpenList {
+/** What was read of a list, and the changes that are in flight. */
+interface Reading {
+  readonly content: ListContent | undefined;
+  readonly failure: string;
+  /** Counts what was read or written. */
+  readonly changes: number;
+  readonly load: () => Promise<void>;
+  /** Replaces a draft by what the service answered. */
+  readonly wrote: (draft: DraftAnswer) => void;
+  readonly versionOf: (draft: string) => string;
+  /** Runs after everything that was started before, so that each change builds on what the one before answered. */
+  readonly inOrder: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+function useReading(list: string, refused: (error: unknown) => string): Reading {
   const [content, setContent] = useState<ListContent>();
   const [failure, setFailure] = useState('');
-  const [said, setSaid] = useState('');
-  const [problems, setProblems] = useState<Problems>({});
   const [changes, setChanges] = useState(0);
   const wanted = useRef(list);
   wanted.current = list;
-  /** Changes of a person are sent one after the other, each with what the one before answered. */
   const last = useRef<Promise<unknown>>(Promise.resolve());
   const known = useRef<ListContent | undefined>(undefined);
-
   const put = (next: ListContent | undefined): void => {
     known.current = next;
     setContent(next);
+    setChanges((count) => count + 1);
   };
   const load = async (): Promise<void> => {
     if (list === '') return;
@@ -53,70 +61,75 @@ export function useList(list: string, refused: (error: unknown) => string): Open
       if (wanted.current !== list) return;
       put({ stored, drafts });
       setFailure('');
-      setChanges((count) => count + 1);
     } catch (error) {
       setFailure(refused(error));
     }
   };
+  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
+    const running = last.current.then(work);
+    last.current = running.catch(() => undefined);
+    return running;
+  };
   useEffect(() => {
     put(undefined);
-    setProblems({});
-    setSaid('');
-    void load();
+    void inOrder(load);
     // Colleagues may have saved or published while the person was elsewhere.
-    const follow = (): void => void load();
+    const follow = (): void => void inOrder(load);
     window.addEventListener('focus', follow);
     return () => window.removeEventListener('focus', follow);
   }, [list]);
+  return {
+    ...{ content, failure, changes, load, inOrder },
+    wrote: (draft) => {
+      if (known.current === undefined) return;
+      const others = known.current.drafts.filter((one) => one.draft !== draft.draft);
+      put({ ...known.current, drafts: [...others, draft] });
+    },
+    versionOf: (draft) => known.current?.drafts.find((one) => one.draft === draft)?.version ?? '',
+  };
+}
 
-  const save: OpenList['save'] = (draft, name, campaign, why) => {
-    const work = async (): Promise<boolean> => {
-      setProblems({});
+/** Reads a list with its drafts, and changes it. */
+export function useList(list: string, refused: (error: unknown) => string): OpenList {
+  const { load, wrote, versionOf, inOrder, ...reading } = useReading(list, refused);
+  const [said, setSaid] = useState('');
+  const [problems, setProblems] = useState<Problems>({});
+  const begin = (): void => {
+    setProblems({});
+    setSaid('');
+  };
+  useEffect(begin, [list]);
+  const save: OpenList['save'] = (draft, name, campaign, why) =>
+    inOrder(async () => {
+      begin();
       if (campaign !== null && doesNothing(campaign)) {
         setSaid(say.doesNothing);
         return false;
       }
       try {
-        const version = known.current?.drafts.find((one) => one.draft === draft)?.version ?? '';
-        const saved = await curation<DraftAnswer>('draft/put', {
-          list,
-          draft,
-          campaigns: { [name]: campaign },
-          version,
-        });
-        const others = (known.current?.drafts ?? []).filter((one) => one.draft !== draft);
-        if (known.current !== undefined)
-          put({ ...known.current, drafts: saved.changes.length === 0 ? others : [...others, saved] });
+        const campaigns = { [name]: campaign };
+        wrote(await curation('draft/put', { list, draft, campaigns, version: versionOf(draft) }));
         setSaid(why);
-        setChanges((count) => count + 1);
         return true;
       } catch (error) {
-        setSaid('');
         setProblems(problemsOf(error, name, refused));
         if (error instanceof Refusal && error.problem.code === 'curation_changed') await load();
         return false;
       }
-    };
-    const saving = last.current.then(work);
-    last.current = saving;
-    return saving;
-  };
-  const act: OpenList['act'] = async (work, done) => {
-    setProblems({});
-    try {
-      await last.current;
-      const answer = await work();
-      await load();
-      setSaid(done(answer));
-      return answer;
-    } catch (error) {
-      setSaid('');
-      setProblems({ campaign: error instanceof Refusal ? problemText(error) : messageOf(error) });
-      await load();
-      return undefined;
-    }
-  };
-  return { content, failure, said, problems, changes, load, tell: setSaid, save, act };
+    });
+  const act: OpenList['act'] = (work, done) =>
+    inOrder(async () => {
+      begin();
+      try {
+        const answer = await work();
+        await load();
+        setSaid(done(answer));
+      } catch (error) {
+        setProblems({ campaign: error instanceof Refusal ? problemText(error) : messageOf(error) });
+        await load();
+      }
+    });
+  return { ...reading, said, problems, save, act };
 }
 
 /** Puts the errors of a refused campaign beside the fields that they are about. */

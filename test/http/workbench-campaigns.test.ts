@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { createKey, hashOfKey } from '../../runtime/serve/access/key-text.js';
 import { keysText } from '../../runtime/serve/access/keys-file.js';
 import { ROLES } from '../../runtime/serve/access/scopes.js';
@@ -15,7 +15,7 @@ import { startBrowser } from '../support/browser.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { describeWith } from '../support/needs.js';
 import { writeProject } from '../support/project.js';
-import { post } from './harness.js';
+import { call, post } from './harness.js';
 
 const FILES = {
   'millrace.yaml': 'project: shop\ntime_zone: Europe/Berlin\nimage_hosts: [cdn.shop.example]\n',
@@ -69,6 +69,7 @@ const PRODUCTS = Object.entries(SHELVES).flatMap(([title, shelf], group) =>
 describeWith('chromium', 'the screen of campaigns, in German', function () {
   this.timeout(30_000);
   let browser: Browser;
+  let context: BrowserContext;
   let page: Page;
   let root = '';
   let close: () => Promise<void>;
@@ -76,15 +77,16 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
   let clicks = 0;
   let complaints: string[] = [];
   const people: Record<string, string> = {};
-  let cookie = '';
+  let [cookie, csrf] = ['', ''];
 
   before(async function () {
     browser = await startBrowser(this);
-    const keys = (['anna', 'ben'] as const).map((name) => {
+    const keys = (['anna', 'ben', 'cora'] as const).map((name) => {
       const { id, text } = createKey();
       people[name] = text;
       const more = name === 'anna' ? { invites: true as const, expires: Date.now() + 3_600_000 } : {};
-      const scopes = [...ROLES.merchandiser, 'entities:write'] as const;
+      const scopes =
+        name === 'cora' ? ['explain' as const] : [...ROLES.merchandiser, 'entities:write' as const];
       return { id, name, hash: hashOfKey(text), scopes, created: Date.now(), ...more };
     });
     root = await writeProject({ ...FILES, 'keys.json': keysText(keys) });
@@ -106,7 +108,15 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     };
     const opened = await post(`${url}/api/v1/session/open`, { invitation: people['anna'] });
     cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+    csrf = String((await call(`${url}/api/v1/session`, { headers: { cookie } })).json?.csrf);
     await as('ben', 'entities/upload', { entity_type: 'product', entities: PRODUCTS });
+    context = await browser.newContext({
+      locale: 'de-DE',
+      timezoneId: 'America/New_York',
+      viewport: { width: 1280, height: 900 },
+    });
+    const [name = '', value = ''] = cookie.split('=');
+    await context.addCookies([{ name, value, url }]);
     await as('ben', 'entities/upload', {
       entity_type: 'user',
       entities: [{ user_id: 'u7', favourite: 'Lumen' }],
@@ -119,30 +129,24 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
   });
   beforeEach(async () => {
     await empty();
-    const context = await browser.newContext({
-      locale: 'de-DE',
-      timezoneId: 'America/New_York',
-      viewport: { width: 1280, height: 900 },
-    });
-    const [name = '', value = ''] = cookie.split('=');
-    await context.addCookies([{ name, value, url }]);
     page = await context.newPage();
     page.setDefaultTimeout(5000);
     complaints = [];
     // The browser also tells of each answer that refuses something.
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('status of 4')) complaints.push(message.text());
+      if (message.type() === 'error' && !message.text().includes('status of 4'))
+        complaints.push(message.text());
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     await open();
   });
-  afterEach(() => page.context().close());
+  afterEach(() => page.close());
 
-  /** Calls the service as somebody. */
+  /** Calls the service: anna by her session, ben by a key. */
   async function as(who: string, path: string, body: object): Promise<Record<string, unknown>> {
-    const { status, json } = await post(`${url}/api/v1/${path}`, body, {
-      authorization: `Bearer ${people[who] ?? ''}`,
-    });
+    const headers: Record<string, string> =
+      who === 'anna' ? { cookie, 'x-millrace-csrf': csrf } : { authorization: `Bearer ${people[who] ?? ''}` };
+    const { status, json } = await post(`${url}/api/v1/${path}`, body, headers);
     expect(status, JSON.stringify(json)).to.equal(200);
     return json as Record<string, unknown>;
   }
@@ -186,9 +190,9 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await within.getByLabel(label, { exact: true }).fill(text);
     await within.getByLabel(label, { exact: true }).press('Enter');
   }
-  async function choose(within: Locator, label: string, option: string): Promise<void> {
+  async function choose(within: Locator | Page, label: string, option: string): Promise<void> {
     clicks++;
-    await within.getByLabel(label).selectOption(option);
+    await within.getByLabel(label, { exact: true }).selectOption(option);
   }
   const button = (name: string | RegExp, within: Locator | Page = page): Locator =>
     within.getByRole('button', { name, exact: typeof name === 'string' });
@@ -223,9 +227,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await fill('query', 'fernseher');
     await fill('Id oder Wörter des Titels', 'Fernseher 3');
     await click(button('Auf Platz 1 setzen: Fernseher 3'));
-    await page
-      .locator('#pins', { hasText: 'Erscheint nicht: Der Schritt in_stock entfernt es' })
-      .waitFor();
+    await page.locator('#pins', { hasText: 'Erscheint nicht: Der Schritt in_stock entfernt es' }).waitFor();
     expect(await page.locator('#pins').innerText()).to.contain('Fernseher 3 (p3)');
     done();
     await fill('Id oder Wörter des Titels', '4000000000005');
@@ -273,7 +275,9 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await page.locator('#said', { hasText: 'gespeichert' }).waitFor();
     await fill('Plätze', '3', sponsor);
     await sponsor.getByText('Erscheint auf Platz 3.').waitFor();
-    expect(await page.locator('#page li:nth-child(3)').innerText()).to.contain('Laptop 20').and.contain('Anzeige');
+    expect(await page.locator('#page li:nth-child(3)').innerText())
+      .to.contain('Laptop 20')
+      .and.contain('Anzeige');
     done();
   });
 
@@ -328,6 +332,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     const campaigns = { abend: { from: '2031-11-28', on: { query: ['fernseher'] }, pin: { 1: 'p7' } } };
     await as('ben', 'curation/draft/put', { list: 'campaigns', draft: 'bens', campaigns });
     await open();
+    await choose(page, 'Entwurf', 'bens');
     await fill('query', 'fernseher');
     await first('Fernseher 0').waitFor();
     await fill('Vorschau für', '2031-11-28T20:00');
@@ -346,7 +351,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     const campaigns = {
       annas: { on: { category: ['tv'] }, pin: { 1: 'p5' } },
     };
-    await as('ben', 'curation/draft/put', { list: 'campaigns', draft: 'annas', campaigns });
+    await as('anna', 'curation/draft/put', { list: 'campaigns', draft: 'annas', campaigns });
     await open();
     await click(button('Was ändert sich?'));
     await page.locator('#moved').getByText('5 Produkte ändern ihren Platz; die Seite hat 7.').waitFor();
@@ -372,7 +377,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
   it('shows both sides of a conflict, and keeps mine', async () => {
     await publish('ben', 'base', { both: { on: { query: ['radio'] }, pin: { 2: 'p11' } } });
     const mine = { both: { on: { query: ['radio'] }, pin: { 2: 'p12' } } };
-    await as('ben', 'curation/draft/put', { list: 'campaigns', draft: 'annas', campaigns: mine });
+    await as('anna', 'curation/draft/put', { list: 'campaigns', draft: 'annas', campaigns: mine });
     await publish('ben', 'bens', { both: { on: { query: ['radio'] }, pin: { 2: 'p13' } } });
     await open();
     await page.locator('#draft', { hasText: 'Jemand hat seitdem' }).waitFor();
@@ -416,5 +421,50 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
         .then((bytes) => bytes.byteLength))).then((sizes) => sizes.reduce((sum, one) => sum + one))`,
     );
     expect(scripts).to.be.at.most(200 * 1024);
+  });
+
+  it('asks what needs more than an explanation: a draft is shown to those who may preview', async () => {
+    await as('ben', 'curation/draft/put', {
+      list: 'campaigns',
+      draft: 'bens',
+      campaigns: { tv: { on: { category: ['tv'] }, pin: { 1: 'p3', 2: 'p20' } } },
+    });
+    const explain = (who: string, query: string): ReturnType<typeof post> =>
+      post(
+        `${url}/api/v1/shop/explain${query}`,
+        { category: 'tv' },
+        {
+          authorization: `Bearer ${people[who] ?? ''}`,
+        },
+      );
+    expect((await explain('cora', '')).status).to.equal(200);
+    const refused = await explain('cora', '?draft=bens');
+    expect([refused.status, refused.json?.code]).to.deep.equal([403, 'scope_missing']);
+    const unknown = await explain('ben', '?draft=none');
+    expect([unknown.status, unknown.json?.code]).to.deep.equal([404, 'unknown_draft']);
+    const { why, page: shown } = (await explain('ben', '?draft=bens&why=p3')).json as unknown as {
+      why: object;
+      page: { candidate_id: string }[];
+    };
+    expect(shown[1]?.candidate_id).to.equal('p20');
+    expect(why).to.deep.include({ candidate_id: 'p3', fate: 'removed', as: 'in_stock' });
+    expect(why).to.have.nested.property('card.title', 'Fernseher 3');
+    const list = await as('ben', 'curation/get', { list: 'campaigns' });
+    expect(list).to.deep.include({
+      time_zone: 'Europe/Berlin',
+      locked: [
+        { rule: 'campaigns:recall:1', line: 3, text: 'recall:\n    hide: [p8]\n    note: recalled' },
+        {
+          rule: 'campaigns:radio_week:1',
+          line: 6,
+          text: 'radio_week:\n    on: { query: [radio] }\n    pin: { 1: p9 }',
+        },
+      ],
+    });
+    const [use] = list['uses'] as { on: string[]; attributes: object[] }[];
+    expect(use?.on).to.deep.equal(['query', 'category']);
+    expect(use?.attributes)
+      .to.deep.include({ name: 'product.brand', type: 'text' })
+      .and.deep.include({ name: 'product.stock', type: 'number' });
   });
 });

@@ -128,6 +128,9 @@ function lockedRule({ name, at }: CurationRule): LockedRule {
   return {
     rule: name,
     line: file.position(start).line,
-    text: file.text.slice(start, Math.min(end, start + LONGEST_LOCKED)).toWellFormed().trimEnd(),
+    text: file.text
+      .slice(start, Math.min(end, start + LONGEST_LOCKED))
+      .toWellFormed()
+      .trimEnd(),
   };
 }

@@ -123,6 +123,7 @@ export const putCuration: PostRoute = {
 export const getCuration: PostRoute = {
   path: '/api/v1/curation/get',
   scope: 'curation:draft',
+  audience: 'everyone',
   method: 'POST',
   class: 'upload',
   body: {

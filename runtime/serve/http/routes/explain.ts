@@ -118,26 +118,28 @@ export function explain(pipeline: Pipeline): PostRoute {
       schema: () => schemaRef(requestSchemaName(pipeline)),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
-    handler: ({ drafts }) => async (exchange) => {
-      const work = async (body: unknown): Promise<void> => {
-        exchange.span?.set({ 'millrace.pipeline': name });
-        const parameters = parametersOf(exchange.req);
-        const options = optionsOf(parameters);
-        const draft = parameters.get('draft');
-        if (draft !== null && exchange.key !== undefined && !hasScope(exchange.key.scopes, 'preview'))
-          throw new MillraceError('scope_missing', 'the parameter draft: the key lacks the scope preview');
-        const context = {
-          ...pipelineContext(exchange, body),
-          ...options,
-          rules: draft === null ? undefined : await drafts.preview(draft),
-          withCards: true,
-        } as const;
-        const explanation = await pipeline.explain(body, context);
-        exchange.startAnswer();
-        await sendLargeJson(exchange.res, explanation);
-      };
-      await withWholeBody(exchange, work, 'candidates');
-    },
+    handler:
+      ({ drafts }) =>
+      async (exchange) => {
+        const work = async (body: unknown): Promise<void> => {
+          exchange.span?.set({ 'millrace.pipeline': name });
+          const parameters = parametersOf(exchange.req);
+          const options = optionsOf(parameters);
+          const draft = parameters.get('draft');
+          if (draft !== null && exchange.key !== undefined && !hasScope(exchange.key.scopes, 'preview'))
+            throw new MillraceError('scope_missing', 'the parameter draft: the key lacks the scope preview');
+          const context = {
+            ...pipelineContext(exchange, body),
+            ...options,
+            rules: draft === null ? undefined : await drafts.preview(draft),
+            withCards: true,
+          } as const;
+          const explanation = await pipeline.explain(body, context);
+          exchange.startAnswer();
+          await sendLargeJson(exchange.res, explanation);
+        };
+        await withWholeBody(exchange, work, 'candidates');
+      },
     operation: () => ({
       operationId: `explain_${name}`,
       tags: ['Ranking'],
