@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { createKey, hashOfKey } from '../../runtime/serve/access/key-text.js';
 import { keysText } from '../../runtime/serve/access/keys-file.js';
 import { ROLES } from '../../runtime/serve/access/scopes.js';
@@ -69,7 +69,6 @@ const PRODUCTS = Object.entries(SHELVES).flatMap(([title, shelf], group) =>
 describeWith('chromium', 'the screen of campaigns, in German', function () {
   this.timeout(30_000);
   let browser: Browser;
-  let context: BrowserContext;
   let page: Page;
   let root = '';
   let close: () => Promise<void>;
@@ -110,13 +109,21 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
     csrf = String((await call(`${url}/api/v1/session`, { headers: { cookie } })).json?.csrf);
     await as('ben', 'entities/upload', { entity_type: 'product', entities: PRODUCTS });
-    context = await browser.newContext({
+    const context = await browser.newContext({
       locale: 'de-DE',
       timezoneId: 'America/New_York',
       viewport: { width: 1280, height: 900 },
     });
     const [name = '', value = ''] = cookie.split('=');
     await context.addCookies([{ name, value, url }]);
+    page = await context.newPage();
+    page.setDefaultTimeout(5000);
+    // The browser also tells of each answer that refuses something.
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('status of 4'))
+        complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
     await as('ben', 'entities/upload', {
       entity_type: 'user',
       entities: [{ user_id: 'u7', favourite: 'Lumen' }],
@@ -129,18 +136,9 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
   });
   beforeEach(async () => {
     await empty();
-    page = await context.newPage();
-    page.setDefaultTimeout(5000);
     complaints = [];
-    // The browser also tells of each answer that refuses something.
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('status of 4'))
-        complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
     await open();
   });
-  afterEach(() => page.close());
 
   /** Calls the service: anna by her session, ben by a key. */
   async function as(who: string, path: string, body: object): Promise<Record<string, unknown>> {
