@@ -29,6 +29,10 @@ export function Condition({
   const sorted = attributes.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   const [rows, setRows] = useState<readonly Comparison[]>(() => [firstOf(sorted)]);
   const [factor, setFactor] = useState(numberText(1.5));
+  useEffect(() => {
+    setRows(comparisonsOf(saved?.where ?? '') ?? [firstOf(sorted)]);
+    if (campaign.boost?.multiply !== undefined) setFactor(numberText(campaign.boost.multiply));
+  }, [saved?.where]);
   const [wrong, setWrong] = useState<{ readonly value?: string; readonly factor?: string }>({});
   const submit = (): void => {
     const where = expressionOf(rows, attributes);

@@ -87,7 +87,7 @@ function Editor(props: EditorProps): JSX.Element {
         </p>
       )}
       <div class="columns">
-        <Acts edited={edited} open={open} />
+        <Acts key={edited.visit} edited={edited} open={open} />
         <Preview edited={edited} />
       </div>
       <DraftChanges
@@ -115,7 +115,7 @@ function Acts({ edited, open }: { readonly edited: OpenCampaign; readonly open: 
   };
   return (
     <section class="editor" aria-label={say.edit}>
-      <What key={isNew ? '' : name} edited={edited} problems={problems} />
+      <What edited={edited} problems={problems} />
       <Placed page={page} edited={edited} steering={steering} problem={problems.pin ?? problems.hide} />
       <Condition act="boost" attributes={attributes} {...acts} />
       <Condition act="bury" attributes={attributes} {...acts} />

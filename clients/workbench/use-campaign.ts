@@ -89,6 +89,8 @@ function sceneOf({ project, me, chosen, content }: EditorProps): Scene {
 /** The campaign of the screen, and everything that can be done with it. */
 export interface OpenCampaign extends Scene, Edited {
   readonly isNew: boolean;
+  /** Counts the campaigns that were chosen: forms begin anew with each. */
+  readonly visit: number;
   /** The fields of the page that is shown. */
   readonly filled: Typed;
   /** The time that is typed, and the one at which the page is shown; undefined: now. */
@@ -118,6 +120,7 @@ export function useCampaign(props: EditorProps): OpenCampaign {
   const [typed, setTyped] = useState<Typed>({});
   const [at, setAt] = useState('');
   const [work, setWork] = useState<Work>();
+  const [visit, setVisit] = useState(0);
   const first = campaigns.get(chosen.campaign);
   const fresh = { of: chosen.campaign, name: '', campaign: first ?? {}, hasTargets: first !== undefined };
   const edited: Work = work?.of === chosen.campaign ? work : fresh;
@@ -146,7 +149,7 @@ export function useCampaign(props: EditorProps): OpenCampaign {
   return {
     ...scene,
     ...shown,
-    ...{ name, isNew, campaign, stored, filled, at, time, request },
+    ...{ name, isNew, visit, campaign, stored, filled, at, time, request },
     steering: steeringOf(campaign, shown.page, (next, why) => void save(next, why)),
     rename: (next) => setWork({ ...edited, name: nameOf(next) === '' ? '' : freeName(nameOf(next), taken) }),
     set: (key, value, isKept) => void save(withKey(campaign, key, value), saved, isKept),
@@ -157,6 +160,7 @@ export function useCampaign(props: EditorProps): OpenCampaign {
     watch: setTyped,
     setAt,
     leave: () => {
+      setVisit(visit + 1);
       setWork(undefined);
       setTyped({});
       setAt('');
