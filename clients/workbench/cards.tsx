@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { ExplainedCandidate, Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 import { plain, scoreText, text, words } from './language.js';
 
@@ -33,16 +33,19 @@ export function Cards({
   );
 }
 
-function CardOf({
+/** @param children what else can be done with it */
+export function CardOf({
   candidate,
   before,
   hasImages,
   onWhy,
+  children,
 }: {
   readonly candidate: ExplainedCandidate;
   readonly before: Places | undefined;
   readonly hasImages: boolean;
   readonly onWhy: () => void;
+  readonly children?: ComponentChildren;
 }): JSX.Element {
   const { candidate_id: id, card, place, score } = candidate;
   const title = titleOf(candidate);
@@ -66,6 +69,7 @@ function CardOf({
           {text.why}
         </button>
       </p>
+      {children}
     </article>
   );
 }

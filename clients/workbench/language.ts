@@ -7,6 +7,9 @@ import type {
 /** The texts of the pages. Another language that lacks one does not compile. */
 const ENGLISH = {
   workbench: 'Workbench',
+  screens: 'Screens',
+  rank: 'Rank',
+  campaigns: 'Campaigns',
   noAnswer: 'The service does not answer.',
   version: (version: string, watches: boolean) =>
     `version ${version}${watches ? ', changes of files apply at once' : ''}`,
@@ -125,6 +128,9 @@ const ENGLISH = {
 
 const GERMAN: typeof ENGLISH = {
   workbench: 'Werkbank',
+  screens: 'Ansichten',
+  rank: 'Ranking',
+  campaigns: 'Aktionen',
   noAnswer: 'Der Dienst antwortet nicht.',
   version: (version, watches) => `Version ${version}${watches ? ', geänderte Dateien gelten sofort' : ''}`,
   notInService: 'Die geänderten Dateien gelten noch nicht',
@@ -239,14 +245,15 @@ const GERMAN: typeof ENGLISH = {
 };
 
 const isGerman = navigator.language.startsWith('de');
+export const language = isGerman ? 'de' : 'en';
 export const text = isGerman ? GERMAN : ENGLISH;
-document.documentElement.lang = isGerman ? 'de' : 'en';
+document.documentElement.lang = language;
 
 export const words = (name: string): string => name.replaceAll('_', ' ');
 
 /** A number as people of the browser's language write it. */
 export function numberText(value: number, digits = 9): string {
-  return value.toLocaleString(isGerman ? 'de' : 'en', {
+  return value.toLocaleString(language, {
     maximumSignificantDigits: digits,
     useGrouping: false,
   });

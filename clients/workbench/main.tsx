@@ -2,6 +2,7 @@ import { render, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
 import { text } from './language.js';
+import { Campaigns } from './campaigns.js';
 import { Rank } from './rank.js';
 import { messageOf, projectNow, Refusal, sendKey, whoAmI } from './service.js';
 
@@ -42,8 +43,24 @@ function useProject(): readonly [Known, () => Promise<void>] {
   return [known, look];
 }
 
+const SCREENS = ['rank', 'campaigns'] as const;
+
+/** The screen that the address names after `#`; without a name, the first one. */
+function useScreen(): (typeof SCREENS)[number] {
+  const read = (): (typeof SCREENS)[number] =>
+    SCREENS.find((name) => name === location.hash.slice(1).split('?')[0]) ?? SCREENS[0];
+  const [screen, setScreen] = useState(read);
+  useEffect(() => {
+    const follow = (): void => setScreen(read());
+    window.addEventListener('hashchange', follow);
+    return () => window.removeEventListener('hashchange', follow);
+  }, []);
+  return screen;
+}
+
 function Workbench(): JSX.Element {
   const [{ project, refusal, isAway = false }, look] = useProject();
+  const screen = useScreen();
   const [needsKey, setNeedsKey] = useState(false);
   const refused = (error: unknown): string => {
     if (error instanceof Refusal && (error.status === 401 || error.status === 403)) setNeedsKey(true);
@@ -61,6 +78,13 @@ function Workbench(): JSX.Element {
     <>
       <header>
         <h1>{text.workbench}</h1>
+        <nav aria-label={text.screens}>
+          {SCREENS.map((name) => (
+            <a href={`#${name}`} aria-current={name === screen ? 'page' : undefined}>
+              {text[name]}
+            </a>
+          ))}
+        </nav>
         <span>{project?.name}</span>
         <span id="state" role="status">
           {state}
@@ -76,7 +100,8 @@ function Workbench(): JSX.Element {
       <main>
         {needsKey && <KeyField onKey={() => void look()} />}
         {refusal !== undefined && <p role="alert">{refusal.message}</p>}
-        {project !== undefined && <Rank project={project} refused={refused} />}
+        {project !== undefined && screen === 'rank' && <Rank project={project} refused={refused} />}
+        {project !== undefined && screen === 'campaigns' && <Campaigns project={project} refused={refused} />}
       </main>
     </>
   );

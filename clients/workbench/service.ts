@@ -6,16 +6,26 @@ export class Refusal extends Error {
   constructor(
     readonly status: number,
     message: string,
+    readonly problem: Problem = {},
   ) {
     super(message);
   }
 }
 
 /** A problem document of the service (RFC 9457), as far as the page shows it. */
-interface Problem {
+export interface Problem {
+  readonly code?: string;
   readonly detail?: string;
   readonly title?: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  /** What others changed, if that is why. */
+  readonly conflicts?: readonly {
+    readonly campaign: string;
+    readonly author?: string | null;
+    readonly at?: string;
+    readonly yours: unknown;
+    readonly theirs: unknown;
+  }[];
 }
 
 /** The key is kept in this variable alone: a reload of the page forgets it. */
@@ -31,6 +41,8 @@ export function sendKey(text: string): void {
 export interface SentRequest {
   readonly path: string;
   readonly body: string;
+  /** Parameters of the route: what it is a preview of. */
+  readonly preview?: Readonly<Record<string, string>>;
 }
 
 /** Who sends the requests of this page. */
@@ -61,11 +73,16 @@ export function projectNow(): Promise<WorkbenchProject> {
 
 /** @param options the parameters of the route, such as `{ contributions: 'true' }` */
 export function explain(
-  { path, body }: SentRequest,
+  { path, body, preview = {} }: SentRequest,
   options: Readonly<Record<string, string>> = {},
 ): Promise<Explanation> {
-  const query = new URLSearchParams(options).toString();
+  const query = new URLSearchParams({ ...preview, ...options }).toString();
   return post<Explanation>(query === '' ? path : `${path}?${query}`, body);
+}
+
+/** Calls a route below /api/v1/curation/ of a list. */
+export function curation<T>(route: string, body: object): Promise<T> {
+  return post<T>(`/api/v1/curation/${route}`, JSON.stringify(body));
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -82,16 +99,18 @@ async function send<T>(
   const headers = key === '' ? init.headers : { ...init.headers, Authorization: `Bearer ${key}` };
   const answer = await fetch(path, { ...init, ...(headers === undefined ? {} : { headers }) });
   if (answer.ok) return (await answer.json()) as T;
-  throw new Refusal(answer.status, await problemText(answer));
+  throw await refusalOf(answer);
 }
 
-async function problemText(answer: Response): Promise<string> {
+async function refusalOf(answer: Response): Promise<Refusal> {
   const text = await answer.text();
   try {
-    const { detail, title, errors = [] } = JSON.parse(text) as Problem;
+    const problem = JSON.parse(text) as Problem;
+    const { detail, title, errors = [] } = problem;
     const lines = errors.map((one) => `${one.pointer === '' ? 'the body' : one.pointer}: ${one.detail}`);
-    return [detail ?? title ?? `status ${answer.status}`, ...lines].join('\n');
+    const message = [detail ?? title ?? `status ${answer.status}`, ...lines].join('\n');
+    return new Refusal(answer.status, message, problem);
   } catch {
-    return `status ${answer.status}`;
+    return new Refusal(answer.status, `status ${answer.status}`);
   }
 }

@@ -218,7 +218,7 @@ for (const store of ['embedded', 'redis'] as const)
       const put = async (campaigns: object): Promise<string> =>
         JSON.stringify(await anna.call('draft/put', { draft: 'wrong', campaigns }, 422));
       expect(await put({ tv: { pins: { 1: 'a' } } }))
-        .to.contain('"/campaigns/tv"')
+        .to.contain('"/campaigns/tv/pins"')
         .and.to.contain('`pin`');
       expect(await put({ tv: { boost: { where: 'product.prize > 1', add: 1 } } })).to.contain(
         'product.prize',

@@ -44,6 +44,10 @@ export interface ExplainOptions extends RunOptions {
   readonly contributions?: boolean;
   /** A candidate, and the place from 1 that it should have. */
   readonly lift?: { readonly id: string; readonly to: number };
+  /** A preview: as it will be once the drafts of this name are published. It needs the scope `preview`. */
+  readonly draft?: string;
+  /** A preview: rules are those of this time, ISO 8601 or epoch milliseconds. */
+  readonly at?: string | number;
 }
 
 /** An answer of a pipeline. */
@@ -130,16 +134,18 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
 
   /**
    * Why an answer of a pipeline is as it is: every value with its status, and what each step did; with `contributions`, also
-   * how each score came to be, and with `lift` which changes of its values lift a candidate to a place.
+   * how each score came to be, and with `lift` which changes of its values lift a candidate to a place. `draft` and `at` make it a preview.
    */
   async explain<N extends Name<P['rank']> | Name<P['score']>>(
     pipeline: N,
     request: AnyRequest<P['rank'], N> | AnyRequest<P['score'], N>,
-    { contributions = false, lift, ...options }: ExplainOptions = {},
+    { contributions = false, lift, draft, at, ...options }: ExplainOptions = {},
   ): Promise<Json> {
     const asked = new URLSearchParams({
       ...(contributions ? { contributions: 'true' } : {}),
       ...(lift === undefined ? {} : { lift: lift.id, to: String(lift.to) }),
+      ...(draft === undefined ? {} : { draft }),
+      ...(at === undefined ? {} : { at: String(at) }),
     });
     const suffix = `/explain${asked.size === 0 ? '' : `?${asked.toString()}`}`;
     return (await this.#run<Json>(pipeline, suffix, request as Json, options)).answer;

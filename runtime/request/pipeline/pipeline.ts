@@ -64,7 +64,10 @@ export function mountPipeline(
     name: definition.name,
     route: definition.route.value,
     task: definition.task,
-    ...(definition.task === 'rank' && { candidateKey: plan.candidateType.key }),
+    ...(definition.task === 'rank' && {
+      candidateKey: plan.candidateType.key,
+      candidateType: plan.candidateType.name,
+    }),
     steps: plan.steps.map(({ as }) => as),
     limitMs: definition.limits.time,
     fields,
@@ -82,12 +85,17 @@ export function mountPipeline(
       const { explanation } = await run;
       if (explanation === undefined) throw new Error('the explained run has no explanation');
       if (context.withCards !== true || services.cards === undefined) return explanation;
+      const { why, page } = explanation;
       const cards = await services.cards.orNone(
         plan.candidateType.name,
-        explanation.page.map(({ candidate_id: id }) => id),
+        [...page, ...(why === undefined ? [] : [why])].map(({ candidate_id: id }) => id),
         (message) => services.onNoCards?.(message),
       );
-      return { ...explanation, page: explanation.page.map((one) => withCard(one, one.candidate_id, cards)) };
+      return {
+        ...explanation,
+        ...(why === undefined ? {} : { why: withCard(why, why.candidate_id, cards) }),
+        page: page.map((one) => withCard(one, one.candidate_id, cards)),
+      };
     },
     describe: () => describePlan(plan),
   } satisfies Pipeline);

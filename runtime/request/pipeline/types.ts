@@ -117,6 +117,8 @@ export interface Pipeline {
   readonly task: 'rank' | 'score';
   /** The field of a candidate's id, if `run` also takes an `IdList` of it as candidates. */
   readonly candidateKey?: string;
+  /** The entity type of its candidates, if it ranks. */
+  readonly candidateType?: string;
   /** The `as` of each step, in order. */
   readonly steps: readonly string[];
   /** Time limit of a request, milliseconds. */

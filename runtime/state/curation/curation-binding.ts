@@ -10,14 +10,22 @@ import type { Frame } from '../../language/frame/frame.js';
 import type { FrameLayout } from '../../language/frame/frame-layout.js';
 import type { Expected } from '../../language/expression/compile.js';
 import { FAILED_ELSEWHERE } from '../../language/expression/environment.js';
-import type { KnownNames } from './late-expression.js';
-import { LateExpression } from './late-expression.js';
+import { LateExpression, type ComparedName, type KnownNames } from './late-expression.js';
 import { put, RuleIndex } from './rule-index.js';
 import { splitCondition, type SplitCondition } from './split-condition.js';
 
 const CONDITION: Expected = { type: 'bool', scope: 'request' };
 const WHERE: Expected = { type: 'bool', scope: 'any' };
 const COMPARED: Expected = { type: 'text', scope: 'request' };
+
+/** What the rules of a list can name in a pipeline that applies it. */
+export interface ListUse {
+  readonly pipeline: string;
+  /** What campaigns can be for, because requests have it. */
+  readonly on: readonly ('query' | 'category')[];
+  /** What conditions on candidates can compare. */
+  readonly attributes: readonly ComparedName[];
+}
 
 interface BoundRule {
   readonly rule: CurationRule;
@@ -72,6 +80,14 @@ export class CurationBinding implements CurationInput {
     private readonly layout: FrameLayout,
     private readonly compared: { readonly query: number | undefined; readonly category: number | undefined },
   ) {}
+
+  get named(): ListUse {
+    return {
+      pipeline: this.pipeline,
+      on: (['query', 'category'] as const).filter((name) => this.compared[name] !== undefined),
+      attributes: this.names.compared(),
+    };
+  }
 
   get brings(): boolean {
     return this.#snapshot.brings;

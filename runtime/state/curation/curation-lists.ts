@@ -6,7 +6,7 @@ import { Diagnostics, type Diagnostic } from '../../project/config/diagnostics/d
 import { soon } from '../../ground/core/pieces.js';
 import { checkBanners } from './check-banners.js';
 import { warnOfRules } from './warn-of-rules.js';
-import type { CurationBinding, CurationSnapshot } from './curation-binding.js';
+import type { CurationBinding, CurationSnapshot, ListUse } from './curation-binding.js';
 
 /** Where rules of a list come from: its file, or the API. */
 export type RuleSource = 'file' | 'api';
@@ -65,6 +65,11 @@ export class CurationLists {
   /** The names of the pipelines that apply a list. */
   pipelinesOf(list: string): readonly string[] {
     return [...new Set(this.#bindings.flatMap((one) => (one.list === list ? [one.pipeline] : [])))];
+  }
+
+  /** What the rules of a list can name, by the steps that apply it. */
+  usesOf(list: string): readonly ListUse[] {
+    return this.#bindings.flatMap((one) => (one.list === list ? [one.named] : []));
   }
 
   bind(binding: CurationBinding): void {

@@ -2,6 +2,8 @@ import { MillraceError } from '../../ground/api/errors.js';
 import type { JsonValue } from '../../ground/api/types.js';
 import { listField, optional, readBody, textField } from '../../ground/core/body-fields.js';
 import { shownName } from '../../ground/core/violations.js';
+import type { CurationRule } from '../../project/config/model/curation.js';
+import type { ListUse } from './curation-binding.js';
 import { warningsOf, type RuleWarning } from './list-warnings.js';
 import { LIST_BODY, MOST_RULES, type ListWriter } from './list-writer.js';
 import { decodeList, EMPTY_LIST, readSentRules, rulesVersion, type Campaigns } from './stored-rules.js';
@@ -13,6 +15,18 @@ export const PUT_BODY = {
 };
 
 const MOST_UNKNOWN = 50;
+/** The most rules of a file that an answer has, and the most characters of each. */
+const MOST_LOCKED = 100;
+const LONGEST_LOCKED = 2_000;
+
+/** A rule of the file. Nothing over the API changes it. */
+export interface LockedRule {
+  readonly rule: string;
+  /** Where it begins in the file. */
+  readonly line: number;
+  /** As written, at most 2,000 characters. The rules of one campaign have the same text. */
+  readonly text: string;
+}
 
 export interface CurationAnswer {
   readonly list: string;
@@ -34,6 +48,12 @@ export interface StoredCuration extends Omit<CurationAnswer, 'rules' | 'not_in_i
   readonly campaigns: Campaigns;
   /** The path of the list's file. */
   readonly file: string;
+  /** The rules of the file; at most 100 of them. */
+  readonly locked: readonly LockedRule[];
+  /** The pipelines that apply the list. */
+  readonly uses: readonly ListUse[];
+  /** The time zone in which days of campaigns are whole. */
+  readonly time_zone: string;
   /** Errors of newer rules, because of which the older ones serve. */
   readonly refused: readonly {
     readonly file: string;
@@ -91,6 +111,9 @@ export class CurationService {
       version: rulesVersion(record),
       file: list.path,
       file_rules: list.rules.file.length,
+      locked: list.rules.file.slice(0, MOST_LOCKED).map(lockedRule),
+      uses: this.writer.parts.lists.usesOf(list.name),
+      time_zone: this.writer.parts.lists.zone,
       refused: errors.map(({ at, code, message }) => {
         const { line, column } = at.file.position(at.start);
         return { file: at.file.path, line, column, code, detail: message };
@@ -98,4 +121,16 @@ export class CurationService {
       warnings: await warningsOf(list),
     };
   }
+}
+
+function lockedRule({ name, at }: CurationRule): LockedRule {
+  const { file, start, end } = at;
+  return {
+    rule: name,
+    line: file.position(start).line,
+    text: file.text
+      .slice(start, Math.min(end, start + LONGEST_LOCKED))
+      .toWellFormed()
+      .trimEnd(),
+  };
 }

@@ -15,6 +15,15 @@ import { runKernelsAtOnce } from '../../language/expression/run-kernels.js';
 
 type Meaning = Source | NamedNumber;
 
+/** What the values of a name are, for who compares them. `texts`: a list of texts. */
+export const COMPARED_TYPES = ['text', 'number', 'bool', 'texts'] as const;
+
+export interface ComparedName {
+  /** Such as `product.brand`. */
+  readonly name: string;
+  readonly type: (typeof COMPARED_TYPES)[number];
+}
+
 /**
  * The names that a compiled plan can give a meaning to: those that were resolved while the plan was compiled. Rules that
  * come later can use these names, because their values are read for every request.
@@ -35,6 +44,18 @@ export class KnownNames {
       path: (segments) => learned(segments.join('.'), names.path(segments)),
       feature: (view, feature) => learned(`${view}:${feature}`, names.feature(view, feature)),
     };
+  }
+
+  /** The names that conditions on a candidate can compare with a text, a number or a bool. */
+  compared(): readonly ComparedName[] {
+    return [...this.#meanings].flatMap(([name, meaning]): ComparedName[] => {
+      if ('constant' in meaning || meaning.scope !== 'candidate') return [];
+      const { type } = meaning;
+      if (type.kind === 'list')
+        return type.of.kind === 'text' || type.of.kind === 'ref' ? [{ name, type: 'texts' }] : [];
+      if (type.kind === 'ref') return [{ name, type: 'text' }];
+      return type.kind === 'vector' || type.kind === 'time' ? [] : [{ name, type: type.kind }];
+    });
   }
 
   /** The environment of an expression that is compiled after the plan. */

@@ -5,7 +5,7 @@ import { soon, type Pieces } from '../../ground/core/pieces.js';
 import { jsonFile, type JsonFile } from '../../project/config/yaml/json-file.js';
 import { TOO_DEEP } from '../../project/config/yaml/yaml-depth.js';
 import type { SourceFile } from '../../project/config/yaml/source.js';
-import { itemsOf, memberOf } from '../../project/config/yaml/tree.js';
+import { entriesOf, itemsOf, memberOf } from '../../project/config/yaml/tree.js';
 import { parseFile } from '../../project/config/yaml/yaml-file.js';
 import { Diagnostics, ENOUGH, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
@@ -118,7 +118,7 @@ export async function withCampaigns(
   const names = Object.keys(campaigns).sort();
   if (names.length === 0) return sent;
   const diagnostics = new Diagnostics();
-  const portions = new Map<SourceFile, string>();
+  const portions = new Map<SourceFile, ReadCampaign>();
   const own = await soon(readCampaigns(list, campaigns, zone, diagnostics, portions));
   const rules = [...sent.rules, ...own];
   if (!diagnostics.hasErrors) await soon(checkConflicts({ rules }, diagnostics));
@@ -127,10 +127,18 @@ export async function withCampaigns(
     rules,
     errors: [...sent.errors, ...(diagnostics.hasErrors ? diagnostics.all : [])].slice(0, ENOUGH),
     placeOf: (error) => {
-      const name = portions.get(error.at.file);
-      return name === undefined
-        ? sent.placeOf(error)
-        : { pointer: pointerTo('/campaigns', name), order: sent.texts.length + names.indexOf(name) };
+      const read = portions.get(error.at.file);
+      if (read === undefined) return sent.placeOf(error);
+      const { name, root } = read;
+      const pointer = pointerTo('/campaigns', name);
+      const { file, start } = error.at;
+      const key = entriesOf(file, memberOf(memberOf(root, 'campaigns'), name)).find(
+        ({ keyAt, value }) => keyAt.start <= start && start < (value?.range?.[1] ?? keyAt.end),
+      )?.key;
+      return {
+        pointer: key === undefined ? pointer : pointerTo(pointer, key),
+        order: sent.texts.length + names.indexOf(name),
+      };
     },
   };
 }
@@ -164,6 +172,11 @@ export async function readSentRules(
       return index < 0 ? undefined : { pointer: pointerTo('/rules', order), order };
     },
   };
+}
+
+/** A campaign that is read as one file. */
+interface ReadCampaign extends Pick<JsonFile, 'root'> {
+  readonly name: string;
 }
 
 /** Rules that are read as one file. */
@@ -238,14 +251,14 @@ function* readCampaigns(
   campaigns: Campaigns,
   zone: string,
   diagnostics: Diagnostics,
-  portions: Map<SourceFile, string>,
+  portions: Map<SourceFile, ReadCampaign>,
 ): Pieces<readonly CurationRule[]> {
   const rules: CurationRule[] = [];
   for (const name of Object.keys(campaigns).sort()) {
     if (diagnostics.areEnough) break;
     const content = { campaigns: { [name]: campaigns[name] ?? {} } };
     const read = yield* readPortion(list, content, zone, diagnostics, { before: 0, names: new Set() });
-    portions.set(read.file, name);
+    portions.set(read.file, { name, root: read.root });
     rules.push(...read.rules);
     yield;
   }

@@ -257,25 +257,36 @@ class Millrace:
         *,
         contributions: bool = False,
         lift: tuple[str, int] | None = None,
+        draft: str | None = None,
+        at: str | None = None,
         **fields: Any,
     ) -> Explanation:
         """Why a ranking is as it is: every value with its status, and what each step did. `candidates` is a list or a
         frame, as in `rank`; the answer explains one page. `contributions` also tells how each score came to be, and
-        `lift=("p17", 3)` which changes of its values lift a candidate to a place.
+        `lift=("p17", 3)` which changes of its values lift a candidate to a place. `draft` and `at` (a time, ISO 8601)
+        make it a preview: once the drafts of that name are published, and with the rules of that time.
         """
         body = {"candidates": records_of(candidates), **fields}
-        return self._explain(pipeline, body, contributions=contributions, lift=lift)
+        preview = {name: value for name, value in (("draft", draft), ("at", at)) if value is not None}
+        return self._explain(pipeline, body, contributions=contributions, lift=lift, preview=preview)
 
     def explain_score(self, pipeline: str, *, contributions: bool = False, **fields: Any) -> Explanation:
         """The same for a pipeline that scores one entity."""
         return self._explain(pipeline, fields, contributions=contributions)
 
     def _explain(
-        self, pipeline: str, body: Json, *, contributions: bool, lift: tuple[str, int] | None = None
+        self,
+        pipeline: str,
+        body: Json,
+        *,
+        contributions: bool,
+        lift: tuple[str, int] | None = None,
+        preview: Mapping[str, str] | None = None,
     ) -> Explanation:
         asked = {
             **({"contributions": "true"} if contributions else {}),
             **({} if lift is None else {"lift": lift[0], "to": str(lift[1])}),
+            **(preview or {}),
         }
         suffix = f"/explain?{urlencode(asked)}" if asked else "/explain"
         return Explanation(self._to_pipeline(pipeline, suffix, body).json())

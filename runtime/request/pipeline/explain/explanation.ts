@@ -26,6 +26,8 @@ export const CANDIDATE_FATES = {
 export interface ExplainedFate {
   readonly candidate_id: string;
   readonly fate: keyof typeof CANDIDATE_FATES;
+  /** What people see of it, if its type has a `display:`. */
+  readonly card?: Card;
   /** If it is ranked, from 1 over all pages. */
   readonly place?: number;
   /** The step that removed it, with the rules inside the step, and why the step removes candidates. */

@@ -295,7 +295,7 @@ const EXPLANATION: Schema = record(
     why: {
       ...record(
         { candidate_id: text, fate: { type: 'string', enum: Object.keys(CANDIDATE_FATES) } },
-        { place: count, step: count, as: text, rules: list(text), reason: text, found: sought },
+        { card, place: count, step: count, as: text, rules: list(text), reason: text, found: sought },
       ),
       description: 'The candidate of the parameter `why`.',
     },

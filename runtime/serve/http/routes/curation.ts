@@ -1,11 +1,14 @@
 import { STORE_READ_FAILURES, STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
 import { expandReferences } from '../../../project/config/project/schema-walk.js';
 import { yamlSchema } from '../../../project/config/project/schemas.js';
+import type { ListUse } from '../../../state/curation/curation-binding.js';
 import {
   type CurationAnswer,
+  type LockedRule,
   PUT_BODY,
   type StoredCuration,
 } from '../../../state/curation/curation-service.js';
+import { COMPARED_TYPES, type ComparedName } from '../../../state/curation/late-expression.js';
 import { LIST_BODY } from '../../../state/curation/list-writer.js';
 import type { RuleWarning } from '../../../state/curation/list-warnings.js';
 import { answerRead, answerWrite } from '../handle-body.js';
@@ -152,6 +155,36 @@ export const getCuration: PostRoute = {
           version: VERSION,
           file: { type: 'string', description: 'The file of the list.' },
           file_rules: { type: 'integer', description: 'Rules of the file.' },
+          locked: {
+            type: 'array',
+            description: 'The rules of the file, which nothing over the API changes; at most 100.',
+            items: objectOf<LockedRule>({
+              rule: { type: 'string', description: 'Its name.' },
+              line: { type: 'integer' },
+              text: { type: 'string', description: 'As written, at most 2,000 characters.' },
+            }),
+          },
+          uses: {
+            type: 'array',
+            description: 'The pipelines that apply the list, and what its rules can name there.',
+            items: objectOf<ListUse>({
+              pipeline: { type: 'string' },
+              on: {
+                type: 'array',
+                items: { type: 'string', enum: ['query', 'category'] },
+                description: 'What campaigns can be for.',
+              },
+              attributes: {
+                type: 'array',
+                description: 'What conditions on candidates can compare.',
+                items: objectOf<ComparedName>({
+                  name: { type: 'string' },
+                  type: { type: 'string', enum: COMPARED_TYPES },
+                }),
+              },
+            }),
+          },
+          time_zone: { type: 'string', description: 'In which days of campaigns are whole.' },
           refused: {
             type: 'array',
             description: 'Errors of newer rules, because of which the older ones serve.',
@@ -171,7 +204,12 @@ export const getCuration: PostRoute = {
           campaigns: {},
           version: '9f86d081884c7d65',
           file: 'curation/campaigns.yaml',
-          file_rules: 0,
+          file_rules: 1,
+          locked: [{ rule: 'campaigns:recall', line: 3, text: '{ name: recall, hide: [p9] }' }],
+          uses: [
+            { pipeline: 'search', on: ['query'], attributes: [{ name: 'product.brand', type: 'text' }] },
+          ],
+          time_zone: 'Europe/Berlin',
           refused: [],
           warnings: [],
         },

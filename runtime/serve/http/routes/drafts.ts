@@ -187,6 +187,7 @@ export const DRAFT_ROUTES: readonly PostRoute[] = (Object.keys(ROUTES) as (keyof
     return {
       path: `/api/v1/curation/${path}`,
       scope,
+      // People call them from the workbench, which only a listener for operators has.
       audience: 'everyone',
       method: 'POST',
       class: 'upload',

@@ -3,9 +3,10 @@ import { MillraceError } from '../../../ground/api/errors.js';
 import { TIME_FORMS, timestampOf } from '../../../ground/core/timestamp.js';
 import { idProblem } from '../../../ground/core/ids.js';
 import type { ExplainOptions, Pipeline } from '../../../request/pipeline/types.js';
+import { hasScope } from '../../access/scopes.js';
 import { explainPath } from '../explain-path.js';
 import { withWholeBody } from '../handle-body.js';
-import { AT } from '../openapi/preview-parameters.js';
+import { AT, DRAFT } from '../openapi/preview-parameters.js';
 import { embedComponents } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
 import { EXPLANATION_SCHEMA, PART_SCHEMA } from '../openapi/explanation-schema.js';
@@ -117,20 +118,28 @@ export function explain(pipeline: Pipeline): PostRoute {
       schema: () => schemaRef(requestSchemaName(pipeline)),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
-    handler: () => async (exchange) => {
-      const work = async (body: unknown): Promise<void> => {
-        exchange.span?.set({ 'millrace.pipeline': name });
-        const context = {
-          ...pipelineContext(exchange, body),
-          ...optionsOf(parametersOf(exchange.req)),
-          withCards: true,
-        } as const;
-        const explanation = await pipeline.explain(body, context);
-        exchange.startAnswer();
-        await sendLargeJson(exchange.res, explanation);
-      };
-      await withWholeBody(exchange, work, 'candidates');
-    },
+    handler:
+      ({ drafts }) =>
+      async (exchange) => {
+        const work = async (body: unknown): Promise<void> => {
+          exchange.span?.set({ 'millrace.pipeline': name });
+          const parameters = parametersOf(exchange.req);
+          const options = optionsOf(parameters);
+          const draft = parameters.get('draft');
+          if (draft !== null && exchange.key !== undefined && !hasScope(exchange.key.scopes, 'preview'))
+            throw new MillraceError('scope_missing', 'the parameter draft: the key lacks the scope preview');
+          const context = {
+            ...pipelineContext(exchange, body),
+            ...options,
+            rules: draft === null ? undefined : await drafts.preview(draft),
+            withCards: true,
+          } as const;
+          const explanation = await pipeline.explain(body, context);
+          exchange.startAnswer();
+          await sendLargeJson(exchange.res, explanation);
+        };
+        await withWholeBody(exchange, work, 'candidates');
+      },
     operation: () => ({
       operationId: `explain_${name}`,
       tags: ['Ranking'],
@@ -139,10 +148,10 @@ export function explain(pipeline: Pipeline): PostRoute {
         'Runs the request as its route would, without effects, and says why it is answered so: every value with its ' +
         'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
         'keep it from the public.',
-      parameters: [...RUN_PARAMETERS, AT, WHY, CONTRIBUTIONS, COMPARE, WITH, LIFT, TO],
+      parameters: [...RUN_PARAMETERS, DRAFT, AT, WHY, CONTRIBUTIONS, COMPARE, WITH, LIFT, TO],
       responses: {
         200: jsonAnswer('Why.', schemaRef('explanation')),
-        ...problemResponses(PIPELINE_PROBLEMS),
+        ...problemResponses([...PIPELINE_PROBLEMS, 'unknown_draft']),
       },
     }),
     schemas: () => [

@@ -7,6 +7,7 @@ import { exampleOf } from '../openapi/example.js';
 import { sendJson } from '../respond.js';
 import type { HttpServices } from '../services.js';
 import type { GetRoute, PageRoute, Route } from '../route.js';
+import type { EntityType } from '../../../project/config/model/entities.js';
 import type { JsonObject } from '../../../ground/api/types.js';
 import type { AddressField } from '../../../request/pipeline/request/address-fields.js';
 import type { Pipeline } from '../../../request/pipeline/types.js';
@@ -28,8 +29,12 @@ export interface WorkbenchProject {
     readonly fields: readonly AddressField[];
     /** The request that the fields belong to. */
     readonly body: JsonObject;
+    /** The attributes of candidates that a person searches by, the title first; none without a title. */
+    readonly searched: readonly string[];
     readonly samples: readonly { readonly title: string; readonly body: unknown }[];
   }[];
+  /** The names of the lists of curation. */
+  readonly lists: readonly string[];
   /** The last reload; null before the first one. */
   readonly reload: {
     readonly outcome: ReloadReport['outcome'];
@@ -56,6 +61,8 @@ export const pagePolicy = ({ imageHosts }: Pick<HttpServices, 'imageHosts'>): st
   ].join('; ');
 /** The candidates of the sample that takes them from the index. */
 const SAMPLE_CANDIDATES = 100;
+/** A search over the index reads these attributes of every candidate once. */
+const MOST_SEARCHED = 8;
 /** The columns of the rendered diagnostics. */
 const WIDTH = 100;
 
@@ -95,8 +102,9 @@ const project: GetRoute = {
   method: 'GET',
   class: 'explain',
   audience: 'operators',
-  handler: ({ pipelines, instance, projectVersion = '', projectName = '', watches = false }) => {
-    const described = pipelines.map(describe);
+  handler: (parts) => {
+    const { pipelines, instance, projectVersion = '', projectName = '', watches = false } = parts;
+    const described = pipelines.map((one) => describe(one, parts.entityTypes));
     return ({ res }) => {
       const { lastReload } = instance;
       const answer: WorkbenchProject = {
@@ -104,6 +112,7 @@ const project: GetRoute = {
         version: projectVersion,
         watches,
         pipelines: described,
+        lists: parts.curationLists,
         reload:
           lastReload === undefined
             ? null
@@ -117,7 +126,10 @@ const project: GetRoute = {
 /** The routes of the page, its files and its data. */
 export const WORKBENCH: readonly Route[] = [page, ...scripts, style, project];
 
-function describe(pipeline: Pipeline): WorkbenchProject['pipelines'][number] {
+function describe(
+  pipeline: Pipeline,
+  entityTypes: HttpServices['entityTypes'],
+): WorkbenchProject['pipelines'][number] {
   const { name, route, task, requestSchema } = pipeline;
   const example = exampleOf(requestSchema) as JsonObject;
   const ranks = task === 'rank';
@@ -130,11 +142,22 @@ function describe(pipeline: Pipeline): WorkbenchProject['pipelines'][number] {
     fields: ranks ? pipeline.fields : [],
     // Without candidates, retrievers find them.
     body: pipeline.addressFields === undefined ? { candidates: fromIndex } : {},
+    searched: searchedOf(entityTypes.get(pipeline.candidateType ?? '')),
     samples: [
       ...(ranks ? [{ title: 'candidates from the index', body: sample }] : []),
       { title: 'ids alone', body: example },
     ],
   };
+}
+
+/** The title, and texts such as an EAN that identify a candidate. */
+function searchedOf(type: EntityType | undefined): readonly string[] {
+  const title = type?.display?.title;
+  if (type === undefined || title?.attribute.type.kind !== 'string') return [];
+  const texts = [...type.attributes.values()].flatMap(({ name, type: { kind }, isPrivate }) =>
+    kind === 'string' && isPrivate !== true ? [name] : [],
+  );
+  return [...new Set([title.text, ...texts])].slice(0, MOST_SEARCHED).map((name) => `${type.name}.${name}`);
 }
 
 function textOf(report: ReloadReport): string {
