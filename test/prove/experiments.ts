@@ -1,9 +1,9 @@
 import { Random } from '../../runtime/ground/core/random.js';
 import { adjusted, adjustmentOf } from '../../runtime/learn/evaluation/adjustment.js';
 import { alwaysFactor, effectOf, type Effect } from '../../runtime/learn/evaluation/effect.js';
-import { REWARDS } from '../../runtime/learn/off-policy/estimate.js';
+import { ESTIMATORS, REWARDS } from '../../runtime/learn/off-policy/estimate.js';
 import { UnitMoments } from '../../runtime/learn/evaluation/unit-moments.js';
-import { drawContexts, examinationError, offPolicyCoverage } from './experiments/drawn-logs.js';
+import { drawContexts, examinationError, offPolicyCoverage, toldOf } from './experiments/drawn-logs.js';
 import { costOf, type Cost } from './experiments/interleaving.js';
 import { ADJUSTED, clicksPerRequest, revenue, type Population } from './experiments/populations.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
@@ -22,6 +22,7 @@ const SEEDS = {
   adjustedEqual: 20261210,
   adjustedKnown: 20261211,
   adjustedPeeks: 20261212,
+  support: 20261213,
 };
 /** The units of an arm. */
 const UNITS = 1000;
@@ -34,6 +35,10 @@ const RESAMPLES = 2000;
 const EFFECTS = [0.01, 0.02, 0.05];
 const PAGES_OF_LOG = 2000;
 const SWAPPED_PAGES = 2_000_000;
+/** By log: the share of what the pipeline shows that the log could never have shown. */
+const UNSUPPORTED = Array.from({ length: 20 }, (_, log) => log / 40);
+/** From here on a log of so many pages looks like one with less than 20 % in fewer than 1 of 1,000 cases. */
+const SURELY_REFUSED = 0.35;
 const POPULATIONS: readonly Population[] = [revenue, clicksPerRequest];
 
 /** The bounds of a share among so many simulations. With fewer simulations the shares vary more. */
@@ -46,6 +51,7 @@ const BOUNDS = {
     adjusted: { simulations: 10_000, past: 1_000_000, covered: [0.94, 0.96], always: 0.95 },
     logs: 1000,
     valued: [0.93, 0.97],
+    supported: { logs: 200, told: 0.9, all: 0.95 },
   },
   short: {
     simulations: 2000,
@@ -55,6 +61,7 @@ const BOUNDS = {
     adjusted: { simulations: 500, past: 200_000, covered: [0.92, 0.98], always: 0.95 },
     logs: 300,
     valued: [0.91, 0.985],
+    supported: { logs: 40, told: 0.8, all: 0.94 },
   },
 } as const;
 
@@ -109,6 +116,7 @@ function prove({ short }: ProofOptions): Promise<ProofResult> {
     within(`coverage of SNIPS, ${reward}`, covered, bounds.valued[0], bounds.valued[1]);
     return `| ${reward} | ${percent(covered)} |`;
   });
+  const supportRows = supportTable(bounds.supported, within);
   const error = examinationError(SWAPPED_PAGES, new Random(SEEDS.swaps));
   within('largest relative error of the examination of a place', error, 0, 0.05);
   const markdown = [
@@ -127,9 +135,40 @@ function prove({ short }: ProofOptions): Promise<ProofResult> {
     '| ------ | ------: |',
     ...logs,
     '',
+    `20 logs with a stated support, each drawn ${number(bounds.supported.logs)} times with ${number(PAGES_OF_LOG)} pages. \`evaluate --estimator\` refuses, or its`,
+    'interval covers the true value, or it misses it:',
+    '',
+    '| unsupported | IPS: refused | covered | missed | SNIPS: refused | covered | missed |',
+    '| ----------: | -----------: | ------: | -----: | -------------: | ------: | -----: |',
+    ...supportRows,
+    '',
     `Examination of ten places from ${number(SWAPPED_PAGES)} pages with swapped neighbours: the largest error is ${percent(error)}.`,
   ].join('\n');
   return Promise.resolve({ markdown, missed });
+}
+
+/** What `evaluate --estimator` says of logs whose support is known. */
+function supportTable(
+  bounds: (typeof BOUNDS)['full' | 'short']['supported'],
+  within: (what: string, value: number, low: number, high: number) => void,
+): readonly string[] {
+  const random = new Random(SEEDS.support);
+  let missed = 0;
+  const rows = UNSUPPORTED.map((unsupported) => {
+    const cells = ESTIMATORS.flatMap((estimator) => {
+      const told = toldOf(unsupported, bounds.logs, PAGES_OF_LOG, estimator, random);
+      const name = `${estimator}, ${percent(unsupported)} unsupported`;
+      within(`covered or refused, ${name}`, 1 - told.missed, bounds.told, 1);
+      if (unsupported === 0) within(`refused, ${name}`, told.refused, 0, 0);
+      if (unsupported >= SURELY_REFUSED) within(`refused, ${name}`, told.refused, 0.99, 1);
+      missed += told.missed;
+      return [told.refused, told.covered, told.missed].map(percent);
+    });
+    return `| ${[percent(unsupported), ...cells].join(' | ')} |`;
+  });
+  const all = 1 - missed / (ESTIMATORS.length * UNSUPPORTED.length);
+  within('covered or refused, all logs', all, bounds.all, 1);
+  return rows;
 }
 
 /** Simulates experiments whose units have a past, with the effect that is adjusted by it. */

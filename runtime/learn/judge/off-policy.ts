@@ -82,7 +82,10 @@ export async function runOffPolicy(
 }
 
 /** @throws CommandFailure if the log cannot tell the value of the pipeline */
-function checkSupport({ effective, largest, unsupported, pages }: OffPolicyEstimate, loggedBy: string): void {
+export function checkSupport(
+  { effective, largest, unsupported, pages }: OffPolicyEstimate,
+  loggedBy: string,
+): void {
   const support = `largest weight ${largest.toPrecision(3)}, unsupported ${(100 * unsupported).toFixed(1)} %`;
   if (!(effective >= FEWEST_EFFECTIVE))
     throw new CommandFailure(
@@ -170,7 +173,7 @@ export function offPolicyText({
     `value of a page   ${number(value)} [${number(interval.lower)}, ${number(interval.upper)}]  ${estimator}, ${reward}; ${grades}`,
     ...(isWidened
       ? [
-          'warning: the log could not have shown a part of what the pipeline shows;',
+          'warning: the log may not have been able to show a part of what the pipeline shows;',
           '    the interval allows 0 to the highest grade for that part',
         ]
       : []),

@@ -1,9 +1,12 @@
+import { checkSupport } from '../../../runtime/learn/judge/off-policy.js';
+import { CommandFailure } from '../../../runtime/project/config/diagnostics/failure.js';
 import type { Random } from '../../../runtime/ground/core/random.js';
 import { SwapExamination, type ShownCandidate } from '../../../runtime/learn/off-policy/examination.js';
 import {
   offPolicyEstimate,
   type DrawnPage,
   type Estimator,
+  type OffPolicyEstimate,
   type Reward,
 } from '../../../runtime/learn/off-policy/estimate.js';
 
@@ -98,6 +101,68 @@ export function offPolicyCoverage(
     if (interval.lower <= truth && truth <= interval.upper) covered += 1;
   }
   return covered / logs;
+}
+
+/**
+ * Draws a log of pages with one place. It draws one of four candidates with the same probability; the pipeline shows the first.
+ * On a share of the pages the log never draws the first, which users like better there than elsewhere.
+ * @param unsupported that share
+ * @returns the pages, and the value of the pipeline
+ */
+export function drawSupported(
+  unsupported: number,
+  pages: number,
+  random: Random,
+): readonly [pages: readonly DrawnPage[], truth: number] {
+  const drawn = Array.from({ length: pages }, (_, at): DrawnPage => {
+    const isSupported = !random.chance(unsupported);
+    const shown = isSupported ? random.between(0, 3) : random.between(1, 3);
+    const reward = random.chance(shown === 0 ? 0.3 : 0.2) ? 1 : 0;
+    const propensity = isSupported ? 1 / 4 : 1 / 3;
+    const target = shown === 0 ? 1 : 0;
+    return {
+      unit: `u${at}`,
+      above: 1,
+      places: [{ place: 1, target, propensity, marginal: propensity, reward }],
+    };
+  });
+  return [drawn, 0.3 * (1 - unsupported) + 0.6 * unsupported];
+}
+
+/** What became of logs of one support: shares that add up to 1. */
+export interface Told {
+  readonly refused: number;
+  readonly covered: number;
+  readonly missed: number;
+}
+
+/** How often `evaluate --estimator` refuses logs of a stated support, and how often its interval contains the true value. */
+export function toldOf(
+  unsupported: number,
+  logs: number,
+  pages: number,
+  estimator: Estimator,
+  random: Random,
+): Told {
+  let [refused, covered] = [0, 0];
+  for (let log = 0; log < logs; log++) {
+    const [drawn, truth] = drawSupported(unsupported, pages, random);
+    const estimate = offPolicyEstimate(drawn, estimator, 'page', 1);
+    const { lower, upper } = estimate.interval;
+    if (isRefused(estimate)) refused += 1;
+    else if (lower <= truth && truth <= upper) covered += 1;
+  }
+  return { refused: refused / logs, covered: covered / logs, missed: 1 - (refused + covered) / logs };
+}
+
+function isRefused(estimate: OffPolicyEstimate): boolean {
+  try {
+    checkSupport(estimate, 'log');
+    return false;
+  } catch (error) {
+    if (error instanceof CommandFailure) return true;
+    throw error;
+  }
 }
 
 const PLACES = 10;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { drawSupported, toldOf } from '../../../prove/experiments/drawn-logs.js';
 import { Random } from '../../../../runtime/ground/core/random.js';
 import {
   ESTIMATORS,
@@ -31,27 +32,10 @@ const PAGES = [
 /** By log: the share of the pages on which it could never show what the pipeline shows. */
 const SUPPORT = Array.from({ length: 20 }, (_, log) => log / 40);
 
-/**
- * A log of pages with one place. It draws one of four candidates with the same probability; the pipeline shows the first. On
- * a share of the pages the log never draws the first, which users like better there than elsewhere.
- * @returns the pages, and the value of the pipeline
- */
-function drawn(unsupported: number, seed: number): readonly [pages: readonly DrawnPage[], truth: number] {
-  const random = new Random(seed);
-  const pages = Array.from({ length: 4000 }, (_, at) => {
-    const isSupported = !random.chance(unsupported);
-    const shown = isSupported ? random.between(0, 3) : random.between(1, 3);
-    const reward = random.chance(shown === 0 ? 0.3 : 0.2) ? 1 : 0;
-    const propensity = isSupported ? 1 / 4 : 1 / 3;
-    return page(`u${at}`, [shown === 0 ? 1 : 0, propensity, propensity, reward]);
-  });
-  return [pages, 0.3 * (1 - unsupported) + 0.6 * unsupported];
-}
-
 describe('offPolicyEstimate', () => {
   it('covers the truth on 20 logs, or has more than 20 % that the log could not show', () => {
     const told = SUPPORT.map((unsupported, log) => {
-      const [pages, truth] = drawn(unsupported, 20261126 + log);
+      const [pages, truth] = drawSupported(unsupported, 4000, new Random(20261126 + log));
       return ESTIMATORS.map((estimator) => {
         const { interval, unsupported: share, isWidened } = offPolicyEstimate(pages, estimator, 'page', 1);
         const isCovered = interval.lower <= truth && truth <= interval.upper;
@@ -63,6 +47,14 @@ describe('offPolicyEstimate', () => {
     expect(told.slice(4, 7)).to.deep.equal([both('widened'), both('widened'), both('widened')]);
     expect(told.flat().filter((word) => word === 'missed')).to.deep.equal([]);
     expect(told.slice(10)).to.deep.equal(told.slice(10).map(() => both('refused')));
+  });
+
+  it('covers the truth on small logs whose support is just not whole', () => {
+    for (const estimator of ESTIMATORS)
+      for (const unsupported of [0.05, 0.075, 0.1, 0.125]) {
+        const { missed } = toldOf(unsupported, 60, 2000, estimator, new Random(20261126));
+        expect(missed, `${estimator}, ${unsupported}`).to.be.below(0.15);
+      }
   });
 
   it('is the formula that docs/experiments/reports.md states for snips', () => {
