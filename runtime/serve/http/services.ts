@@ -87,12 +87,7 @@ export interface HttpServices {
   readonly projectVersion?: string;
   /** The version of the release that serves instead of the files, for /readyz. */
   readonly release?: string | undefined;
-  /**
-   * Called with the pipeline of each ranking that is about to be answered. It may return a function, which takes the ranking
-   * when its answer is sent.
-   */
-  readonly watchRanking?:
-    ((pipeline: string) => ((answered: AnsweredRanking) => void) | undefined) | undefined;
+  readonly watched?: RankingWatch | undefined;
   /** The last projects that were served; undefined if the process keeps none. */
   readonly releases?: ReleaseService | undefined;
   /** The name of the project, for /workbench. */
@@ -103,6 +98,15 @@ export interface HttpServices {
   readonly workbench?: Settings['workbench'];
   /** Whether the service applies changes of the project's files, for /workbench. */
   readonly watches?: boolean;
+}
+
+/** Somebody who looks at rankings that were answered. */
+export interface RankingWatch {
+  /**
+   * Called with the pipeline of each ranking that is about to be answered. It may return a function, which takes the ranking
+   * when its answer is sent. Undefined while nobody looks: then it costs nothing.
+   */
+  choose: ((pipeline: string) => ((answered: AnsweredRanking) => void) | undefined) | undefined;
 }
 
 /** The sessions of people in a browser. */

@@ -132,7 +132,7 @@ export async function registerServices(
 /** Only a service has them, and registers its own: see `ProjectGuards`. */
 function registerNoGuards(container: DependencyContainer): void {
   container.register(TOKENS.releases, { useFactory: () => undefined });
-  container.register(TOKENS.watchRanking, { useFactory: () => undefined });
+  container.register(TOKENS.watched, { useFactory: () => undefined });
 }
 
 /** Registers what knows the people who sign in. */

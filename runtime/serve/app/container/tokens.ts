@@ -60,7 +60,7 @@ export const TOKENS = {
   /** The last projects that were served; undefined if the process keeps none. */
   releases: token<HttpServices['releases']>('releases'),
   /** See `HttpServices`. */
-  watchRanking: token<HttpServices['watchRanking']>('watch of rankings'),
+  watched: token<HttpServices['watched']>('watch of rankings'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

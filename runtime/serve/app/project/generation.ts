@@ -395,7 +395,7 @@ function httpServicesOf(
     version: millraceVersion,
     projectVersion: version,
     release: compiled.release,
-    watchRanking: services.resolve(TOKENS.watchRanking),
+    watched: services.resolve(TOKENS.watched),
     releases: services.resolve(TOKENS.releases),
     projectName: settings.sources.projectName,
     watches: settings.reload === 'watch',

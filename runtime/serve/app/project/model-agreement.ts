@@ -29,6 +29,8 @@ export interface AgreementParts {
   readonly logger: Logger;
   /** How long a new model is compared, in milliseconds; 0: never. */
   readonly forMs: number;
+  /** Called when a comparison begins or ends. */
+  readonly changed: () => void;
 }
 
 /** What became of the requests that were chosen. `busy`: not compared, since the process had other work. */
@@ -63,6 +65,11 @@ export class ModelAgreement {
     this.#parts = parts;
   }
 
+  /** Whether a new model is compared now. */
+  get isRunning(): boolean {
+    return this.#trial !== undefined;
+  }
+
   get counts(): ComparisonCounts {
     return this.#counts;
   }
@@ -90,6 +97,7 @@ export class ModelAgreement {
         pipelines: new Map(changed.map((name) => [name, { chosen: 0, last: [] }])),
         end: resolve,
       };
+      this.#parts.changed();
     });
   }
 
@@ -97,6 +105,7 @@ export class ModelAgreement {
     const trial = this.#trial;
     if (trial === undefined) return;
     this.#trial = undefined;
+    this.#parts.changed();
     clearTimeout(trial.timer);
     trial.delay.close();
     trial.waiting.length = 0;

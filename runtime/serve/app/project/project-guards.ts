@@ -1,6 +1,7 @@
 import { reloadGatesOf, type ReloadGate } from '../../../project/config/conditions/reload-gate.js';
 import type { Settings } from '../../../project/settings/settings.js';
 import { Releases } from '../../../state/releases/releases.js';
+import type { RankingWatch } from '../../http/services.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import type { CompiledProject } from './compile-project.js';
 import { compareGenerations } from './compare-generations.js';
@@ -21,6 +22,7 @@ export class ProjectGuards {
   readonly #services: Container;
   readonly #gates: readonly ReloadGate[];
   readonly #recent = new RecentRequests();
+  readonly #watch: RankingWatch = { choose: undefined };
 
   /**
    * @param compile compiles the project of a folder, with the code of this instance
@@ -37,9 +39,13 @@ export class ProjectGuards {
       now: services.resolve(TOKENS.clock),
     });
     const admission = services.resolve(TOKENS.admission);
-    this.agreement = new ModelAgreement({ admission, logger, forMs: settings.reloadAgreementMs });
+    this.agreement = new ModelAgreement({
+      ...{ admission, logger, forMs: settings.reloadAgreementMs },
+      changed: () => this.#settleWatch(),
+    });
+    this.#settleWatch();
     services.register(TOKENS.releases, { useValue: this.releases });
-    services.register(TOKENS.watchRanking, { useFactory: () => this.#watch() });
+    services.register(TOKENS.watched, { useValue: this.#watch });
   }
 
   /** What a reload asks them. */
@@ -56,15 +62,22 @@ export class ProjectGuards {
     await this.releases.close();
   }
 
-  #watch(): (pipeline: string) => ReturnType<ModelAgreement['choose']> {
-    if (this.#gates.length === 0) return (pipeline) => this.agreement.choose(pipeline);
-    return (pipeline) => {
-      const take = this.agreement.choose(pipeline);
-      return (answered) => {
-        this.#recent.add(pipeline, answered);
-        take?.(answered);
-      };
-    };
+  /** A condition needs the last requests, and a new model those that follow. */
+  #settleWatch(): void {
+    const { agreement } = this;
+    const choose: RankingWatch['choose'] = agreement.isRunning
+      ? (pipeline) => agreement.choose(pipeline)
+      : undefined;
+    this.#watch.choose =
+      this.#gates.length === 0
+        ? choose
+        : (pipeline) => {
+            const take = choose?.(pipeline);
+            return (answered) => {
+              this.#recent.add(pipeline, answered);
+              take?.(answered);
+            };
+          };
   }
 
   #compare(before: Generation, next: Generation, gates: readonly ReloadGate[]): Promise<void> {

@@ -106,12 +106,12 @@ export function rankingOf(
 }
 
 /** What runs a pipeline for a route. */
-type RunnerParts = Pick<RouteParts, 'metrics' | 'logger' | 'watchRanking'>;
+type RunnerParts = Pick<RouteParts, 'metrics' | 'logger' | 'watched'>;
 
 /** Runs the pipeline on a body, and counts the run. */
 export function runnerOf(
   pipeline: Pipeline,
-  { metrics, logger, watchRanking }: RunnerParts,
+  { metrics, logger, watched }: RunnerParts,
 ): (exchange: Exchange, body: unknown, more?: Partial<RequestContext>) => ReturnType<Pipeline['run']> {
   const { name } = pipeline;
   const count = metrics.pipeline(pipeline);
@@ -132,7 +132,7 @@ export function runnerOf(
     const context = { ...pipelineContext(exchange, body), failed, ...more };
     const run = await pipeline.run(body, context);
     const { report } = run;
-    const take = context.leavesNothing === true ? undefined : watchRanking?.(name);
+    const take = context.leavesNothing === true ? undefined : watched?.choose?.(name);
     const { requestId } = context;
     if (take !== undefined && typeof body === 'object' && body !== null)
       exchange.res.once('close', () => take({ body, requestId }));
