@@ -49,6 +49,7 @@ interface Trial {
   readonly pipelines: ReadonlyMap<string, { chosen: number; readonly last: number[] }>;
   readonly waiting: (AnsweredRanking & { readonly pipeline: string })[];
   isRunning: boolean;
+  readonly stop: AbortController;
   readonly end: () => void;
 }
 
@@ -92,7 +93,7 @@ export class ModelAgreement {
     return new Promise((resolve) => {
       const delay = new LoopDelay();
       this.#trial = {
-        ...{ before, next, delay, waiting: [], isRunning: false },
+        ...{ before, next, delay, waiting: [], isRunning: false, stop: new AbortController() },
         timer: setTimeout(() => this.end(), this.#parts.forMs).unref(),
         pipelines: new Map(changed.map((name) => [name, { chosen: 0, last: [] }])),
         end: resolve,
@@ -108,6 +109,7 @@ export class ModelAgreement {
     this.#parts.changed();
     clearTimeout(trial.timer);
     trial.delay.close();
+    trial.stop.abort();
     trial.waiting.length = 0;
     trial.end();
   }
@@ -137,10 +139,15 @@ export class ModelAgreement {
         const began = performance.now();
         if (this.#isBusy(trial)) this.#count('busy');
         else await this.#compare(trial, one);
-        await pause(PAUSES * (performance.now() - began), undefined, { ref: false });
+        await pause(PAUSES * (performance.now() - began), undefined, {
+          ref: false,
+          signal: trial.stop.signal,
+        });
       }
     } catch (error) {
-      this.#parts.logger.warn({ error: describeError(error) }, 'a new model could not be compared');
+      // The end of a trial also ends a pause, so that its generations can be freed.
+      if (!trial.stop.signal.aborted)
+        this.#parts.logger.warn({ error: describeError(error) }, 'a new model could not be compared');
     } finally {
       trial.isRunning = false;
     }
