@@ -288,8 +288,8 @@ function settled(plugin: string, options: Record<string, unknown>): Record<strin
       query: statementOf(options['params']),
       outputs: [],
     };
-  // The rules of the list compare with a query.
-  if (plugin === 'curation') return { query: 'owner.text_0', ...options };
+  // The rules of the list compare with a query, and those of a draft with a category.
+  if (plugin === 'curation') return { query: 'owner.text_0', category: 'owner.text_1', ...options };
   if (plugin === 'words') return { query: options['query'], fields: { 'thing.text_0': 1 } };
   if (plugin !== 'lightgbm' || options['inputs'] === undefined) return options;
   return { ...options, inputs: { product__rating: 'thing.number_5', ...options['inputs'] } };

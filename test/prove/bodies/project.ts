@@ -22,7 +22,7 @@ const ROUTE_FILES: Readonly<Record<string, string>> = {
   ...CURATION_FILES,
   'pipelines/tried.yaml': `pipeline: tried
 rank: product
-request: { user: optional(user), query: optional(query) }
+request: { user: optional(user), query: optional(query), category: optional(string) }
 params: { w: 1 }
 components:
   - { use: score, with: { value: w * product.price } }

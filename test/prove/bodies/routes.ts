@@ -3,6 +3,7 @@ import type { Route } from '../../../runtime/serve/http/route.js';
 import { SERVICE_ROUTES } from '../../../runtime/serve/http/routes.js';
 import { type BodyLimits, DEFAULT_LIMITS } from '../../../runtime/serve/http/services.js';
 import type { GrowingCase, Load } from './load.js';
+import type { Sent } from './turns.js';
 import { SHAPES, textOf } from './values.js';
 
 type Json = unknown;
@@ -172,9 +173,31 @@ const READ_BY_ANSWER: Readonly<Record<string, (answer: Json) => number>> = {
   '/api/v1/privacy/forget': (answer) => 128 * (answer as { readonly keys_read: number }).keys_read,
 };
 
+/** What is sent before the bodies of a route: there must be a draft to publish or to discard. */
+const BEFORE: Readonly<Record<string, readonly Sent[]>> = Object.fromEntries(
+  ['publish', 'draft/discard'].map((name) => [`/api/v1/curation/${name}`, [draftOf(2027), draftOf(2028)]]),
+);
+
+/** A draft like that of the examples. Of two, the second changes what was published of the first. */
+function draftOf(year: number): Sent {
+  const friday = { from: `${year}-11-27`, on: { query: ['tv'] }, pin: { 1: 'p42' } };
+  const body = { list: 'campaigns', draft: 'friday', campaigns: { friday } };
+  return { path: '/api/v1/curation/draft/put', bytes: Buffer.from(JSON.stringify(body)) };
+}
+
+/**
+ * Statuses besides 200 that say that a body was read whole and what it names was looked for: the invitation, publish or release
+ * of the example is not there.
+ */
+export const LOOKED_FOR: Readonly<Record<string, number>> = {
+  '/api/v1/session/open': 403,
+  '/api/v1/curation/undo': 404,
+};
+
 function loadOf(path: string, text: string, ids: number): Load {
   return {
     sent: { path, bytes: Buffer.from(text) },
+    before: BEFORE[path] ?? [],
     read: ids * (READ_BY_ID[path] ?? 0),
     readOf: READ_BY_ANSWER[path],
   };
