@@ -51,6 +51,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   const pluginHost = { logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now };
   const compileIn = compilerOf(settings, { recording, consumes, pluginHost, outbound: appMetrics.outbound });
   const compile = async (): Promise<CompiledProject> => {
+    guards?.freeMemory();
     const compiled = await compileIn(settings.project);
     if (settings.reload === 'watch') await refreshEditorSchemas(settings.project, compiled, logger);
     return compiled;

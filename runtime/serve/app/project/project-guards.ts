@@ -34,7 +34,11 @@ export class ProjectGuards {
     this.#services = services;
     this.#gates = reloadGatesOf(settings);
     this.releases = new ServedReleases({
-      ...{ settings, compile, logger },
+      ...{ settings, logger },
+      compile: (root) => {
+        this.freeMemory();
+        return compile(root);
+      },
       releases: new Releases(services.resolve(TOKENS.store), settings.prefix),
       now: services.resolve(TOKENS.clock),
     });
@@ -55,6 +59,11 @@ export class ProjectGuards {
       keep: (before, next) => this.agreement.begin(before, next),
       compare: (before, next, isForced) => this.#compare(before, next, isForced ? [] : this.#gates),
     };
+  }
+
+  /** Frees the project before, so that a reload never needs memory for three versions of a model. */
+  freeMemory(): void {
+    this.agreement.end();
   }
 
   async close(): Promise<void> {
