@@ -171,10 +171,10 @@ def test_raises_problems_with_code_and_violations(client: Millrace) -> None:
         client.rank([], "nothing")
 
 
-def test_sends_its_key(tmp_path: Path) -> None:
+def test_sends_its_key_and_invites_people_with_it(tmp_path: Path) -> None:
     folder = write_project(tmp_path)
     made = subprocess.run(
-        ["node", str(BIN), "keys", "create", "test", "--scope", "rank"],
+        ["node", str(BIN), "keys", "create", "test", "--scope", "rank,admin"],
         cwd=folder,
         env={"PATH": os.environ["PATH"], "MILLRACE_KEYS": str(folder / "keys.json")},
         capture_output=True,
@@ -188,6 +188,13 @@ def test_sends_its_key(tmp_path: Path) -> None:
             with pytest.raises(Problem) as caught:
                 client.metrics()
             assert caught.value.status == 403
+            made_it = client.create_invitation("anna", "merchandiser", pipelines=["search"])
+            assert made_it.pop("invitation").startswith("mr_")
+            assert client.list_invitations() == [made_it]
+            assert client.revoke_invitation("anna")["state"] == "revoked"
+            with pytest.raises(Problem) as caught:
+                client.revoke_invitation("anna")
+            assert caught.value.code == "unknown_invitation"
         with Millrace(running.url) as client, pytest.raises(Problem) as caught:
             client.rank([], "search")
         assert caught.value.status == 401

@@ -6,6 +6,7 @@ import type {
   FeedbackCounts,
   Forgotten,
   Id,
+  Invitation,
   Name,
   OnlineFeatures,
   ProjectTypes,
@@ -14,6 +15,7 @@ import type {
   Ranked,
   Readiness,
   RequestOf,
+  Role,
   Stored,
   Updated,
 } from './project.js';
@@ -63,6 +65,13 @@ export interface Run<A> {
 export interface Ranking<A = RankAnswer> extends Run<A> {
   readonly candidates: readonly Ranked[];
   readonly ids: readonly string[];
+}
+
+/** What may limit an invitation. */
+export interface InviteOptions extends CallOptions {
+  readonly pipelines?: readonly string[];
+  /** Until when its link opens a session. By default, 7 days from now. */
+  readonly expires?: Date;
 }
 
 type Json = Record<string, unknown>;
@@ -285,6 +294,32 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
       ({ cursor } = answer);
     }
     return answers;
+  }
+
+  // People
+
+  /** The invitations that were made over HTTP, without their texts. */
+  async listInvitations(options: CallOptions = {}): Promise<readonly Invitation[]> {
+    const { text } = await this.#get('/api/v1/invitations', options);
+    return (JSON.parse(text) as { invitations: readonly Invitation[] }).invitations;
+  }
+
+  /**
+   * Invites a person. Whoever opens `/session#` and the `invitation` of the answer signs in, once. It is not sent again, since
+   * that would make another invitation.
+   */
+  createInvitation(
+    name: string,
+    role: Role,
+    { pipelines, expires, ...options }: InviteOptions = {},
+  ): Promise<Invitation & { readonly invitation: string }> {
+    const limits = { ...(pipelines && { pipelines }), ...(expires && { expires: expires.toISOString() }) };
+    return this.#post('/api/v1/invitations/create', { name, role, ...limits }, { retries: 0, ...options });
+  }
+
+  /** Revokes an invitation, by its id or by the name of the person, and ends the session that it opened. */
+  revokeInvitation(invitation: string, options: CallOptions = {}): Promise<Invitation> {
+    return this.#post('/api/v1/invitations/revoke', { invitation }, options);
   }
 
   // The service

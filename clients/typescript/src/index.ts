@@ -2,6 +2,7 @@ export {
   Millrace,
   type ClientOptions,
   type ExplainOptions,
+  type InviteOptions,
   type Ranking,
   type Run,
   type RunOptions,

@@ -107,6 +107,21 @@ export interface Forgotten {
   readonly cursor: string | null;
 }
 
+/** What an invited person may do. */
+export type Role = 'merchandiser' | 'scientist' | 'operator' | 'admin';
+
+export interface Invitation {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly pipelines?: readonly string[];
+  readonly entity_types?: readonly string[];
+  readonly created: string;
+  readonly expires: string;
+  readonly revoked?: string;
+  readonly state: 'valid' | 'expired' | 'revoked';
+}
+
 export interface Readiness {
   readonly ready: boolean;
   readonly status: 'OK' | 'NOT_READY';

@@ -166,10 +166,10 @@ describe('the client, against the service,', () => {
   });
 });
 
-it('the client sends its key', async () => {
+it('the client sends its key, and invites people with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-keys-'));
   const env = { MILLRACE_KEYS: join(folder, 'keys.json') };
-  const made = spawnSync(process.execPath, [BIN, 'keys', 'create', 'test', '--scope', 'rank'], {
+  const made = spawnSync(process.execPath, [BIN, 'keys', 'create', 'test', '--scope', 'rank,admin'], {
     env: { PATH: process.env['PATH'], ...env },
     cwd: folder,
     encoding: 'utf8',
@@ -181,6 +181,13 @@ it('the client sends its key', async () => {
     const client = new Millrace(service.url, { apiKey: made.stdout.trim() });
     assert.deepEqual((await client.rank('search', { candidates })).ids, ['p1']);
     await assert.rejects(client.metrics(), { status: 403, code: 'scope_missing' });
+    const expires = new Date(Date.now() + 3_600_000);
+    const { invitation, ...invited } = await client.createInvitation('anna', 'merchandiser', { expires });
+    assert.match(invitation, /^mr_/);
+    assert.equal(invited.expires, expires.toISOString());
+    assert.deepEqual(await client.listInvitations(), [invited]);
+    assert.equal((await client.revokeInvitation('anna')).state, 'revoked');
+    await assert.rejects(client.revokeInvitation('anna'), { status: 404, code: 'unknown_invitation' });
     await assert.rejects(new Millrace(service.url).rank('search', { candidates }), { status: 401 });
   } finally {
     await service.stop();

@@ -504,7 +504,8 @@ class Millrace:
             body["pipelines"] = list(pipelines)
         if expires is not None:
             body["expires"] = expires
-        return self._post("/api/v1/invitations/create", body)
+        # Sent again, it would make another invitation.
+        return cast(Json, self._request("POST", "/api/v1/invitations/create", body, tries=1).json())
 
     @_endpoint("POST", "/api/v1/invitations/revoke")
     def revoke_invitation(self, invitation: str) -> Json:
