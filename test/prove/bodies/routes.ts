@@ -192,6 +192,9 @@ function draftOf(year: number): Sent {
 export const LOOKED_FOR: Readonly<Record<string, number>> = {
   '/api/v1/session/open': 403,
   '/api/v1/curation/undo': 404,
+  '/api/v1/releases/rollback': 404,
+  '/api/v1/invitations/create': 403,
+  '/api/v1/invitations/revoke': 404,
 };
 
 function loadOf(path: string, text: string, ids: number): Load {

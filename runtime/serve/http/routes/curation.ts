@@ -121,6 +121,37 @@ export const putCuration: PostRoute = {
   ],
 };
 
+const LOCKED: Schema = {
+  type: 'array',
+  description: 'The rules of the file, which nothing over the API changes; at most 100.',
+  items: objectOf<LockedRule>({
+    rule: { type: 'string', description: 'Its name.' },
+    line: { type: 'integer' },
+    text: { type: 'string', description: 'As written, at most 2,000 characters.' },
+  }),
+};
+
+const USES: Schema = {
+  type: 'array',
+  description: 'The pipelines that apply the list, and what its rules can name there.',
+  items: objectOf<ListUse>({
+    pipeline: { type: 'string' },
+    on: {
+      type: 'array',
+      items: { type: 'string', enum: ['query', 'category'] },
+      description: 'What campaigns can be for.',
+    },
+    attributes: {
+      type: 'array',
+      description: 'What conditions on candidates can compare.',
+      items: objectOf<ComparedName>({
+        name: { type: 'string' },
+        type: { type: 'string', enum: COMPARED_TYPES },
+      }),
+    },
+  }),
+};
+
 export const getCuration: PostRoute = {
   path: '/api/v1/curation/get',
   scope: 'curation:draft',
@@ -155,35 +186,8 @@ export const getCuration: PostRoute = {
           version: VERSION,
           file: { type: 'string', description: 'The file of the list.' },
           file_rules: { type: 'integer', description: 'Rules of the file.' },
-          locked: {
-            type: 'array',
-            description: 'The rules of the file, which nothing over the API changes; at most 100.',
-            items: objectOf<LockedRule>({
-              rule: { type: 'string', description: 'Its name.' },
-              line: { type: 'integer' },
-              text: { type: 'string', description: 'As written, at most 2,000 characters.' },
-            }),
-          },
-          uses: {
-            type: 'array',
-            description: 'The pipelines that apply the list, and what its rules can name there.',
-            items: objectOf<ListUse>({
-              pipeline: { type: 'string' },
-              on: {
-                type: 'array',
-                items: { type: 'string', enum: ['query', 'category'] },
-                description: 'What campaigns can be for.',
-              },
-              attributes: {
-                type: 'array',
-                description: 'What conditions on candidates can compare.',
-                items: objectOf<ComparedName>({
-                  name: { type: 'string' },
-                  type: { type: 'string', enum: COMPARED_TYPES },
-                }),
-              },
-            }),
-          },
+          locked: LOCKED,
+          uses: USES,
           time_zone: { type: 'string', description: 'In which days of campaigns are whole.' },
           refused: {
             type: 'array',
