@@ -1,10 +1,14 @@
 import { write } from './run.mjs';
 import { withService } from './service.mjs';
 
-/** Answers that depend on the moment, answers that are no JSON, and requests that need keys and invitations. */
+/**
+ * Answers that depend on the moment, answers that are no JSON, requests that need keys and invitations, and those that name a
+ * publish or a release, which the service has not.
+ */
 const LEFT_OUT = new Set([
   ...['metrics', 'redoc', 'openapi'],
   ...['open_session', 'create_invitation', 'revoke_invitation'],
+  ...['undo_curation', 'roll_back'],
 ]);
 
 /** Serves a project while `use` runs, with its address and the file of its cases. */

@@ -47,12 +47,12 @@ public class RoundTrip {
     RequestSearch request = new RequestSearch()
         .addCandidatesItem(new CandidateSearch().productId(new Id("p1")))
         .addCandidatesItem(new CandidateSearch().productId(new Id(LARGE)));
-    AnswerSearch minimal = rankings.rankSearch(new BodySearch(request), null, null);
+    AnswerSearch minimal = rankings.rankSearch(new BodySearch(request), null, null, null, null);
     check(minimal.getRankedCandidates().stream().map(Ranked::getCandidateId).collect(Collectors.toList())
         .equals(List.of("p1", String.valueOf(LARGE))), minimal);
 
     ApiResponse<AnswerSearch> told =
-        rankings.rankSearchWithHttpInfo(new BodySearch(request.requestId(new Id("r-1")).includeEvents(true)), "run-1", null);
+        rankings.rankSearchWithHttpInfo(new BodySearch(request.requestId(new Id("r-1")).includeEvents(true)), "run-1", null, null, null);
     check(told.getHeaders().get("x-request-id").equals(List.of("r-1")), told.getHeaders());
     List<Event> events = told.getData().getEvents();
     Set<Class<?>> kinds = events.stream().map(event -> event.getActualInstance().getClass()).collect(Collectors.toSet());
@@ -60,9 +60,10 @@ public class RoundTrip {
     check(events.stream().filter(event -> event.getActualInstance() instanceof EventFeature)
         .allMatch(event -> "run-1".equals(event.getEventFeature().getRunId())), events);
 
-    check(rankings.explainSearch(new BodySearch(request.includeEvents(null)), null, null, null).getCandidates().getSent() == 2, "explain");
+    check(rankings.explainSearch(new BodySearch(request.includeEvents(null)), null, null, null, null, null, null, null, null, null, null)
+        .getCandidates().getSent() == 2, "explain");
     AnswerRisk risk = rankings.scoreRisk(
-        new RequestRisk().order(new CandidateRisk().orderId(new Id("o1")).amount(java.math.BigDecimal.valueOf(30))), null, null);
+        new RequestRisk().order(new CandidateRisk().orderId(new Id("o1")).amount(java.math.BigDecimal.valueOf(30))), null, null, null, null);
     check(risk.getScore().intValue() == 30 && risk.getLarge(), risk);
 
     SendFeedbackRequest feedback = new SendFeedbackRequest()
@@ -77,7 +78,7 @@ public class RoundTrip {
     check(counts.getStored() == 1 && counts.getUnused() == 1, counts);
 
     try {
-      rankings.rankSearch(new BodySearch(new RequestSearch().addCandidatesItem(new CandidateSearch().productId(new Id("")))), null, null);
+      rankings.rankSearch(new BodySearch(new RequestSearch().addCandidatesItem(new CandidateSearch().productId(new Id("")))), null, null, null, null);
       throw new AssertionError("an empty id was accepted");
     } catch (ApiException error) {
       Problem problem = JSON.getDefault().getMapper().readValue(error.getResponseBody(), Problem.class);
