@@ -1,9 +1,10 @@
 // Tests what is on the wire, against the built service: the OpenAPI document by linters and by generators of clients, and
 // clients/typescript. Generated clients send every example of the document, for the wire project, the shipped one and one of
-// odd shapes. With --nightly also clients in Python and Java, and whether the document breaks clients of before. `--baseline` writes the document that this is compared with.
+// odd shapes. With --nightly also clients in Python, Java and Go, and whether the document breaks clients of before. `--baseline` writes the document that this is compared with.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkBreaking, BASELINE } from './wire/breaking.mjs';
+import { testGo } from './wire/go.mjs';
 import { testJava } from './wire/java.mjs';
 import { testPython } from './wire/python.mjs';
 import { gzipSync } from 'node:zlib';
@@ -103,6 +104,7 @@ if (flags.includes('--nightly')) {
     const { name } = project;
     await step(`openapi-python-client: ${name}`, () => testPython(project, only(name, 'round_trip.py')));
     await step(`openapi-generator, Java: ${name}`, () => testJava(project, only(name, 'RoundTrip')));
+    await step(`openapi-generator, Go: ${name}`, () => testGo(project));
   }
   await step('oasdiff', () => checkBreaking(paths.wire));
 }

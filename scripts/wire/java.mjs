@@ -1,34 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withCases } from './cases.mjs';
+import { generate } from './openapi-generator.mjs';
 import { BUILD, run, write } from './run.mjs';
 import { ROOT } from './service.mjs';
 
-const GENERATOR = 'org.openapitools:openapi-generator-cli:7.25.0';
-// Version 7.14 writes models that lose their members (`extends HashMap`).
-const PAGE = readFileSync(join(ROOT, 'docs', 'clients.md'), 'utf8').replaceAll(/\\\n\s*/g, '');
-/** The words of the command of docs/clients.md, after the paths. */
-const OPTIONS = (
-  /^openapi-generator-cli generate -i openapi\.json -o client (.+)$/m.exec(PAGE)?.[1] ?? ''
-).split(' ');
-const LESS = ['--global-property', 'apiTests=false,modelTests=false,apiDocs=false,modelDocs=false'];
-
 /** A client by openapi-generator, library `native`: it compiles and sends every case; `trip` is a program by hand. */
 export async function testJava({ name, folder, document }, trip) {
-  const jars = join(BUILD, 'jars');
-  const cli = join(jars, 'openapi-generator-cli.jar');
-  if (!existsSync(cli)) {
-    await run('mvn', [
-      '-q',
-      'dependency:copy',
-      `-Dartifact=${GENERATOR}`,
-      `-DoutputDirectory=${jars}`,
-      '-Dmdep.stripVersion=true',
-    ]);
-  }
-  const client = join(BUILD, `java-${name}`);
-  rmSync(client, { recursive: true, force: true });
-  await run('java', ['-jar', cli, 'generate', '-i', document, '-o', client, ...OPTIONS, ...LESS]);
+  const client = await generate('java', name, document);
   const needs = join(BUILD, 'java-needs');
   if (!existsSync(needs)) {
     await run(
