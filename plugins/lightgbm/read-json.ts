@@ -53,7 +53,7 @@ export function* readJson(content: unknown, withCovers: boolean): Pieces<LightGb
     yield;
     if (tree['tree_index'] !== first + position) {
       throw new ModelFileError(
-        `tree ${position}: its \`tree_index\` is ${JSON.stringify(tree['tree_index'])} instead of ${first + position}`,
+        `tree ${position}: its \`tree_index\` is ${shown(tree['tree_index'])} instead of ${first + position}`,
       );
     }
     const { tree: read, gains } = inTree(position, () => {
@@ -64,9 +64,7 @@ export function* readJson(content: unknown, withCovers: boolean): Pieces<LightGb
       );
       const { length } = one.tree.leaves;
       if (tree['num_leaves'] === length) return one;
-      throw new ModelFileError(
-        `\`num_leaves\` is ${JSON.stringify(tree['num_leaves'])}, and it has ${length}`,
-      );
+      throw new ModelFileError(`\`num_leaves\` is ${shown(tree['num_leaves'])}, and it has ${length}`);
     });
     splits.add(read.feature, gains);
     trees.push(read);
@@ -157,6 +155,11 @@ function readTree(
 }
 
 /** Checks that the number of a node or leaf is unique, so that a duplicate part is found. */
+/** A value of the file, for a message. */
+function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80);
+}
+
 function numbered(part: Json, key: 'split_index' | 'leaf_index', seen: Set<unknown>): void {
   const value = index(part[key], `\`${key}\``);
   if (seen.has(value)) throw new ModelFileError(`\`${key}\` ${value} occurs twice`);
@@ -166,7 +169,7 @@ function numbered(part: Json, key: 'split_index' | 'leaf_index', seen: Set<unkno
 function numericRule(part: Json): number {
   const comparison = part['decision_type'];
   if (comparison !== '<=') {
-    throw new ModelFileError(`a node has an unknown \`decision_type\`: ${JSON.stringify(comparison)}`);
+    throw new ModelFileError(`a node has an unknown \`decision_type\`: ${shown(comparison)}`);
   }
   const missing = MISSING.get(part['missing_type']);
   if (missing === undefined) throw new ModelFileError('a node has an unknown `missing_type`');
@@ -185,7 +188,7 @@ function categorySet(threshold: unknown): Int32Array {
     throw new ModelFileError('a set of categories is missing');
   const set = String(threshold).split('||').map(Number);
   if (!set.every((one) => one >= 0 && (one | 0) === one)) {
-    throw new ModelFileError(`${JSON.stringify(threshold).slice(0, 80)} is not a set of categories`);
+    throw new ModelFileError(`${shown(threshold)} is not a set of categories`);
   }
   return Int32Array.from(set).sort();
 }

@@ -291,6 +291,10 @@ describe('lightgbm', () => {
       expect(() => score(json({ tree_info: [part(0), part(0)] }), [])).to.throw(
         '`tree_index` is 0 instead of 1',
       );
+      const nameless = { ...part(1), tree_index: undefined };
+      expect(() => score(json({ tree_info: [part(0), nameless] }), [])).to.throw(
+        '`tree_index` is nothing instead of 1',
+      );
       // Importances may be sums of gains. In a dump from a later iteration they cover all iterations.
       expect(score(json({ feature_importances: { a: 3 } }), [[0, 0]])).to.deep.equal([[20]]);
       const later = { tree_info: [part(4), part(5)], feature_importances: { a: 6 } };
