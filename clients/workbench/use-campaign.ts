@@ -69,7 +69,7 @@ interface Scene {
   readonly campaigns: ReadonlyMap<string, Campaign>;
 }
 
-/** Without a choice, the draft is one of the person, else a new one. */
+/** If nobody chose a draft, it is one that the person wrote; if there is none, it is a new one. */
 function sceneOf({ project, me, chosen, content }: EditorProps): Scene {
   const { drafts } = content;
   const described = pipelinesOf(project, content);

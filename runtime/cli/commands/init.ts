@@ -117,7 +117,7 @@ async function makeProject(context: CliContext, folder: string, flags: Flags): P
     );
 }
 
-/** Writes the files of a project. @returns what tells of it, in the end */
+/** Writes the files of a project. @returns a function that prints what was written */
 async function writeAny(
   context: CliContext,
   target: TargetFolder,

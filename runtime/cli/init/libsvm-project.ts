@@ -38,7 +38,7 @@ interface ReadPart {
   readonly grades: readonly [lowest: number, highest: number];
 }
 
-/** A project of LibSVM judgments that was written, for the text that tells of it. */
+/** A project of LibSVM judgments that was written. `init` prints what it holds. */
 export interface LibSvmProject {
   readonly files: LibSvmFiles;
   readonly parts: Partial<Readonly<Record<Part, ReadPart>>>;

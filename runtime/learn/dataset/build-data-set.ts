@@ -26,7 +26,7 @@ export interface BuiltDataSet {
   readonly warnings: readonly string[];
 }
 
-/** Who is told how a build goes. */
+/** Called while a data set is built. */
 export interface BuildListener {
   /** @param fraction that is done, 0 to 1 */
   progress?(fraction: number): void;

@@ -12,8 +12,8 @@ const HOP_BY_HOP: readonly string[] = [
 /** The body is whole and inflated by now. */
 const OF_BODY: readonly string[] = ['content-length', 'content-encoding'];
 /**
- * What this process checked itself: the service would see the origin of this page as a foreign one. The address of the client
- * is told anew.
+ * What this process checked itself: the service would see the origin of this page as a foreign one. This process writes the
+ * address of the client.
  */
 const OF_BROWSER: readonly string[] = [
   ...['host', 'origin', 'referer', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-user'],
