@@ -117,16 +117,21 @@ describeWith('redis-server', 'the redis store over a cluster', function () {
     const slot = keySlot(key);
     const owner = ownerOf(key);
     const next = (owner + 1) % MASTERS;
-    const setOwner = async (at: number, to: number): Promise<unknown> =>
-      cluster.client(at).cluster('SETSLOT', slot, 'NODE', await cluster.client(to).cluster('MYID'));
-    await setOwner(owner, next);
+    const idOf = (at: number): Promise<string> => cluster.client(at).cluster('MYID');
+    const setOwner = async (at: number): Promise<unknown> =>
+      cluster.client(at).cluster('SETSLOT', slot, 'NODE', await idOf(next));
+    await cluster.client(next).cluster('SETSLOT', slot, 'IMPORTING', await idOf(owner));
+    await cluster.client(owner).cluster('SETSLOT', slot, 'MIGRATING', await idOf(next));
+    // The old owner comes first: until the new one knows, each names the other.
+    await setOwner(owner);
     const written = store.write([{ key, value: value('v') }]);
     await pause(60);
-    await setOwner(next, next);
+    await setOwner(next);
     await written;
     expect(await store.read([key])).to.deep.equal([value('v')]);
     await store.remove([key]);
-    for (const at of [owner, next]) await setOwner(at, owner);
+    // In the order of redis-cli, so that all nodes agree again.
+    await cluster.migrate(slot, next, owner);
   });
 
   it('stores the first record of a batch before any other', async () => {
