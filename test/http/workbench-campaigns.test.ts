@@ -118,7 +118,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await context.addCookies([{ name, value, url }]);
     page = await context.newPage();
     page.setDefaultTimeout(5000);
-    // The browser also tells of each answer that refuses something.
+    // The browser writes a line for each answer with a 4xx; these are expected.
     page.on('console', (message) => {
       if (message.type() === 'error' && !message.text().includes('status of 4'))
         complaints.push(message.text());

@@ -161,7 +161,7 @@ describe('the setting workbench', function () {
     expect(firstOf(await post(`${service.url}${ROUTE}?at=2026-11-28T20:00Z`, BODY))).to.equal('a');
   });
 
-  it('is told by its values', () => {
+  it('lists its values if another one is set', () => {
     expect(() => loadSettings({ MILLRACE_WORKBENCH: 'yes' })).to.throw('expected on, off or only');
   });
 });

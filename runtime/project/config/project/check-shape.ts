@@ -97,7 +97,7 @@ export function checkShape(
   return { value, places, schemas, sound: errors.length === 0 };
 }
 
-/** Of one file, so many errors are reported. An error takes up to 10 µs. */
+/** The most errors that are reported for one file. One takes up to 10 µs. */
 const MOST_ERRORS = 500;
 
 function firstErrors(errors: readonly ErrorObject[], schemas: ApplicableSchemas): readonly ErrorObject[] {

@@ -38,7 +38,7 @@ describe('the condition of a reload', () => {
     expect(problem('')).to.include('the condition ends here');
   });
 
-  it('is a setting, and its mistakes are told with its name', () => {
+  it('is a setting, and messages about its mistakes name it', () => {
     expect(reloadGatesOf(loadSettings({}))).to.deep.equal([]);
     expect(() => reloadGatesOf(loadSettings({ MILLRACE_RELOAD_REQUIRE: 'failed = 0' }))).to.throw(
       /MILLRACE_RELOAD_REQUIRE, character 8: .*`=`/,
