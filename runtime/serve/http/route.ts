@@ -104,5 +104,14 @@ export interface PostRoute extends HandledRoute {
   readonly body: RouteBody;
 }
 
+/** What the routes of operators have in common that change something. */
+export const ADMIN_WRITE = {
+  scope: 'admin',
+  audience: 'operators',
+  method: 'POST',
+  class: 'upload',
+  writes: true,
+} as const;
+
 /** One route: its path, its body, its handler and its description. */
 export type Route = GetRoute | PageRoute | PostRoute;

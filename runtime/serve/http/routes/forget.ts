@@ -6,16 +6,12 @@ import { examplesOf, idsOf } from '../openapi/entity-schemas.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { bodySchema } from '../../../ground/core/body-fields.js';
 import { ID, jsonAnswer, objectOf, oneOf } from '../openapi/types.js';
-import type { PostRoute } from '../route.js';
+import { ADMIN_WRITE, type PostRoute } from '../route.js';
 
 export const forget: PostRoute = {
   path: '/api/v1/privacy/forget',
-  scope: 'admin',
-  audience: 'operators',
+  ...ADMIN_WRITE,
   usesLedger: true,
-  method: 'POST',
-  class: 'upload',
-  writes: true,
   body: {
     limit: 'otherBytes',
     entityTypes: entityTypeOf,

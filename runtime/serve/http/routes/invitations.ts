@@ -14,7 +14,7 @@ import { noteWritten } from '../edge/audit.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, objectOf, oneOf } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
-import type { GetRoute, PostRoute, Route } from '../route.js';
+import { ADMIN_WRITE, type GetRoute, type PostRoute, type Route } from '../route.js';
 
 const PATH = '/api/v1/invitations';
 
@@ -66,11 +66,7 @@ export const listInvitations: GetRoute = {
 
 export const createInvitation: PostRoute = {
   path: `${PATH}/create`,
-  scope: 'admin',
-  audience: 'operators',
-  method: 'POST',
-  class: 'upload',
-  writes: true,
+  ...ADMIN_WRITE,
   body: {
     limit: 'otherBytes',
     // The limits of the key become those of the invitation.
@@ -130,11 +126,7 @@ export const createInvitation: PostRoute = {
 
 export const revokeInvitation: PostRoute = {
   path: `${PATH}/revoke`,
-  scope: 'admin',
-  audience: 'operators',
-  method: 'POST',
-  class: 'upload',
-  writes: true,
+  ...ADMIN_WRITE,
   body: {
     limit: 'otherBytes',
     entityTypes: () => [],

@@ -4,16 +4,12 @@ import { REBUILD_BODY, REBUILD_STATES, type RebuildState } from '../../feedback/
 import { answerWrite } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, objectOf, oneOf } from '../openapi/types.js';
-import type { PostRoute } from '../route.js';
+import { ADMIN_WRITE, type PostRoute } from '../route.js';
 
 export const rebuildCounter: PostRoute = {
   path: '/api/v1/counters/rebuild',
-  scope: 'admin',
-  audience: 'operators',
+  ...ADMIN_WRITE,
   usesLedger: true,
-  method: 'POST',
-  class: 'upload',
-  writes: true,
   body: {
     limit: 'otherBytes',
     entityTypes: () => [],

@@ -14,7 +14,7 @@ import { answerWrite } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, objectOf, plainJson } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
-import type { GetRoute, PostRoute } from '../route.js';
+import { ADMIN_WRITE, type GetRoute, type PostRoute } from '../route.js';
 import type { ReleaseService } from '../services.js';
 
 /** A large model takes some time to load. */
@@ -80,12 +80,8 @@ export const listReleases: GetRoute = {
 
 export const rollBack: PostRoute = {
   path: '/api/v1/releases/rollback',
-  scope: 'admin',
-  audience: 'operators',
-  method: 'POST',
-  class: 'upload',
+  ...ADMIN_WRITE,
   limitMs: ({ requestMs }) => Math.max(requestMs, SLOW_MS),
-  writes: true,
   body: {
     limit: 'otherBytes',
     entityTypes: () => [],
@@ -142,12 +138,8 @@ export const rollBack: PostRoute = {
 
 export const endRollback: PostRoute = {
   path: '/api/v1/releases/end',
-  scope: 'admin',
-  audience: 'operators',
-  method: 'POST',
-  class: 'upload',
+  ...ADMIN_WRITE,
   limitMs: ({ requestMs }) => Math.max(requestMs, SLOW_MS),
-  writes: true,
   body: {
     limit: 'otherBytes',
     entityTypes: () => [],

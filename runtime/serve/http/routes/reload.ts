@@ -2,7 +2,7 @@ import { bodySchema, FLAG_FIELD, optional, readBody } from '../../../ground/core
 import { answerWrite } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, objectOf } from '../openapi/types.js';
-import type { PostRoute } from '../route.js';
+import { ADMIN_WRITE, type PostRoute } from '../route.js';
 import { PROJECT_VERSION, SLOW_MS } from './releases.js';
 
 const RELOAD_BODY = { force: optional(FLAG_FIELD) };
@@ -14,12 +14,8 @@ export interface Reloaded {
 
 export const reload: PostRoute = {
   path: '/api/v1/reload',
-  scope: 'admin',
-  audience: 'operators',
-  method: 'POST',
-  class: 'upload',
+  ...ADMIN_WRITE,
   limitMs: ({ requestMs }) => Math.max(requestMs, SLOW_MS),
-  writes: true,
   body: {
     limit: 'otherBytes',
     entityTypes: () => [],

@@ -5,7 +5,7 @@ import { answerWrite } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { bodySchema } from '../../../ground/core/body-fields.js';
 import { jsonAnswer, oneOf } from '../openapi/types.js';
-import type { PostRoute } from '../route.js';
+import { ADMIN_WRITE, type PostRoute } from '../route.js';
 import { EXPERIMENT_STATE } from './list-experiments.js';
 
 export const stopExperiment = changeState(
@@ -24,11 +24,7 @@ export const resumeExperiment = changeState(
 function changeState(verb: 'stop' | 'resume', summary: string, description: string): PostRoute {
   return {
     path: `/api/v1/experiments/${verb}`,
-    scope: 'admin',
-    audience: 'operators',
-    method: 'POST',
-    class: 'upload',
-    writes: true,
+    ...ADMIN_WRITE,
     body: {
       limit: 'otherBytes',
       entityTypes: () => [],
