@@ -19,7 +19,7 @@ export function reloadCommand(context: CliContext): Command {
 }
 
 async function run(context: CliContext, { url, force = false, json }: Flags): Promise<void> {
-  const service = openService(context, url);
+  const service = openService(context, url, false);
   try {
     const answer = await service.reload(force);
     if (json === true) printJson(context, answer);

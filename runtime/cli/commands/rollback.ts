@@ -33,7 +33,7 @@ async function run(
 ): Promise<void> {
   if (version !== undefined && (list === true || end === true))
     command.error('error: --list and --end take no VERSION');
-  const service = openService(context, url);
+  const service = openService(context, url, false);
   const say = <T>(answer: T, words: (answer: T) => string): void => {
     if (json === true) printJson(context, answer);
     else context.stdout.write(words(answer));

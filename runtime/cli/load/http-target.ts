@@ -65,8 +65,14 @@ export class HttpTarget implements DataTarget {
 
   readonly #authorization: Readonly<Record<string, string>>;
 
-  /** @param key the API key to send; a redirect to another host does not get it */
-  constructor(url: string, key?: string) {
+  readonly #canDoWithout: boolean;
+
+  /**
+   * @param key the API key to send; a redirect to another host does not get it
+   * @param canDoWithout whether the command works on the store of the settings if nobody names a service
+   */
+  constructor(url: string, key?: string, canDoWithout = true) {
+    this.#canDoWithout = canDoWithout;
     this.#authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
     this.#base = url.replace(/\/+$/, '');
     this.name = this.#base;
@@ -306,7 +312,7 @@ export class HttpTarget implements DataTarget {
       onHeaders?.(response.headers);
       text = await response.body.text();
     } catch (error) {
-      throw unreachable(this.#base, error, withinMs);
+      throw unreachable(this.#base, error, withinMs, this.#canDoWithout);
     }
     const answer = parse(text);
     if (status >= 200 && status < 300 && answer !== undefined) return answer;
@@ -368,7 +374,7 @@ function parse(text: string): unknown {
   }
 }
 
-function unreachable(base: string, error: unknown, withinMs: number): CommandFailure {
+function unreachable(base: string, error: unknown, withinMs: number, canDoWithout: boolean): CommandFailure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as NodeJS.ErrnoException).code;
   const reason =
@@ -377,7 +383,9 @@ function unreachable(base: string, error: unknown, withinMs: number): CommandFai
       : (code ?? (cause instanceof Error ? cause.message : String(cause)));
   return new CommandFailure(
     `no service answers at ${base} (${reason})`,
-    'start a service with millrace serve, or remove --url to use the store of the settings',
+    canDoWithout
+      ? 'start a service with millrace serve, or remove --url to use the store of the settings'
+      : 'start a service with millrace serve, or correct the address',
     { cause: error },
   );
 }

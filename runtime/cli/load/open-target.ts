@@ -22,9 +22,9 @@ export function clientKey({ env }: CliContext): string | undefined {
   return key;
 }
 
-/** Opens a running service. @param url its address */
-export function openService(context: CliContext, url: string): HttpTarget {
-  return new HttpTarget(url, clientKey(context));
+/** Opens a running service. @param url its address @param canDoWithout see HttpTarget */
+export function openService(context: CliContext, url: string, canDoWithout = true): HttpTarget {
+  return new HttpTarget(url, clientKey(context), canDoWithout);
 }
 
 /** Opens the service that `--url` names, or the store of the settings. */

@@ -61,6 +61,7 @@ export const COMMANDS: Surface = {
       files: { 'request.json': '{"candidates":[]}' },
       run: 'rank search request.json --url http://127.0.0.1:1',
     },
+    { what: 'A rollback of a service that does not run', run: 'rollback --url http://127.0.0.1:1' },
     { what: 'Judgments that do not exist', run: 'evaluate search --judgments judgment.csv' },
     {
       what: 'Judgments without a column of grades',
