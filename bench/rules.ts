@@ -113,7 +113,7 @@ async function timeOf(
     frame.reset(count, 0);
     frame.scores.set(scores);
     const began = performance.now();
-    const ranking = new Ranking(frame, 'product', ids, { size: PAGE, first: 0 });
+    const ranking = new Ranking(frame, 'product', ids, { page: { size: PAGE, first: 0 } });
     for (const [at, component] of components.entries())
       await component.apply(step, new StepEdit(ranking, at + 1));
     ranking.slice(0, most);

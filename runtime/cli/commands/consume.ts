@@ -35,19 +35,23 @@ async function consumeSources(
   const signal = context.stopSignal();
   const logger = pino({ level: settings.logLevel }, context.stdout);
   await (flags.url === undefined
-    ? consumeIntoStore(settings, names, logger, signal)
-    : consumeIntoService(context, flags, settings, names, logger, signal));
+    ? consumeIntoStore({ settings, names, logger, signal })
+    : consumeIntoService(context, flags.url, { settings, names, logger, signal }));
 }
 
 /** A process beside a service, so it has another name in the groups of the sources. */
 const consumer = `${hostname()}-consume`;
 
-async function consumeIntoStore(
-  settings: Settings,
-  names: readonly string[],
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
+interface Consumption {
+  readonly settings: Settings;
+  /** The sources that are wanted; none: all. */
+  readonly names: readonly string[];
+  readonly logger: Logger;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+async function consumeIntoStore({ settings, names, logger, signal }: Consumption): Promise<void> {
   const compiled = await compileProject(settings.project, { ...settings, pipelines: [] });
   await compiled.close();
   const { config } = compiled;
@@ -68,14 +72,11 @@ async function consumeIntoStore(
 
 async function consumeIntoService(
   context: CliContext,
-  flags: TargetFlags,
-  settings: Settings,
-  names: readonly string[],
-  logger: Logger,
-  signal: AbortSignal,
+  url: string,
+  { settings, names, logger, signal }: Consumption,
 ): Promise<void> {
   const compiled = await compileProject(settings.project, { ...settings, consumer, pipelines: [] });
-  const service = openService(context, flags.url ?? '');
+  const service = openService(context, url);
   try {
     const { config, diagnostics } = compiled;
     if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))

@@ -111,12 +111,17 @@ export async function importFiles(
     if (folder !== undefined && project !== undefined) {
       await writeFiles(folder, { ...project.files(folder), [MAP_FILE]: mappingText(mapping, new Map()) });
     }
-    const report = await writeRecords(context, settings, target.pipeline, collector, rejects, {
-      out,
-      instance,
-      before,
-      work,
-    });
+    const report = await writeRecords(
+      context,
+      settings,
+      { pipeline: target.pipeline, collector, rejects },
+      {
+        out,
+        instance,
+        before,
+        work,
+      },
+    );
     if (rejects.total > 0) rejects.write(flags.rejected);
     const whole: ImportReport = {
       ...report,

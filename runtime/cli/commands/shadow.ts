@@ -125,15 +125,16 @@ async function shadow(context: CliContext, named: string | undefined, flags: Fla
     for (const group of groups) {
       for (const { arm } of group) await arm.start();
       if (follow) context.stderr.write(`following ${ledger}\n`);
+      const run = { ledger, pick, arms: group, signal };
       requests = follow
-        ? await runLive(ledger, flags.queue, pick, group, done, signal)
+        ? await runLive({ ...run, done }, flags.queue)
         : await withCount(context.stderr, 'running', 'rankings', (tell) => {
             let rows = 0;
             const counted = (row: ArmRow): void => {
               done(row);
               tell(++rows);
             };
-            return runNewest(ledger, flags.last, pick, group, counted, signal);
+            return runNewest({ ...run, done: counted }, flags.last);
           });
       await Promise.all(group.map(({ arm }) => arm.close()));
     }

@@ -101,12 +101,23 @@ async function trainStep(context: CliContext, target: string, flags: Flags): Pro
   const scratch = scratchFolder(context, join(tmpdir(), 'millrace-train-'));
   let training: Training;
   try {
-    training = await trainIn(scratch.path, context, flags, opened, data, prepared, settings.project);
+    training = await trainIn(scratch.path, context, flags, opened, {
+      data,
+      prepared,
+      project: settings.project,
+    });
   } finally {
     await scratch.remove();
   }
   if (flags.json === true) printJson(context, trainingJson(training));
   else context.stdout.write(trainingText(training, styleOf(context, context.stdout).width));
+}
+
+interface TrainingInput {
+  readonly data: DataFolder;
+  readonly prepared: PreparedColumns;
+  /** The folder of the project. */
+  readonly project: string;
 }
 
 /** @param folder for temporary files */
@@ -115,9 +126,7 @@ async function trainIn(
   context: CliContext,
   flags: Flags,
   { step, services, check }: OpenLearned,
-  data: DataFolder,
-  prepared: PreparedColumns,
-  project: string,
+  { data, prepared, project }: TrainingInput,
 ): Promise<Training> {
   const total = data.rows.train + data.rows.holdout;
   const reading = startProgress(context.stderr, 'reading', total);
@@ -130,7 +139,7 @@ async function trainIn(
   const python = flags.python ?? (context.env[PYTHON] || 'python3');
   const card = await runJob(context, python, job);
   const content = await readFile(job.model);
-  const proof = await prove(step, prepared, data, scored, content, job.scores, services);
+  const proof = await prove(step, prepared, data, { split: scored, content, scores: job.scores }, services);
   if (proof.different > 0)
     throw new CommandFailure(
       `${proofText(proof, libraryName(library))}; nothing is written`,

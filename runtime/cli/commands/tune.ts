@@ -114,7 +114,7 @@ async function tuneOpen(
     const measure =
       flags.data === undefined
         ? await keepQueries(context, flags, plan.definition, config, pipeline)
-        : await keepLogged(context, flags, flags.data, plan, params, pipeline);
+        : await keepLogged(context, flags, flags.data, { plan, params }, pipeline);
     const result = await search(context, flags, params, pipeline, measure);
     const changed = changedParams(params, result);
     const edited = editNumbers(text, changed);

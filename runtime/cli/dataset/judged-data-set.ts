@@ -49,8 +49,7 @@ export async function buildJudged(
       flags.judgments,
       { format: flags.judgmentFormat, formatFlag: '--judgment-format', columns: flags.columns },
       flags.queryField,
-      plan.definition,
-      config,
+      { definition: plan.definition, config },
     );
     const records = new JudgedRecords(plan, services, ledger, version);
     const progress = startProgress(context.stderr, 'ranking', queries.length, 'queries');

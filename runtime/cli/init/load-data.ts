@@ -34,9 +34,7 @@ export async function loadData(context: CliContext, folder: string, guess: Produ
   try {
     await load(
       context,
-      join(folder, DATA.products),
-      'products',
-      guess.key.name,
+      { path: join(folder, DATA.products), what: 'products', key: guess.key.name },
       async (rows) => {
         await target.upload('product', undefined, rows);
         return { older: 0 };
@@ -46,9 +44,7 @@ export async function loadData(context: CliContext, folder: string, guess: Produ
     if (guess.features.length > 0)
       await load(
         context,
-        join(folder, DATA.statistics),
-        'statistics',
-        guess.key.name,
+        { path: join(folder, DATA.statistics), what: 'statistics', key: guess.key.name },
         (rows) => target.push(STATISTICS_VIEW, rows),
         target,
       );
@@ -63,11 +59,17 @@ export function withoutSettings(env: CliContext['env']): CliContext['env'] {
   return Object.fromEntries(kept);
 }
 
+interface LoadedFile {
+  readonly path: string;
+  /** Its rows, as the progress names them. */
+  readonly what: string;
+  /** The column of the id. */
+  readonly key: string;
+}
+
 async function load(
   context: CliContext,
-  path: string,
-  what: string,
-  key: string,
+  { path, what, key }: LoadedFile,
   send: Send<InputRow>,
   target: DataTarget,
 ): Promise<void> {
@@ -78,7 +80,7 @@ async function load(
       idOf: ({ value }: { readonly value: JsonObject }) => idText(value[key]),
       isOrdered: () => false,
     };
-    const report = await loadRows(input, order, send, progress, undefined, target.batches);
+    const report = await loadRows(input, { order, send, shape: target.batches }, progress);
     if (report.failure !== undefined) throw report.failure;
     const [bad] = report.bad;
     if (bad !== undefined)

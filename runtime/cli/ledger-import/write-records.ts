@@ -34,6 +34,13 @@ export interface LedgerPlace {
   readonly work: string;
 }
 
+/** What was read from the files, and where it belongs. */
+export interface Collected {
+  readonly pipeline: string;
+  readonly collector: Collector;
+  readonly rejects: Rejects;
+}
+
 /** The services of an import: those of a time that passes as the log says, and the store as it is today. */
 interface ImportServices {
   readonly opened: OpenTunable;
@@ -50,9 +57,7 @@ interface ImportServices {
 export async function writeRecords(
   context: CliContext,
   settings: Settings,
-  pipeline: string,
-  collector: Collector,
-  rejects: Rejects,
+  { pipeline, collector, rejects }: Collected,
   place: LedgerPlace,
 ): Promise<WrittenRecords> {
   const { out, instance, before, work } = place;

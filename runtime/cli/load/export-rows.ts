@@ -99,7 +99,10 @@ export async function exportRows(context: CliContext, flags: ExportFlags, job: E
       progress.stop();
       sink.close();
     }
-    tell(context, flags, job, target.name, reached, (performance.now() - started) / 1000, ids);
+    tell(context, flags, job, {
+      ...{ from: target.name, reached, ids },
+      seconds: (performance.now() - started) / 1000,
+    });
   } finally {
     await target.close();
   }
@@ -201,15 +204,22 @@ function readReached(part: string, resume: string, source: string): Reached | un
   );
 }
 
+interface FinishedExport {
+  /** The name of the store or the service. */
+  readonly from: string;
+  readonly reached: Reached;
+  readonly seconds: number;
+  /** Those of records that could not be read. */
+  readonly ids: readonly string[];
+}
+
 function tell(
   context: CliContext,
   flags: ExportFlags,
   job: ExportJob,
-  from: string,
-  { exported, changed, unreadable }: Reached,
-  seconds: number,
-  ids: readonly string[],
+  { from, reached, seconds, ids }: FinishedExport,
 ): void {
+  const { exported, changed, unreadable } = reached;
   if (changed > 0) context.stderr.write(`warning: ${count(changed)} ${job.what} ${job.changed}\n`);
   for (const id of ids) context.stderr.write(`unreadable: ${printable(id)}\n`);
   const rounded = Number(seconds.toFixed(3));

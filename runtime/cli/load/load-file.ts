@@ -109,12 +109,17 @@ export async function loadInput(
       `${(job.words ?? LOADING).doing} ${job.what}`,
       input.totalBytes,
     );
-    report = await loadRows(input, job.order, job.send(target), progress, checkpoint, target.batches);
+    report = await loadRows(
+      input,
+      { order: job.order, send: job.send(target), shape: target.batches },
+      progress,
+      checkpoint,
+    );
   } finally {
     checkpoint?.close();
     await target.close();
   }
-  tell(context, flags, job, target.name, input, report, checkpoint);
+  tell(context, flags, job, input, { target: target.name, report, checkpoint });
   if (report.failure !== undefined) throw report.failure;
   if (report.refused > 0)
     throw new CommandFailure(
@@ -153,14 +158,19 @@ async function checkpointOf(
   return checkpoint;
 }
 
+interface FinishedLoad {
+  /** The name of the store or the service. */
+  readonly target: string;
+  readonly report: LoadReport;
+  readonly checkpoint: Checkpoint | undefined;
+}
+
 function tell(
   context: CliContext,
   flags: LoadFlags,
   job: LoadJob,
-  target: string,
   input: Input,
-  report: LoadReport,
-  checkpoint: Checkpoint | undefined,
+  { target, report, checkpoint }: FinishedLoad,
 ): void {
   for (const { name, near } of report.loaded > 0 ? input.misspelt() : [])
     context.stderr.write(

@@ -27,6 +27,14 @@ export interface LoadReport {
   readonly failure: Error | undefined;
 }
 
+/** How the rows of a file are sent. */
+export interface Sending {
+  readonly order: RowOrder;
+  readonly send: Send<InputRow>;
+  /** The largest batches; by default those of the store. */
+  readonly shape?: typeof LARGEST_BATCHES;
+}
+
 /**
  * Loads the rows of a file, with a few batches in flight. Bad rows do not prevent good rows from being loaded. Never
  * rejects.
@@ -34,11 +42,9 @@ export interface LoadReport {
  */
 export async function loadRows(
   input: Input,
-  order: RowOrder,
-  send: Send<InputRow>,
+  { order, send, shape = LARGEST_BATCHES }: Sending,
   progress: Progress,
   checkpoint?: Checkpoint,
-  shape = LARGEST_BATCHES,
 ): Promise<LoadReport> {
   const start = performance.now();
   const bad: BadRow[] = [];

@@ -54,14 +54,10 @@ export async function findJudgedQuery(
     );
   const all: string[] = [];
   for (const file of files) {
-    const { queries, shape } = await readJudgedQueries(
-      context,
-      file,
-      {},
-      flags.queryField,
+    const { queries, shape } = await readJudgedQueries(context, file, {}, flags.queryField, {
       definition,
       config,
-    );
+    });
     const query = queries.find((one) => one.query === wanted);
     if (query !== undefined) return { query, shape };
     all.push(...queries.map((one) => one.query));

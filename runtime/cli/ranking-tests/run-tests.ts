@@ -1,8 +1,6 @@
 import { ProjectInvalidError, storedHere } from '../../serve/app/project/compile-project.js';
-import type { Plan } from '../../request/compile/plan.js';
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import { loadProject } from '../../project/config/project/load-project.js';
-import type { ProjectConfig } from '../../project/config/model/project.js';
 import { RESERVED_ROUTES } from '../../serve/http/routes.js';
 import type { Settings } from '../../project/settings/settings.js';
 import { checkError, reportBadRequest } from './check/check-error.js';
@@ -15,7 +13,7 @@ import { readExpectations, type Expectations } from './files/expectations.js';
 import { loadTests } from './files/load-tests.js';
 import { plain } from './files/placed.js';
 import { reportGiven, reportUnknownFields } from './files/report-data.js';
-import type { TestCase, TestFile } from './files/test-case.js';
+import type { TestCase } from './files/test-case.js';
 import { checkProperties, type PropertyOptions } from './properties/check-properties.js';
 import { CaseStores } from './run/case-services.js';
 import { compileCases, type CompiledCase } from './run/compile-cases.js';
@@ -92,7 +90,9 @@ export async function runTests(
     throwIfAny(diagnostics);
     const coverage = new Coverage();
     for (const plan of compiled.plans) coverage.addPipeline(plan);
-    const run = await runCases(pairs, files, storedHere(config), coverage, diagnostics, options);
+    const snapshots = new SnapshotFiles(config.root, options.write);
+    const stores = new CaseStores(storedHere(config));
+    const run = await runCases(pairs, files.length, stores, { coverage, diagnostics, snapshots, options });
     return { ...run, optionFiles: compiled.files };
   } finally {
     await compiled.close();
@@ -108,32 +108,30 @@ interface Runnable {
   readonly compiled: CompiledCase;
 }
 
+/** What the cases of a run share. */
+interface CaseTools {
+  readonly coverage: Coverage;
+  readonly diagnostics: Diagnostics;
+  readonly snapshots: SnapshotFiles;
+  readonly options: RunOptions;
+}
+
 async function runCases(
   all: readonly Runnable[],
-  files: readonly TestFile[],
-  config: ProjectConfig,
-  coverage: Coverage,
-  diagnostics: Diagnostics,
-  options: RunOptions,
+  files: number,
+  stores: CaseStores,
+  tools: CaseTools,
 ): Promise<Omit<TestRun, 'optionFiles'>> {
+  const { coverage, diagnostics, snapshots, options } = tools;
   const { grep = '', updates } = options;
   const chosen = all.filter(({ test }) => test.name.includes(grep));
-  const snapshots = new SnapshotFiles(config.root, options.write);
-  const stores = new CaseStores(config);
   const results: CaseResult[] = [];
   const proven = new Set<string>();
   for (const one of chosen) {
     const began = performance.now();
     const opened = await openCase(one, stores, diagnostics);
     if (opened === undefined) continue;
-    const { failures, outcome, expected } = await runCase(
-      one,
-      opened,
-      coverage,
-      diagnostics,
-      snapshots,
-      options,
-    );
+    const { failures, outcome, expected } = await runCase(one, opened, tools);
     // Cases with the same data and properties would check the same requests again.
     const data = dataOf(one.test);
     if (one.test.always.length > 0 && !proven.has(data)) {
@@ -147,7 +145,7 @@ async function runCases(
   const obsolete = grep === '' ? await snapshots.obsolete(updates) : [];
   await snapshots.save();
   return {
-    files: files.length,
+    files,
     results,
     skipped: all.length - chosen.length,
     coverage,
@@ -172,11 +170,9 @@ async function openCase(
 async function runCase(
   { test, compiled }: Runnable,
   opened: OpenCase,
-  coverage: Coverage,
-  diagnostics: Diagnostics,
-  snapshots: SnapshotFiles,
-  options: RunOptions,
+  tools: CaseTools,
 ): Promise<{ failures: Failure[]; outcome: Outcome | undefined; expected: Expectations }> {
+  const { coverage, diagnostics } = tools;
   const expected = readExpectations(test.expect);
   const wanted = new Set([...expected.statuses, ...expected.values].map(({ name }) => name.value));
   const result = await opened.run(plain(test.request), wanted);
@@ -189,21 +185,18 @@ async function runCase(
   coverage.add(compiled.plan, result);
   const failures = checkOutcome(expected, result);
   if (expected.snapshot !== undefined)
-    failures.push(...(await checkSnapshot(test, expected, result, compiled.plan, snapshots, options)));
+    failures.push(...(await checkSnapshot(test, expected, entryOf(result, compiled.plan), tools)));
   return { failures, outcome: result, expected };
 }
 
 async function checkSnapshot(
   { test, name }: TestCase,
   { snapshot, tolerance }: Expectations,
-  outcome: Outcome,
-  plan: Plan,
-  snapshots: SnapshotFiles,
-  { updates, writesMissing }: RunOptions,
+  found: ReturnType<typeof entryOf>,
+  { snapshots, options: { updates, writesMissing } }: CaseTools,
 ): Promise<Failure[]> {
   if (snapshot === undefined) return [];
   const failed = (message: string): Failure[] => [{ at: snapshot, what: 'snapshot', message }];
-  const found = entryOf(outcome, plan);
   let expected;
   try {
     expected = await snapshots.get(test, name);

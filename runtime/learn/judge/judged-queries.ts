@@ -16,8 +16,7 @@ export async function readJudgedQueries(
   path: string,
   flags: FileFlags,
   queryField: string | undefined,
-  definition: PipelineDefinition,
-  config: ProjectConfig,
+  { definition, config }: { readonly definition: PipelineDefinition; readonly config: ProjectConfig },
 ): Promise<{ readonly queries: readonly JudgedQuery[]; readonly shape: RequestShape }> {
   const shape = requestShape({ definition, project: { config } }, queryField);
   const { queries } = await readJudgments(context, path, flags, shape);

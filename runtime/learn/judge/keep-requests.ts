@@ -38,8 +38,7 @@ export async function keepQueries(
     flags.judgments ?? '',
     flags,
     flags.queryField,
-    definition,
-    config,
+    { definition, config },
   );
   const progress = startProgress(context.stderr, 'reading', queries.length, 'queries', true);
   try {
@@ -61,8 +60,7 @@ export async function keepLogged(
   context: Console,
   flags: RequestFlags,
   folder: string,
-  plan: Plan,
-  params: readonly RangedParam[],
+  { plan, params }: { readonly plan: Plan; readonly params: readonly RangedParam[] },
   pipeline: TunablePipeline,
 ): Promise<TunedMeasure> {
   const data = await openDataFolder(folder);

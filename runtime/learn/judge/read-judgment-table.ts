@@ -18,8 +18,7 @@ type TableShape = Pick<RequestShape, 'candidateKey' | 'fields' | 'carried'>;
  */
 export async function readTable(
   { stdin }: Console,
-  path: string,
-  file: Pick<InputOptions, 'format' | 'formatFlag' | 'isForeign'>,
+  { path, ...file }: { readonly path: string } & Pick<InputOptions, 'format' | 'formatFlag' | 'isForeign'>,
   columns: Columns,
   shape: TableShape,
   judgments: JudgmentRows,

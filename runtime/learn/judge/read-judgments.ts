@@ -58,8 +58,7 @@ export async function readJudgments(
   else
     columns = await readTable(
       context,
-      path,
-      { format, isForeign, ...(isForeign ? {} : { formatFlag }) },
+      { path, format, isForeign, ...(isForeign ? {} : { formatFlag }) },
       names,
       shape,
       judgments,

@@ -71,14 +71,20 @@ function numberAt(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
+export interface ShadowRun {
+  readonly ledger: string;
+  /** Makes a request of a record; undefined if it is not wanted. */
+  readonly pick: (record: DecodedRecord) => ShadowRequest | undefined;
+  readonly arms: readonly RunningArm[];
+  /** Is called for each request and arm. */
+  readonly done: (row: ArmRow) => void;
+  readonly signal: AbortSignal;
+}
+
 /** Runs the newest requests of a ledger, all arms at the same time. @returns how many there were */
 export async function runNewest(
-  ledger: string,
+  { ledger, pick, arms, done, signal }: ShadowRun,
   last: number,
-  pick: (record: DecodedRecord) => ShadowRequest | undefined,
-  arms: readonly RunningArm[],
-  done: (row: ArmRow) => void,
-  signal: AbortSignal,
 ): Promise<number> {
   const requests = await newestRecords(ledger, last, pick);
   let count = 0;
@@ -96,12 +102,8 @@ export async function runNewest(
  * @returns how many requests there were
  */
 export async function runLive(
-  ledger: string,
+  { ledger, pick, arms, done, signal }: ShadowRun,
   queue: number,
-  pick: (record: DecodedRecord) => ShadowRequest | undefined,
-  arms: readonly RunningArm[],
-  done: (row: ArmRow) => void,
-  signal: AbortSignal,
 ): Promise<number> {
   const since = Date.now();
   const waiting = arms.map((): ShadowRequest[] => []);

@@ -20,21 +20,27 @@ export interface Proof {
   readonly version: string;
 }
 
+/** What the library made. */
+export interface TrainedModel {
+  /** The rows that it scored. */
+  readonly split: Split;
+  /** The model file. */
+  readonly content: Buffer;
+  /** The file of its scores: float64, little-endian, one a row. */
+  readonly scores: string;
+}
+
 /**
- * Scores rows of a data set with the component that serves the model, and compares with the scores of the library.
- * @param scoresFile the library's scores: float64, little-endian, one a row
- */
+ * Scores rows of a data set with the component that serves the model, and compares with the scores of the library. */
 export async function prove(
   step: LearnedStep,
   { columns, inputs, frame }: PreparedColumns,
   data: DataFolder,
-  split: Split,
-  model: Buffer,
-  scoresFile: string,
+  { split, content, scores: scoresFile }: TrainedModel,
   services: StepTools['services'],
 ): Promise<Proof> {
   const expected = await readFile(scoresFile);
-  const scorer = await openDataScorer(step, columns, inputs, model, services).catch((error: unknown) => {
+  const scorer = await openDataScorer(step, columns, inputs, content, services).catch((error: unknown) => {
     if (error instanceof OptionError)
       throw new CommandFailure(`the service cannot use the model: ${error.message}`, error.help, {
         cause: error,

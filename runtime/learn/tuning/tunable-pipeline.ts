@@ -92,7 +92,7 @@ export class TunablePipeline {
     const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
     await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
 
-    const ranking = new Ranking(frame, plan.candidateType.name, request.ids, firstPage(plan));
+    const ranking = new Ranking(frame, plan.candidateType.name, request.ids, { page: firstPage(plan) });
     await this.#keep(
       frame,
       ranking,
@@ -110,7 +110,9 @@ export class TunablePipeline {
   async addLogged(request: LoggedRequest, values: LoggedValues): Promise<void> {
     this.#logged = values;
     const frame = values.frameOf(request);
-    const ranking = new Ranking(frame, this.#plan.candidateType.name, request.ids, firstPage(this.#plan));
+    const ranking = new Ranking(frame, this.#plan.candidateType.name, request.ids, {
+      page: firstPage(this.#plan),
+    });
     await this.#keep(frame, ranking, request.grades, [...request.grades], (step) => values.steps.get(step));
   }
 

@@ -50,10 +50,8 @@ export interface BoundOptions {
 export async function bindStep(
   step: StepDefinition,
   index: number,
-  plugin: Plugin,
-  use: NameUse,
+  { plugin, use, files }: { readonly plugin: Plugin; readonly use: NameUse; readonly files: OptionFiles },
   pipeline: OpenPipeline,
-  files: OptionFiles,
 ): Promise<BoundStep | undefined> {
   const { definition, names, reads, diagnostics } = pipeline;
   const environment = names.environment(use);

@@ -34,7 +34,7 @@ export async function compileStep(
   if (plugin === undefined) return undefined;
   const stub = tools.stubs?.get(nameOf(step));
   if (stub !== undefined) {
-    const stubbed = await compileStub(step, index, plugin, stub, use, pipeline, tools);
+    const stubbed = await compileStub(step, index, { plugin, use, tools }, stub, pipeline);
     return (
       stubbed &&
       Object.freeze({
@@ -43,7 +43,7 @@ export async function compileStep(
       })
     );
   }
-  const bound = await bindStep(step, index, plugin, use, pipeline, tools.files);
+  const bound = await bindStep(step, index, { plugin, use, files: tools.files }, pipeline);
   if (bound === undefined) return undefined;
   const created = await createComponent({
     ...{ step, plugin, use, pipeline, tools },

@@ -12,6 +12,12 @@ import type { PlannedStep } from './plan.js';
 import { nameOf } from './step-order.js';
 import type { StepTools, StubOf } from './step-tools.js';
 
+interface StubbedStep {
+  readonly plugin: Plugin;
+  readonly use: NameUse;
+  readonly tools: StepTools;
+}
+
 /**
  * Compiles a step whose component is replaced by a stub. The options of the step may be wrong, and the files that they name
  * may be missing. The component of the plugin is created if that works, only to learn which outputs it has.
@@ -20,14 +26,13 @@ import type { StepTools, StubOf } from './step-tools.js';
 export async function compileStub(
   step: StepDefinition,
   index: number,
-  plugin: Plugin,
+  parts: StubbedStep,
   stub: StubOf,
-  use: NameUse,
   pipeline: OpenPipeline,
-  tools: StepTools,
 ): Promise<Omit<PlannedStep, 'outputs'> | undefined> {
+  const { plugin, use } = parts;
   const condition = bindCondition(step, index, use, pipeline);
-  const outputs = await outputsOf(step, index, plugin, use, pipeline, tools);
+  const outputs = await outputsOf(step, index, parts, pipeline);
   if (use.waitsFor !== undefined || condition === undefined) return undefined;
   return {
     number: index + 1,
@@ -54,13 +59,11 @@ export async function compileStub(
 async function outputsOf(
   step: StepDefinition,
   index: number,
-  plugin: Plugin,
-  use: NameUse,
+  { plugin, use, tools }: StubbedStep,
   pipeline: OpenPipeline,
-  tools: StepTools,
 ): Promise<FeatureComponent['outputs'] | undefined> {
   const unseen = { ...pipeline, diagnostics: new Diagnostics() };
-  const bound = await bindStep(step, index, plugin, use, unseen, tools.files);
+  const bound = await bindStep(step, index, { plugin, use, files: tools.files }, unseen);
   if (bound === undefined) return undefined;
   const created = await createComponent({
     ...{ step, plugin, use, tools },

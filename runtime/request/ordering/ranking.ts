@@ -12,6 +12,17 @@ import { checkPosition, placesOf, winningPins } from './pins.js';
 import { someRule, sorted, type DroppedRow, type AskOf, type OrderRule, type RuleName } from './rule-kind.js';
 import { takeRule } from './rules.js';
 
+export interface RankingParts {
+  /** For rules that count by page; by default there is one page. */
+  readonly page?: PageGrid | undefined;
+  /** For a step that explores; without it, nothing is drawn. */
+  readonly draws?: Draws | undefined;
+  /** Of another ranking of the same rows, where this one begins. */
+  readonly kept?: KeptRanking | undefined;
+}
+
+const ONE_PAGE: PageGrid = { size: 1 << 30, first: 0 };
+
 /**
  * The ranking while the steps of a request run: the remaining candidates, their scores, and what rules ask of their order.
  * Rows are ordered by tier, then by descending score, then by input order. `final-order.ts` applies the rules after all
@@ -40,18 +51,11 @@ export class Ranking {
   #interleaved: MixedRows | undefined;
   readonly #draws: Draws | undefined;
 
-  /**
-   * @param page for rules that count by page; by default there is one page
-   * @param draws for a step that explores; without it, nothing is drawn
-   * @param kept of another ranking of the same rows, where this one begins
-   */
   constructor(
     frame: Frame,
     readonly candidateType: string,
     ids: readonly string[],
-    page: PageGrid = { size: 1 << 30, first: 0 },
-    draws?: Draws,
-    kept?: KeptRanking,
+    { page = ONE_PAGE, draws, kept }: RankingParts = {},
   ) {
     this.#frame = frame;
     this.#draws = draws;

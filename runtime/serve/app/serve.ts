@@ -76,7 +76,7 @@ export async function startService(given: Settings, options: ServiceOptions = {}
     const watchers = [watch?.({ logger, fileChanges, files, reload }), keys];
     const endSampling = countEventLoopDelay(app.metrics.registry);
     keys?.watch(logger, settings.reloadPollMs);
-    return serviceOf(app, settings, instance, servers, tls, { fileChanges, watchers, endSampling });
+    return serviceOf(app, settings, servers, { instance, tls, fileChanges, watchers, endSampling });
   } catch (error) {
     tls?.close();
     await app?.close();
@@ -97,10 +97,8 @@ function consumerName(worker: number | undefined): string {
 function serviceOf(
   app: App,
   settings: Settings,
-  instance: Instance,
   servers: Servers,
-  tls: TlsFiles | undefined,
-  { fileChanges, watchers, endSampling }: Watching,
+  { instance, tls, fileChanges, watchers, endSampling }: Watching,
 ): RunningService {
   const { clients, operators } = servers;
   const url = urlOf(settings.host, clients.port, tls !== undefined);
@@ -126,8 +124,10 @@ function serviceOf(
   };
 }
 
-/** What observes files and the process while the service runs. */
+/** What knows of files and of the process while the service runs. */
 interface Watching {
+  readonly instance: Instance;
+  readonly tls: TlsFiles | undefined;
   readonly fileChanges: ProjectFileChanges;
   readonly watchers: readonly ({ stop(): void } | undefined)[];
   /** Ends the sampling of the event loop. */

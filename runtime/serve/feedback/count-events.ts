@@ -38,6 +38,12 @@ const NOT_FOLLOWED: ReadonlyMap<FeedbackEvent, FollowedValues> = new Map();
 /** The halves of an event's id. */
 type IdentityOf = (event: FeedbackEvent) => readonly [number, number];
 
+/** What the events of a call share. */
+interface EventsOf extends Pick<CheckedFeedback, 'owners'> {
+  readonly identityOf: IdentityOf;
+  readonly now: number;
+}
+
 /** Counts the events of feedback in the records of counters. */
 export class EventCounts {
   readonly #parts: CountParts;
@@ -76,14 +82,14 @@ export class EventCounts {
     now: number,
     store: Store,
   ): Promise<(TouchOutcome | 'too_old' | undefined)[]> {
-    const { events, owners } = feedback;
+    const { events } = feedback;
+    const of = { owners: feedback.owners, identityOf, now };
     const followed = this.#readers.size === 0 ? NOT_FOLLOWED : await this.#follow(events, now, store);
     const touches: KeyedTouch[] = [];
     // By position in the events: where the touches of the next event start.
     const ends = new Uint32Array(events.length);
     const work = eachPiece(events, (event, i) => {
-      if (!this.#isOld(event, now))
-        this.#addTouches(touches, event, owners, identityOf, followed.get(event), now);
+      if (!this.#isOld(event, now)) this.#addTouches(touches, event, followed.get(event), of);
       ends[i] = touches.length;
     });
     const rest = soon(work); // an event can change more than a hundred records
@@ -103,10 +109,8 @@ export class EventCounts {
   #addTouches(
     touches: KeyedTouch[],
     event: FeedbackEvent,
-    owners: CheckedFeedback['owners'],
-    identityOf: IdentityOf,
     followed: FollowedValues = NO_VALUES,
-    now: number,
+    { owners, identityOf, now }: EventsOf,
   ): void {
     const kinds = this.#kinds.of(event.kind.name, now);
     if (kinds.length === 0) return;

@@ -56,7 +56,8 @@ function casesOf(
       );
   // The keys above `cases:` are a case of their own if they expect something.
   const isCase = written.length === 0 || ['expect', 'always'].some((key) => member(root, key) !== undefined);
-  if (isCase) cases.push(...caseOf(root, undefined, test, test, at, schemas, diagnostics));
+  if (isCase)
+    cases.push(...caseOf({ root, over: undefined }, { test, name: test, at }, schemas, diagnostics));
   for (const over of written) {
     const name = textIn(member(over, 'name'));
     if (name === undefined) continue; // reported with the shape
@@ -72,17 +73,16 @@ function casesOf(
       continue;
     }
     names.set(name, nameAt);
-    cases.push(...caseOf(root, over, test, `${test} > ${name}`, nameAt, schemas, diagnostics));
+    cases.push(
+      ...caseOf({ root, over }, { test, name: `${test} > ${name}`, at: nameAt }, schemas, diagnostics),
+    );
   }
   return cases;
 }
 
 function caseOf(
-  root: Placed,
-  over: Placed | undefined,
-  test: string,
-  name: string,
-  at: Span,
+  { root, over }: { readonly root: Placed; readonly over: Placed | undefined },
+  { test, name, at }: Pick<TestCase, 'test' | 'name' | 'at'>,
   schemas: Schemas | undefined,
   diagnostics: Diagnostics,
 ): TestCase[] {

@@ -77,8 +77,11 @@ export async function readFiles(
       number += 1;
       const readers = own.map((source) => readerOf(source, candidateType, number));
       await withInput(file, (input) => {
-        const onProgress = (): void => progress.update(done + input.bytesRead(), counts.rows);
-        return readRows(input, file, readers, rejects, take, onProgress, counts);
+        const onRows = (rows: number): void => {
+          counts.rows += rows;
+          progress.update(done + input.bytesRead(), counts.rows);
+        };
+        return readRows(input, { file: file.name, readers, rejects }, take, onRows);
       });
       done += file.bytes;
     }
@@ -100,14 +103,19 @@ function sourcesByFile(sources: readonly FilesOfSource[]): ReadonlyMap<ForeignFi
   return byFile;
 }
 
+interface Reading {
+  /** The name of the file. */
+  readonly file: string;
+  readonly readers: readonly RowReader[];
+  readonly rejects: Rejects;
+}
+
+/** @param onRows is called after each chunk */
 async function readRows(
   input: Input,
-  { name: file }: ForeignFile,
-  readers: readonly RowReader[],
-  rejects: Rejects,
+  { file, readers, rejects }: Reading,
   take: (event: ForeignEvent) => Promise<void> | undefined,
-  onProgress: () => void,
-  counts: ReadCounts,
+  onRows: (count: number) => void,
 ): Promise<void> {
   const events: ForeignEvent[] = [];
   let line = 0;
@@ -123,12 +131,11 @@ async function readRows(
       [line, row] = [at, value];
       for (const reader of readers) reader.read(value, output);
     }
-    counts.rows += chunk.rows.length + chunk.bad.length;
     for (const event of events.splice(0)) {
       const waiting = take(event);
       if (waiting !== undefined) await waiting;
     }
-    onProgress();
+    onRows(chunk.rows.length + chunk.bad.length);
   }
   for (const reader of readers) reader.end?.(output);
   for (const event of events.splice(0)) await take(event);

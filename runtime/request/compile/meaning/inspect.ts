@@ -34,7 +34,7 @@ export function inspect(root: Operand, place: Place): Finding[] {
   if (found.length > 0 || root.tag !== 'constant' || root.type.kind !== 'bool') return found;
   // Literals only: `false` switches something off, and `true` is a way to write that there is no condition.
   if (namesIn(root.node).length > 0 || root.value !== 0) return [];
-  return [finding('never_true', root, root, place, `the condition ${quoted(root, place)} is never true`)];
+  return [finding('never_true', root, { root, place }, `the condition ${quoted(root, place)} is never true`)];
 }
 
 function inspectUnder(operand: Operand, root: Operand, place: Place): Finding[] {
@@ -70,8 +70,7 @@ function inspectValues(operand: OperationOperand, root: Operand, place: Place): 
       finding(
         'always_absent',
         operand,
-        root,
-        place,
+        { root, place },
         `${label} never has a value${withReason(operand, place)}`,
       ),
     ];
@@ -79,9 +78,9 @@ function inspectValues(operand: OperationOperand, root: Operand, place: Place): 
   if (operand.type.kind !== 'bool') return [];
   const reason = withReason(operand, place);
   if (values.high === 0)
-    return [finding('never_true', operand, root, place, `${label} is never true${reason}`)];
+    return [finding('never_true', operand, { root, place }, `${label} is never true${reason}`)];
   if (values.low === 1 && values.known === 'always')
-    return [finding('always_true', operand, root, place, `${label} is always true${reason}`)];
+    return [finding('always_true', operand, { root, place }, `${label} is always true${reason}`)];
   return [];
 }
 
@@ -103,15 +102,14 @@ function inspectDefault(operand: OperationOperand, root: Operand, place: Place):
         finding(
           'always_absent',
           arg,
-          root,
-          place,
+          { root, place },
           `${quoted(arg, place)} never has a value, so the default hides that it is missing`,
           'correct the name or the step that gives the value, or write the default alone',
         ),
       );
     else if (known === 'always' && next !== undefined) {
       const message = `the default ${quoted(next, place)} is never used: ${quoted(arg, place)} always has a value`;
-      found.push(finding('unused_default', next, root, place, message, 'remove the default'));
+      found.push(finding('unused_default', next, { root, place }, message, 'remove the default'));
       break;
     }
   }
@@ -158,8 +156,7 @@ function whySince(operand: OperationOperand, { facts, scoreSlot }: Place): strin
 function finding(
   code: DiagnosticCode,
   part: Operand,
-  root: Operand,
-  { text }: Place,
+  { root, place: { text } }: { readonly root: Operand; readonly place: Place },
   message: string,
   help?: string,
 ): Finding {

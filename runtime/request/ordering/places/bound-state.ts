@@ -35,7 +35,7 @@ export class BoundState {
     this.#bySize = new GroupsBySize(left);
     this.#ahead =
       window === 0
-        ? new PageLookAhead(left, this.#bySize, most, page, fixed, free.length + fixed.size)
+        ? new PageLookAhead(left, this.#bySize, most, page, { fixed, total: free.length + fixed.size })
         : new WindowLookAhead(this.#bySize, most, window, free.length);
   }
 

@@ -22,16 +22,14 @@ export class PageLookAhead implements LookAhead {
   /**
    * @param left by group: its rows
    * @param groups the same by size
-   * @param fixed rows by position
-   * @param total number of all places
+   * @param places rows by position that are fixed, and the number of all places
    */
   constructor(
     left: Int32Array,
     groups: GroupsBySize,
     most: number,
     page: PageGrid,
-    fixed: ReadonlyMap<number, unknown>,
-    total: number,
+    { fixed, total }: { readonly fixed: ReadonlyMap<number, unknown>; readonly total: number },
   ) {
     this.#groups = groups;
     this.#page = page;

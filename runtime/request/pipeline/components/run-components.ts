@@ -112,13 +112,8 @@ export async function runComponents(
   services: StepServices,
 ): Promise<RankedCandidates> {
   const { deadline, observer, span, later, isRehearsal = false } = services;
-  const ranking = new Ranking(
-    frame,
-    plan.candidateType.name,
-    ids,
-    services.page ?? firstPage(plan),
-    services.draws,
-  );
+  const { page = firstPage(plan), draws } = services;
+  const ranking = new Ranking(frame, plan.candidateType.name, ids, { page, draws });
   // In a ranking, scores start at 0. The score of a single entity is absent until a step sets it.
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];

@@ -74,7 +74,7 @@ export async function runInterleaved(
           ? plan.frames.acquire(frame.count, frame.now, shared.isShared)
           : await own.within(reads.frame);
       const release = shareColumns(plan, shared, frame, armFrame, shared.hasReads);
-      const ranking = new Ranking(armFrame, plan.candidateType.name, ids, page, undefined, forked.kept);
+      const ranking = new Ranking(armFrame, plan.candidateType.name, ids, { page, kept: forked.kept });
       await runArm(
         arm,
         { frame: armFrame, ranking, deadline: own, handlers: { onHeld } },

@@ -40,15 +40,14 @@ export function teamDraft(
   }
   length =
     rules === undefined
-      ? fill(control.order, arm.order, order, teams, length, coin)
+      ? fill([control.order, arm.order], order, teams, length, coin)
       : fillByRules(rules, order, teams, length, coin);
   return { order: order.subarray(0, length), teams };
 }
 
 /** Fills the places from `length`, for arms without rules for the mixed list. @returns the number of places that are filled */
 function fill(
-  control: Int32Array,
-  arm: Int32Array,
+  [control, arm]: readonly [Int32Array, Int32Array],
   order: Int32Array,
   teams: Uint8Array,
   length: number,

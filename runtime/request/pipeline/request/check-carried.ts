@@ -112,7 +112,7 @@ function checkFields(
       ...(isPrivate ? { show: describeKind } : {}),
     };
     if (reference !== undefined && spelt?.kind === 'ref')
-      checkSpelling(object, reference, value, spelt, entities, inner);
+      checkSpelling(reference, value, spelt, carriedId(object, reference, entities.get(spelt.entity)), inner);
     else checkTyped(value, found, entities, inner);
   }
   return carries;
@@ -124,15 +124,14 @@ function fieldBelow({ field }: CarriedPlace, name: string): string {
 
 /** `brand` (or the id of an inline brand) and `brand_id` must be equal; a conflict is reported once, at `brand_id`. */
 function checkSpelling(
-  object: JsonObject,
   reference: string,
   value: JsonValue,
   type: Extract<ValueType, { kind: 'ref' }>,
-  entities: Entities,
+  inline: ReturnType<typeof carriedId>,
   place: CarriedPlace,
 ): void {
   checkFits(value, type, place);
-  if (!isConflict(carriedId(object, reference, entities.get(type.entity)), value)) return;
+  if (!isConflict(inline, value)) return;
   const { code, detail } = conflict(reference);
   place.violations.add(place.pointer, code, detail);
 }

@@ -209,7 +209,13 @@ function readScored(
     return [];
   }
   const where = { pointer: `/${type.name}`, field: type.name, violations, unknown };
-  const id = readEntity(plan, value, type, definition.request.candidates, where, carried);
+  const id = readEntity(
+    plan,
+    value,
+    { entity: type, declared: definition.request.candidates },
+    where,
+    carried,
+  );
   return id === undefined ? [] : [id];
 }
 
@@ -235,7 +241,7 @@ function readFields(
     const entity = plan.entities.get(field.entity);
     if (entity === undefined) continue;
     const where = { pointer, field: field.name, violations, unknown };
-    const id = readEntity(plan, value, entity, new Map(), where, carried);
+    const id = readEntity(plan, value, { entity, declared: NONE }, where, carried);
     if (id !== undefined) ids.set(field.name, id);
   }
   readScalars(plan, body, carried, unknown, violations);
@@ -248,12 +254,19 @@ function isSpelt(body: JsonObject, field: RequestField): boolean {
   return (own(body, `${field.name}_id`) ?? undefined) !== undefined;
 }
 
+interface ExpectedEntity {
+  readonly entity: EntityType;
+  /** Attributes that the pipeline declares beside those of the type. */
+  readonly declared: ReadonlyMap<string, AttributeDefinition>;
+}
+
+const NONE: ExpectedEntity['declared'] = new Map();
+
 /** Reads an entity of the body and its carried attributes. @returns its id, if it is valid */
 function readEntity(
   plan: Plan,
   value: JsonValue,
-  entity: EntityType,
-  declared: ReadonlyMap<string, AttributeDefinition>,
+  { entity, declared }: ExpectedEntity,
   where: CarriedPlace,
   carried: Map<string, CarriedRows>,
 ): string | undefined {

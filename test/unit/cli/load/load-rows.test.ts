@@ -45,10 +45,14 @@ async function load(
   send: Send<InputRow>,
   order: RowOrder = FREE,
 ): Promise<LoadReport> {
-  return loadRows(inputOf([{ rows: items, bad: [] }]), order, send, {
-    update: () => undefined,
-    stop: () => undefined,
-  });
+  return loadRows(
+    inputOf([{ rows: items, bad: [] }]),
+    { order, send },
+    {
+      update: () => undefined,
+      stop: () => undefined,
+    },
+  );
 }
 
 /** A service that rejects some rows, and reports at most `told` violations at a time. */
@@ -94,7 +98,7 @@ describe('loading rows', () => {
     const keep = (one: InputRow): InputRow => ({ ...one, value: { kept: one.line } });
     const progress = { update: () => undefined, stop: () => undefined };
     const input = inputOf([{ rows: items, bad: [] }]);
-    const report = await loadRows(input, FREE, send, progress, undefined, { rows: 10, keep });
+    const report = await loadRows(input, { order: FREE, send, shape: { rows: 10, keep } }, progress);
     expect(report.loaded).to.equal(23);
     expect(sent.map(({ length }) => length)).to.deep.equal([10, 10, 3]);
     expect(sent.flat()).to.deep.equal(items.map(keep));
@@ -132,7 +136,7 @@ describe('loading rows', () => {
       },
     };
     const silent = { update: () => undefined, stop: () => undefined };
-    const loading = loadRows(input, FREE, () => held.then(() => ({ older: 0 })), silent);
+    const loading = loadRows(input, { order: FREE, send: () => held.then(() => ({ older: 0 })) }, silent);
     for (let turn = 0; turn < 500; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(read).to.be.at.most(4000);
     release();
@@ -261,10 +265,14 @@ describe('loading rows', () => {
       [{ rows: rows(1200), bad: [{ line: 9, problem: 'not JSON' }] }],
       new InputError('cut short'),
     );
-    const report = await loadRows(input, FREE, () => Promise.resolve({ older: 1 }), {
-      update: () => undefined,
-      stop: () => undefined,
-    });
+    const report = await loadRows(
+      input,
+      { order: FREE, send: () => Promise.resolve({ older: 1 }) },
+      {
+        update: () => undefined,
+        stop: () => undefined,
+      },
+    );
     expect(report.failure?.message).to.equal('cut short');
     expect(report).to.include({ loaded: 1198, older: 2, refused: 1 });
   });

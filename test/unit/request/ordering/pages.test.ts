@@ -51,7 +51,7 @@ function rankingOf(
   frame.reset(COUNT, 0);
   frame.scores.set(scores);
   const ids = scores.map((_, at) => `c${at}`);
-  const ranking = new Ranking(frame, 'product', ids, { size: SIZE, first: page * SIZE });
+  const ranking = new Ranking(frame, 'product', ids, { page: { size: SIZE, first: page * SIZE } });
   for (const [one, position] of pins) ranking.pin(one, position);
   for (const one of buried) ranking.bury(one);
   ranking.ask('reserve', 1, slot);

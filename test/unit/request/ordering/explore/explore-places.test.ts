@@ -26,7 +26,7 @@ function rankingOf(scores: readonly number[], draws?: Draws): Ranking {
   frame.reset(scores.length, 0);
   frame.scores.set(scores);
   const ids = scores.map((_, row) => `c${row}`);
-  return new Ranking(frame, 'product', ids, undefined, draws);
+  return new Ranking(frame, 'product', ids, { draws });
 }
 
 const rowsIn = (ranking: Ranking): number[] => ranking.slice(0, ranking.rows.length).map(({ row }) => row);
