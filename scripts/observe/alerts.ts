@@ -185,6 +185,14 @@ export const ALERTS: readonly Alert[] = [
     runbook: 'Schema change',
   },
   {
+    name: 'MillraceSettingsDiffer',
+    expr: 'millrace_store_warnings{code="settings_differ"} > 0',
+    for: '15m',
+    severity: 'warning',
+    summary: 'Instances on one store have different values of settings that they share.',
+    runbook: 'Settings that differ',
+  },
+  {
     name: 'MillraceValuesMisfit',
     expr: 'millrace_store_warnings{code="values_misfit"} > 0',
     for: '15m',

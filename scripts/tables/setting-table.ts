@@ -6,12 +6,12 @@ export function settingTable(): string {
   const rows: readonly SettingRow<unknown>[] = Object.values(SETTINGS);
   return markdownTable(
     ['key in millrace.yaml', 'variable', 'flag', 'default', 'meaning'],
-    rows.map(({ env, flag, default: otherwise, description, inFile }) => [
+    rows.map(({ env, flag, default: otherwise, description, inFile, shared }) => [
       inFile === false ? '' : `\`${keyOf({ env })}\``,
       `\`${env}\``,
       flag === undefined ? '' : `\`--${flag}\``,
       otherwise === '' ? '' : `\`${otherwise}\``,
-      description,
+      shared === true ? `${description} All instances need the same value.` : description,
     ]),
   );
 }

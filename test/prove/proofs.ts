@@ -14,6 +14,7 @@ import { loop, loopLightGbm } from './loop.js';
 import type { Proof } from './proof.js';
 import { releases } from './releases.js';
 import { replay } from './replay.js';
+import { replicas } from './replicas.js';
 import { retrieval } from './retrieval.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
@@ -43,6 +44,7 @@ export const PROOFS: readonly Proof[] = [
   sinks,
   rollback,
   releases,
+  replicas,
   soak,
   alerts,
   forget,

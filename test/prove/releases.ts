@@ -2,13 +2,13 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newTally, postBytes, runClient, type Tally } from '../support/counting-client.js';
 import { writeProject } from '../support/project.js';
-import { startRedisServer } from '../support/redis-server.js';
+import { startRedisCluster } from '../support/redis-cluster.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import type { Proof, ProofResult } from './proof.js';
 import { causesText } from './support/small-service.js';
 
-const INSTANCES = 2;
+const INSTANCES = 3;
 const CLIENTS = 4;
 const ITEMS = 100;
 const MODEL = 'models/ltr.json';
@@ -37,11 +37,12 @@ const RANKING = postBytes('/api/v1/ranked', {
 export const releases: Proof = {
   name: 'releases',
   page: 'rollback.md',
-  summary: 'a model with shuffled columns under load: agreement, rollback of two instances, kill -9, end',
+  summary:
+    'a model with shuffled columns under load: agreement, rollback of three instances on a Redis Cluster, kill -9, end',
   run: async ({ short }) => {
     const root = await writeProject(FILES);
-    const redis = await startRedisServer();
-    const stage = new Stage(root, redis.url);
+    const redis = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
+    const stage = new Stage(root, redis.addresses.map(({ host, port }) => `${host}:${port}`).join());
     try {
       return await stage.run(short ? 1 : 5);
     } finally {
@@ -58,10 +59,11 @@ class Stage {
   readonly #stops: AbortController[] = [];
   readonly #times = new Map<string, number>();
   readonly #agreements: number[] = [];
+  readonly #statuses = new Map<string, number>();
 
   constructor(
     private readonly root: string,
-    private readonly redisUrl: string,
+    private readonly nodes: string,
   ) {}
 
   async run(rounds: number): Promise<ProofResult> {
@@ -102,14 +104,21 @@ class Stage {
 
   async #start(number: number, tally: Tally): Promise<void> {
     const service = await startProcess(['--project', this.root, '--port', '0'], {
-      REDIS_URL: this.redisUrl,
+      REDIS_CLUSTER: this.nodes,
       MILLRACE_LEDGER_DIR: join(this.root, `ledger-${number}`),
     });
     const stop = new AbortController();
     this.#services[number] = service;
     this.#stops[number] = stop;
     for (let client = 0; client < CLIENTS; client++)
-      void runClient({ port: service.port, request: RANKING, thinkMs: () => 20, stop: stop.signal }, tally);
+      void runClient(
+        {
+          ...{ port: service.port, request: RANKING, stop: stop.signal },
+          thinkMs: () => 20,
+          answered: (status) => this.#statuses.set(`${status}`, (this.#statuses.get(`${status}`) ?? 0) + 1),
+        },
+        tally,
+      );
   }
 
   async #publish(text: string): Promise<void> {
@@ -123,7 +132,7 @@ class Stage {
   async #all(what: string, holds: (version: string) => boolean): Promise<void> {
     const began = performance.now();
     await Promise.all(this.#services.map(({ url }) => until(what, async () => holds(await versionOf(url)))));
-    this.#longest(`${what}, until both instances serve it`, performance.now() - began);
+    this.#longest(`${what}, until all instances serve it`, performance.now() - began);
   }
 
   async #kept(count: number): Promise<void> {
@@ -150,7 +159,7 @@ class Stage {
       ...[...this.#times].flatMap(([what, ms]) =>
         ms > MOST_MS ? [`${what}: ${MOST_MS} ms, found ${Math.round(ms)}`] : [],
       ),
-      ...(failed > 0 ? [`answers other than 200: 0, found ${failed}`] : []),
+      ...(failed > 0 ? [`answers other than 200: 0, found ${failed} (${causesText(this.#statuses)})`] : []),
       ...(lost > mostLost ? [`lost requests: ${mostLost}, found ${lost} (${causesText(causes)})`] : []),
       ...(killed.failed > 0
         ? [`killed instances that came back with another version: ${killed.failed}`]
@@ -158,7 +167,7 @@ class Stage {
       ...(agreement >= 0.3 ? [`agreement of a shuffled model: below 0.3, found ${agreement}`] : []),
     ];
     const markdown = [
-      `${INSTANCES} instances on one Redis, ${CLIENTS} clients each, ${ITEMS} candidates, ${rounds} rounds; the longest times:`,
+      `${INSTANCES} instances on a Redis Cluster of 3 masters, ${CLIENTS} clients each, ${ITEMS} candidates, ${rounds} rounds; the longest times:`,
       '',
       '| step | seconds |',
       '| --- | ---: |',

@@ -10,9 +10,10 @@ export const EXPLORE_SETTINGS = {
     value: 'TEXT',
     default: '',
     description:
-      'Secret for the draws of pipelines with `explore`. All instances need the same. A new salt changes the order of the pages of requests that are under way.',
+      'Secret for the draws of pipelines with `explore`. A new salt changes the order of the pages of requests that are under way.',
     expected: `a text of at least ${LEAST_SALT} characters`,
     secret: true,
+    shared: true,
     parse: (text) => (text === '' || text.length >= LEAST_SALT ? text : undefined),
   }),
 } as const;

@@ -12,6 +12,7 @@ export const FEATURE_SETTINGS = {
     description:
       'Oldest accepted event time of a feature row, and oldest accepted time of a feedback event. The default refuses times in seconds.',
     expected: 'a time such as 2000-01-01 or 2026-01-31T09:30:00Z',
+    shared: true,
     parse: (text) => {
       const time = timestampOf(text);
       return Number.isNaN(time) ? undefined : time;
@@ -24,6 +25,7 @@ export const FEATURE_SETTINGS = {
     description:
       'How far in the future the event time of a feature row may be, in milliseconds. A row never replaces a row with a later event time.',
     expected: 'a number of milliseconds, 0 to 2592000000',
+    shared: true,
     parse: wholeNumber(0, 2_592_000_000),
   }),
   counterHorizon: row({
@@ -33,6 +35,7 @@ export const FEATURE_SETTINGS = {
     description:
       'How long counters remember the ids of events, e.g. `1h`. Feedback that is sent again within this time counts once. The ids of keys with many events are kept up to twice as long and three minutes more. Older events are refused with `event_too_old`.',
     expected: 'a time from 1m to 7d, e.g. 10m',
+    shared: true,
     parse: (text) => {
       const time = parseDuration(text);
       return time !== undefined && time >= 60_000 && time <= 604_800_000 ? time : undefined;

@@ -17,6 +17,7 @@ export const PRIVACY_SETTINGS = {
       'Entity types whose ids are replaced by a hash in events, e.g. `user,query`. It needs `MILLRACE_ID_SALT`. By default none.',
     expected: 'names of entity types separated by commas, without request',
     list: true,
+    shared: true,
     parse: (text) => {
       const names = text === '' ? [] : text.split(',').map((name) => name.trim());
       const areNames = names.every((name) => NAME_PATTERN.test(name) && name !== 'request');
@@ -27,10 +28,10 @@ export const PRIVACY_SETTINGS = {
     env: 'MILLRACE_ID_SALT',
     value: 'TEXT',
     default: '',
-    description:
-      'Secret for the hashes of `MILLRACE_HASH_IDS`. All instances need the same. A new salt gives every id a new hash.',
+    description: 'Secret for the hashes of `MILLRACE_HASH_IDS`. A new salt gives every id a new hash.',
     expected: `a text of at least ${LEAST_SALT} characters`,
     secret: true,
+    shared: true,
     parse: (text) => (text === '' || text.length >= LEAST_SALT ? text : undefined),
   }),
   historyRetention: row({
@@ -40,6 +41,7 @@ export const PRIVACY_SETTINGS = {
     description:
       'How long feedback events are kept, e.g. `90d`. Steps do not count older events, even if their window is longer. The default is the longest window of a step.',
     expected: 'a time from 1m to 366d, e.g. 90d',
+    shared: true,
     parse: (text) => {
       const time = parseDuration(text);
       return time !== undefined && time >= 60_000 && time <= LONGEST_WINDOW ? time : undefined;

@@ -29,6 +29,8 @@ export interface SettingRow<T> {
   readonly inFile?: false;
   /** True for a limit of the whole service: each worker gets its share, rounded up. The value is a number or a rate. */
   readonly dividedByWorkers?: true;
+  /** True if all instances that share a store need the same value. Each compares its own with the others'. */
+  readonly shared?: true;
   readonly parse: Parse<T>;
 }
 

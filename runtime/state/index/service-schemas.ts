@@ -37,6 +37,8 @@ interface Service {
   readonly seen: number;
   /** `entity product` or `view stats` → layout id. */
   readonly layouts: Readonly<Record<string, string>>;
+  /** Digests of settings that all instances share, by variable. Version 0.1.0 has none. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface ServiceSchemasParts {
@@ -47,13 +49,15 @@ export interface ServiceSchemasParts {
   readonly monitor: StoreMonitor;
   readonly instance: string;
   readonly project: string;
+  /** See `sharedSettings`. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /**
- * Detects services that use the same prefix with different schemas. Each service regularly publishes its schemas in one
- * record of the store. An upload replaces a whole record, so services with different schemas of a type overwrite each
- * other's entities. Each service then logs a warning. It is not an error, because a rolling deployment of a changed schema
- * has the same effect for a while.
+ * Detects services that use the same prefix with different schemas, or with different settings that must be equal. Each
+ * service regularly publishes its schemas in one record of the store. An upload replaces a whole record, so services with
+ * different schemas of a type overwrite each other's entities. Each service then logs a warning. It is not an error,
+ * because a rolling deployment of a change has the same effect for a while.
  */
 export class ServiceSchemas {
   readonly #parts: ServiceSchemasParts;
@@ -127,9 +131,9 @@ export class ServiceSchemas {
   }
 
   #service(): Service {
-    const { instance, project } = this.#parts;
+    const { instance, project, settings } = this.#parts;
     const ids = [...this.#own].map(([name, { hex }]) => [name, hex] as const);
-    return { instance, project, seen: Date.now(), layouts: Object.fromEntries(ids) };
+    return { instance, project, seen: Date.now(), layouts: Object.fromEntries(ids), settings };
   }
 
   /** Replaces the entry of this service in the record; returns the entries of others, and whether it had an own one. */
@@ -158,6 +162,7 @@ export class ServiceSchemas {
   }
 
   async #compare(others: readonly Service[]): Promise<void> {
+    this.#compareSettings(others);
     const { layouts, monitor, prefix } = this.#parts;
     const clashing = others.filter((other) => this.#clashes(other).length > 0);
     await layouts.resolve(
@@ -178,6 +183,30 @@ export class ServiceSchemas {
       );
     }
     monitor.keepWarnings('schemas_differ', new Set(clashing.map(({ instance }) => instance)));
+  }
+
+  #compareSettings(others: readonly Service[]): void {
+    const { settings, monitor, prefix } = this.#parts;
+    const differing = new Map(
+      others.flatMap((other) => {
+        const names = Object.entries(other.settings ?? {}).flatMap(([name, digest]) =>
+          settings[name] === undefined || settings[name] === digest ? [] : [name],
+        );
+        return names.length === 0 ? [] : [[other, names] as const];
+      }),
+    );
+    for (const [{ instance, project }, names] of differing)
+      monitor.setWarning(
+        'settings_differ',
+        instance,
+        `the service ${instance} (project ${project}) uses the prefix ${prefix} with other values of ${names.join(', ')}. ` +
+          'If this is a rolling deployment, the warning ends with it; otherwise give all instances the same values, ' +
+          'or each service its own MILLRACE_PREFIX',
+      );
+    monitor.keepWarnings(
+      'settings_differ',
+      new Set(Array.from(differing.keys(), ({ instance }) => instance)),
+    );
   }
 
   /** The types and views that both services have, with different layouts. */
@@ -236,13 +265,20 @@ function servicesOf(record: Buffer | null): Service[] {
 
 function isService(value: unknown): value is Service {
   if (typeof value !== 'object' || value === null) return false;
-  const { instance, project, seen, layouts } = value as Partial<Record<keyof Service, unknown>>;
+  const { instance, project, seen, layouts, settings } = value as Partial<Record<keyof Service, unknown>>;
   return (
     typeof instance === 'string' &&
     typeof project === 'string' &&
     typeof seen === 'number' &&
-    typeof layouts === 'object' &&
-    layouts !== null &&
-    Object.values(layouts).every((hex) => typeof hex === 'string')
+    areTexts(layouts) &&
+    (settings === undefined || areTexts(settings))
+  );
+}
+
+function areTexts(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((text) => typeof text === 'string')
   );
 }

@@ -13,6 +13,7 @@ export interface StoreLog {
 export const STORE_WARNINGS = {
   store_evicts: 'Redis evicts keys when its memory is full: set maxmemory-policy noeviction',
   schemas_differ: 'another service uses the prefix with other schemas',
+  settings_differ: 'another instance has other values of settings that all instances share',
   values_misfit: 'stored values do not fit the schemas of this project',
   store_emptied: 'the store had entities or features, and has none now',
 } as const;

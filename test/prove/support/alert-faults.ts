@@ -21,7 +21,10 @@ export interface AlertStage {
   /** Sends rankings to this pipeline too, so many a second. */
   readonly load: (pipeline: string, perSecond?: number) => void;
   /** Starts another service on the same Redis. */
-  readonly another: (files: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
+  readonly another: (
+    files: Readonly<Record<string, string>>,
+    env?: Readonly<Record<string, string>>,
+  ) => Promise<ServiceProcess>;
   /** Scrapes this service too. */
   readonly watch: (service: ServiceProcess) => Promise<void>;
   /** Runs at the end. */
@@ -217,6 +220,11 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
       another({ 'schemas/entities/item.yaml': 'entity: item\nattributes:\n  version: int\n  colour: int\n' }),
   },
   {
+    alerts: ['MillraceSettingsDiffer'],
+    fault: 'another instance remembers events for a longer time',
+    make: ({ another }) => another({}, { MILLRACE_COUNTER_HORIZON: '1h' }),
+  },
+  {
     alerts: ['MillraceValuesMisfit'],
     fault: 'a reload declares an attribute with another type than the stored values have',
     make: async ({ root, service }) => {
@@ -314,6 +322,7 @@ export async function withAlertStage<T>(
     const serve = async (
       files: Readonly<Record<string, string>>,
       more: readonly string[],
+      own: Readonly<Record<string, string>> = {},
     ): Promise<{ readonly root: string; readonly service: ServiceProcess }> => {
       const root = await writeProject({ ...PROJECT, ...files });
       after(() => rm(root, { recursive: true, force: true }));
@@ -323,6 +332,7 @@ export async function withAlertStage<T>(
         MILLRACE_MODEL_HOSTS: new URL(models.url).host,
         LOG_LEVEL: 'info',
         ...env,
+        ...own,
       });
       after(async () => {
         service.child.kill('SIGKILL');
@@ -350,7 +360,7 @@ export async function withAlertStage<T>(
       service,
       load,
       after,
-      another: async (files) => (await serve(files, [])).service,
+      another: async (files, own) => (await serve(files, [], own)).service,
       watch: (another) => watch([...services, another].map(({ url }) => url)),
     });
   } finally {

@@ -8,6 +8,7 @@ import type { Diagnostics } from '../../../project/config/diagnostics/diagnostic
 import type { ComparedId } from '../../../request/compile/meaning/compared-ids.js';
 import type { CompiledProject } from '../project/compile-project.js';
 import type { Settings } from '../../../project/settings/settings.js';
+import { sharedSettings } from '../../../project/settings/shared-settings.js';
 import { traitsOf } from '../../../project/settings/store-engines.js';
 import { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import { StoreMonitor } from '../../../state/store/store-monitor.js';
@@ -104,6 +105,7 @@ async function askEngine(settings: Settings, needs: StoreNeeds, openWithin: numb
 const REMEDIES = {
   store_evicts: 'set maxmemory-policy noeviction in Redis',
   schemas_differ: 'give each project its own prefix, in millrace.yaml or MILLRACE_PREFIX',
+  settings_differ: 'give all instances the same values, or each service a MILLRACE_PREFIX of its own',
   values_misfit: 'load the entities again, or undo the change of the schema',
   store_emptied: 'load the data again, or restore a backup',
 } as const;
@@ -111,13 +113,15 @@ const REMEDIES = {
 /** Compares what is stored with the schemas of the project. @returns how many entities were looked at */
 async function lookInto(
   store: Store,
-  { prefix, project }: Settings,
+  settings: Settings,
   { config, compared, diagnostics }: StoreNeeds,
   monitor: StoreMonitor,
 ): Promise<number> {
+  const { prefix, project } = settings;
   const layouts = new LayoutRegistry(store, prefix);
   const parts = { store, layouts, prefix, monitor };
-  await new ServiceSchemas({ ...parts, instance: '', project }).look(config);
+  const own = { instance: '', project, settings: sharedSettings(settings) };
+  await new ServiceSchemas({ ...parts, ...own }).look(config);
   await checkStoredFit(config.entities, parts);
   await warnOfUnknownIds(compared, config.entities, parts, diagnostics);
   return [...monitor.samples.values()].reduce((total, { records }) => total + records, 0);

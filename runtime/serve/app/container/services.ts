@@ -20,6 +20,7 @@ import { EdgeMetrics } from '../../metrics/edge-metrics.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../../request/resident/resident-tables.js';
 import type { Settings } from '../../../project/settings/settings.js';
+import { sharedSettings } from '../../../project/settings/shared-settings.js';
 import { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { Store } from '../../../state/store/store.js';
@@ -122,6 +123,7 @@ export async function registerServices(
             monitor,
             instance: `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`,
             project: settings.sources.projectName,
+            settings: sharedSettings(settings),
           })
         : undefined,
     ),

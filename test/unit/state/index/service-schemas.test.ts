@@ -10,16 +10,30 @@ describe('a store that lost its data', () => {
   beforeEach(() => (store = new MemoryStore()));
 
   const entities = new Map([['product', entityType('product', { price: { kind: 'float' } })]]);
-  function open(prefix = 'shop', instance = 'a'): { say: () => Promise<readonly string[]> } {
+  function open(
+    prefix = 'shop',
+    instance = 'a',
+    settings = {},
+  ): {
+    readonly say: () => Promise<readonly string[]>;
+    readonly details: () => string;
+    readonly close: () => Promise<void>;
+  } {
     const log = { info: () => undefined, warn: () => undefined };
     const monitor = new StoreMonitor(log);
     const layouts = new LayoutRegistry(store, prefix);
-    const schemas = new ServiceSchemas({ store, layouts, prefix, monitor, instance, project: 'p' });
+    const schemas = new ServiceSchemas({ store, layouts, prefix, monitor, instance, project: 'p', settings });
     return {
       async say() {
         await schemas.use({ entities, views: new Map() });
         return monitor.warnings().map(({ code }) => code);
       },
+      details: () =>
+        monitor
+          .warnings()
+          .map(({ detail }) => detail)
+          .join(),
+      close: () => schemas.close(),
     };
   }
   const load = (): void => void store.records.set('shop:entity:product:p1', Buffer.from('x'));
@@ -53,6 +67,18 @@ describe('a store that lost its data', () => {
     for (const service of services) expect(await service.say()).to.deep.equal(['store_emptied']);
     expect(await other.say()).to.deep.equal([]);
     expect(await open('shop', 'd').say()).to.deep.equal([]);
+  });
+
+  it('has a warning of settings that differ, until they are equal or the other one has ended', async () => {
+    const first = open('shop', 'a', { MILLRACE_ID_SALT: '1', MILLRACE_HASH_IDS: '2' });
+    const second = open('shop', 'b', { MILLRACE_ID_SALT: '9', MILLRACE_HASH_IDS: '2', MILLRACE_NEW: '3' });
+    expect(await first.say()).to.deep.equal([]);
+    expect(await second.say()).to.deep.equal(['settings_differ']);
+    expect(second.details()).to.match(/other values of MILLRACE_ID_SALT\. /);
+    expect(await first.say()).to.deep.equal(['settings_differ']);
+    expect(await open('apart', 'c', { MILLRACE_ID_SALT: '7' }).say()).to.deep.equal([]);
+    await second.close();
+    expect(await first.say()).to.deep.equal([]);
   });
 
   it('has none where entities were deleted and the record of the services stays', async () => {
