@@ -43,6 +43,7 @@ async function openLocal(context: CliContext, settings: Settings): Promise<Feedb
   const { isShared } = await engineTraits(settings);
   const app = await createApp({
     ...settings,
+    allowsUntrained: true,
     logLevel: 'silent',
     resident: new Set<string>(),
     reload: 'off',

@@ -120,7 +120,8 @@ async function openServices(
   const clock: PlayedClock = { now: 0 };
   let stores: Pick<ImportServices, 'asOf' | 'today'> | undefined;
   const isTimed = (key: string): boolean => isEntityKey(key) && timedTypes.has(partsOf(key)?.type ?? '');
-  const opened = await openTunable({ ...settings, counterHorizon: DEFAULT_HORIZON }, pipeline, {
+  const compiled = { ...settings, counterHorizon: DEFAULT_HORIZON, allowsUntrained: true };
+  const opened = await openTunable(compiled, pipeline, {
     clock: () => clock.now,
     layer: (today) => {
       const asOf = new AsOfStore(today, isTimed, () => clock.now);
