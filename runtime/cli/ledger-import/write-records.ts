@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { MODELS_LEFT } from '../../serve/app/project/compile-tunable.js';
 import { openTunable, type OpenTunable } from '../../serve/app/project/open-tunable.js';
 import { DEFAULT_HORIZON } from '../../serve/feedback/count-events.js';
 import type { Collector } from '../../learn/dataset/import/collect.js';
@@ -59,6 +60,7 @@ export async function writeRecords(
   tellStrayErrors(context, settings);
   const services = await openServices(settings, pipeline, collector.timedTypes);
   const { opened } = services;
+  if (opened.leftModels) context.stderr.write(MODELS_LEFT);
   const ledger = new ImportLedger(out, instance);
   try {
     const { plan } = opened;
@@ -120,7 +122,7 @@ async function openServices(
   const clock: PlayedClock = { now: 0 };
   let stores: Pick<ImportServices, 'asOf' | 'today'> | undefined;
   const isTimed = (key: string): boolean => isEntityKey(key) && timedTypes.has(partsOf(key)?.type ?? '');
-  const compiled = { ...settings, counterHorizon: DEFAULT_HORIZON, allowsUntrained: true };
+  const compiled = { ...settings, counterHorizon: DEFAULT_HORIZON, untrained: 'missing' as const };
   const opened = await openTunable(compiled, pipeline, {
     clock: () => clock.now,
     layer: (today) => {

@@ -40,7 +40,7 @@ export interface AppOverrides extends Overrides {
  *   data_folder_in_use
  */
 export async function createApp(
-  settings: Settings & Pick<CompileOptions, 'allowsUntrained'>,
+  settings: Settings & Pick<CompileOptions, 'untrained'>,
   overrides: AppOverrides = {},
 ): Promise<App> {
   const { records = false, consumes, keys } = overrides;
