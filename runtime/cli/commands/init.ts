@@ -157,6 +157,10 @@ async function libSvmOf(flags: Flags): Promise<LibSvmFiles | undefined> {
   const other = (['key', 'columns', 'events'] as const).find((name) => flags[name] !== undefined);
   if (files !== undefined && other !== undefined)
     throw new UsageError(`--${other} cannot be used with LibSVM judgments alone; add --from FILE`);
+  if (files === undefined)
+    throw new UsageError(
+      `--judgments ${judgments} names products by their ids, so --from FILE must name the file of the products`,
+    );
   return files;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MODELS_LEFT } from '../../serve/app/project/compile-tunable.js';
 import { openTunable } from '../../serve/app/project/open-tunable.js';
 import { buildDataSet, type BuiltDataSet } from '../../learn/dataset/build-data-set.js';
 import { ImportLedger } from '../../learn/dataset/import/import-ledger.js';
@@ -37,9 +38,10 @@ export async function buildJudged(
     ...settings,
     logLevel: 'silent' as const,
     resident: new Set<string>(),
-    allowsUntrained: true,
+    untrained: 'missing' as const,
   };
   const opened = await openTunable(quiet, pipeline);
+  if (opened.leftModels) context.stderr.write(MODELS_LEFT);
   const work = scratchFolder(context, join(tmpdir(), 'millrace-judged-'));
   const ledger = new ImportLedger(work.path, randomUUID());
   try {

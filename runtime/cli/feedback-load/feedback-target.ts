@@ -41,12 +41,9 @@ export async function openFeedbackTarget(
 async function openLocal(context: CliContext, settings: Settings): Promise<FeedbackTarget> {
   tellStrayErrors(context, settings);
   const { isShared } = await engineTraits(settings);
-  const app = await createApp({
-    ...settings,
-    logLevel: 'silent',
-    resident: new Set<string>(),
-    reload: 'off',
-  });
+  const quiet = { ...settings, logLevel: 'silent', resident: new Set<string>(), reload: 'off' } as const;
+  // Feedback does not depend on what models predict.
+  const app = await createApp({ ...quiet, untrained: 'all' });
   const { store, config } = app;
   const { prefix, ledgerDir: ledger } = settings;
   return {

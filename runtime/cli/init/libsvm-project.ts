@@ -32,7 +32,9 @@ export type LibSvmFiles = Partial<Readonly<Record<Part, string>>> & { readonly t
 
 /** What a file holds. */
 interface ReadPart {
-  readonly queries: ReadonlySet<string>;
+  readonly queries: number;
+  /** The queries that the file names with `qid:`. */
+  readonly named: ReadonlySet<string>;
   readonly rows: number;
   readonly longest: number;
   readonly grades: readonly [lowest: number, highest: number];
@@ -72,19 +74,32 @@ export async function findLibSvm(path: string): Promise<LibSvmFiles | undefined>
       );
     if (first !== undefined) found[part] = join(path, first);
   }
+  const [only, ...others] = names;
+  if (only !== undefined && others.length === 0) found.train ??= join(path, only);
   const { train } = found;
   if (train === undefined)
-    throw new CommandFailure(
-      `${path} has no file of judgments to train on`,
-      'the name of the file has the word train, as in train.txt; or name the file',
-    );
+    throw new CommandFailure(`${path} has no file of judgments to train on`, helpOf(path));
   for (const file of Object.values(found))
     if (!(await isLibSvm(file)))
       throw new CommandFailure(
         `${file} is not in the LibSVM format: its first line is not \`grade qid:query column:value …\``,
-        'a folder of judgments holds LibSVM files; name a file of another format itself',
+        'a folder of judgments holds LibSVM files; judgments of another format need products, too: ' +
+          '--from PRODUCTS --judgments FILE',
       );
   return { ...found, train };
+}
+
+/** Published sets have a folder for each fold. */
+function helpOf(path: string): string {
+  const folds = readdirSync(path, { withFileTypes: true })
+    .filter(
+      (one) => one.isDirectory() && readdirSync(join(path, one.name)).some((name) => PARTS.train.test(name)),
+    )
+    .map(({ name }) => join(path, name))
+    .sort();
+  return folds[0] === undefined
+    ? 'the name of the file has the word train, as in train.txt; or name the file'
+    : `name one of its folders: --judgments ${folds[0]}`;
 }
 
 /**
@@ -131,7 +146,7 @@ export async function writeLibSvmProject(
     constant: constant.map(columnName),
     written: texts.size,
     commands: columnCommands(project),
-    leaked: [...(parts.test?.queries ?? [])].filter((query) => parts.train?.queries.has(query)).length,
+    leaked: [...(parts.test?.named ?? [])].filter((query) => parts.train?.named.has(query)).length,
   };
 }
 
@@ -142,11 +157,13 @@ async function readPart(
   onRow: (row: LibSvmRow) => void,
 ): Promise<ReadPart> {
   const judgments = new JudgmentRows(context.stderr, file);
+  const named = new Set<string>();
   let rows = 0;
-  for await (const { line, row } of libSvmLines(context.stdin, file)) {
+  for await (const { line, row, numbered } of libSvmLines(context.stdin, file)) {
     judgments.add('line', line, typeof row === 'string' ? row : judgmentOf(line, row));
     if (typeof row === 'string') continue;
     rows += 1;
+    if (!numbered && row.query !== undefined) named.add(row.query);
     onRow(row);
   }
   const queries = judgments.queries();
@@ -159,7 +176,8 @@ async function readPart(
     }
   }
   return {
-    queries: new Set(queries.map(({ query }) => query)),
+    queries: queries.length,
+    named,
     rows,
     longest,
     grades: [lowest, highest],
@@ -211,7 +229,7 @@ export function libSvmText(
   width: number,
 ): string {
   const lines = (Object.entries(parts) as [Part, ReadPart][]).map(([part, { queries, rows, grades }]) => {
-    const what = `${counted(queries.size, 'query', 'queries')}, ${counted(rows, 'line')}, grades ${grades[0]} to ${grades[1]}`;
+    const what = `${counted(queries, 'query', 'queries')}, ${counted(rows, 'line')}, grades ${grades[0]} to ${grades[1]}`;
     const note =
       part === 'train'
         ? `; ${columns.length} columns, ${columns[0] ?? ''} to ${columns.at(-1) ?? ''}`
@@ -249,7 +267,7 @@ export function libSvmJson({ files, parts, columns, constant, written, leaked }:
     judgments: Object.fromEntries(
       Object.entries(parts).map(([part, { queries, rows }]) => [
         part,
-        { file: files[part as Part], queries: queries.size, rows },
+        { file: files[part as Part], queries, rows },
       ]),
     ),
     columns,

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { MODELS_LEFT } from '../../serve/app/project/compile-tunable.js';
 import { openTunable, type OpenTunable } from '../../serve/app/project/open-tunable.js';
 import { DEFAULT_HORIZON } from '../../serve/feedback/count-events.js';
 import type { Collector } from '../../learn/dataset/import/collect.js';
@@ -64,6 +65,7 @@ export async function writeRecords(
   tellStrayErrors(context, settings);
   const services = await openServices(settings, pipeline, collector.timedTypes);
   const { opened } = services;
+  if (opened.leftModels) context.stderr.write(MODELS_LEFT);
   const ledger = new ImportLedger(out, instance);
   try {
     const { plan } = opened;
@@ -125,7 +127,8 @@ async function openServices(
   const clock: PlayedClock = { now: 0 };
   let stores: Pick<ImportServices, 'asOf' | 'today'> | undefined;
   const isTimed = (key: string): boolean => isEntityKey(key) && timedTypes.has(partsOf(key)?.type ?? '');
-  const opened = await openTunable({ ...settings, counterHorizon: DEFAULT_HORIZON }, pipeline, {
+  const compiled = { ...settings, counterHorizon: DEFAULT_HORIZON, untrained: 'missing' as const };
+  const opened = await openTunable(compiled, pipeline, {
     clock: () => clock.now,
     layer: (today) => {
       const asOf = new AsOfStore(today, isTimed, () => clock.now);

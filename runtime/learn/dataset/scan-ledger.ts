@@ -136,7 +136,9 @@ class Scan {
     if (pipeline === undefined) throw new DataSetProblem(`${folder} has no rankings`);
     const candidateType = this.#pipelines.get(pipeline);
     if (candidateType === undefined)
-      throw new DataSetProblem(`${folder} has no rankings of ${pipeline}; it has ${found.join(', ')}`);
+      throw new DataSetProblem(
+        `${folder} has no rankings of ${pipeline}${found.length === 0 ? '' : `; it has ${found.join(', ')}`}`,
+      );
     if (wanted === undefined && found.length > 1)
       throw new DataSetProblem(
         `${folder} has rankings of ${found.join(', ')}`,

@@ -1,5 +1,6 @@
 import { nearest } from '../../ground/core/nearest.js';
 import { englishName, foldedName } from '../../project/foreign/header-words.js';
+import { ROLES as LOGGED } from '../../project/foreign/column-roles.js';
 import { UsageError } from '../../project/config/diagnostics/failure.js';
 import { InputError } from '../../project/rows/rows.js';
 
@@ -9,11 +10,17 @@ type Role = (typeof ROLES)[number];
 /** Names that the user gives to columns. */
 export type Columns = Readonly<Partial<Record<Role, string>>>;
 
-/** Other usual names of the columns. */
+/** Names of logs that may as well be those of a text of the product. */
+const AMBIGUOUS: readonly string[] = ['text', 'content', 'article'];
+
+const clear = (names: readonly string[]): readonly string[] =>
+  names.filter((name) => !AMBIGUOUS.includes(name));
+
+/** Other usual names of the columns, the most certain first. */
 const USUAL_NAMES: Readonly<Record<Role, readonly string[]>> = {
-  query: ['query', 'query_text', 'query_id', 'qid'],
-  id: ['id', 'product_id', 'item_id', 'sku', 'docid', 'doc_id', 'candidate_id', 'document_id'],
-  grade: ['grade', 'rating', 'relevance', 'label', 'judgment'],
+  query: ['query', 'query_text', 'query_id', 'qid', ...clear(LOGGED.query)],
+  id: ['id', 'product_id', 'item_id', 'sku', 'docid', ...clear(LOGGED.item)],
+  grade: ['grade', 'rating', 'relevance', 'label', 'judgment', 'judgement', 'relevancy', 'stars'],
 };
 
 /** The name of each column in a file. */
@@ -30,27 +37,33 @@ export function rolesOf(
   candidateKey: string,
   path: string,
 ): Roles {
-  const roleOf = (role: Role): string => {
+  const roleOf = (role: Role): string | undefined => {
     const given = columns[role];
-    if (given !== undefined) {
-      if (names.includes(given)) return given;
-      const near = nearest(given, names);
-      throw new InputError(`${path} has no column ${given}; it has ${names.join(', ')}`, {
-        ...(near === undefined ? {} : { help: `did you mean ${near}?` }),
-      });
+    if (given === undefined) {
+      const usual = role === 'id' ? [candidateKey, ...USUAL_NAMES.id] : USUAL_NAMES[role];
+      return (
+        usual.find((name) => names.includes(name)) ??
+        names.find((name) => [foldedName(name), englishName(name)].some((one) => usual.includes(one)))
+      );
     }
-    const usual = role === 'id' ? [candidateKey, ...USUAL_NAMES.id] : USUAL_NAMES[role];
-    const found =
-      usual.find((name) => names.includes(name)) ??
-      names.find((name) => [foldedName(name), englishName(name)].some((one) => usual.includes(one)));
-    if (found !== undefined) return found;
-    const taken = [candidateKey, ...Object.values(USUAL_NAMES).flat(), ...Object.values(columns)];
-    const free = names.find((name) => !taken.includes(name));
-    throw new InputError(`${path} has no column ${usual.join(' or ')}; it has ${names.join(', ')}`, {
-      help: `name the column of the ${role}: --columns ${role}=${free ?? 'NAME'}`,
+    if (names.includes(given)) return given;
+    const near = nearest(given, names);
+    throw new InputError(`${path} has no column ${given}; it has ${names.join(', ')}`, {
+      ...(near === undefined ? {} : { help: `did you mean ${near}?` }),
     });
   };
-  return { query: roleOf('query'), id: roleOf('id'), grade: roleOf('grade') };
+  const [query, id, grade] = [roleOf('query'), roleOf('id'), roleOf('grade')];
+  if (query !== undefined && id !== undefined && grade !== undefined) return { query, id, grade };
+  const missing = Object.entries({ query, id, grade }).flatMap(([role, name]) =>
+    name === undefined ? [role as Role] : [],
+  );
+  const free = names.filter((name) => ![query, id, grade].includes(name));
+  // Which of several columns is which, only the user knows.
+  const guess = missing.length === 1 ? free[0] : undefined;
+  const what = `column of the ${missing.join(', the ')}`;
+  throw new InputError(`${path} has no known ${what}; it has ${names.join(', ')}`, {
+    help: `name the ${what}: --columns ${missing.map((role) => `${role}=${guess ?? 'NAME'}`).join(',')}`,
+  });
 }
 
 /** Reads `query=NAME,id=NAME,grade=NAME`. @throws UsageError */

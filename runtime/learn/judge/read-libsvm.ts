@@ -60,25 +60,28 @@ export async function isLibSvm(path: string): Promise<boolean> {
 }
 
 /**
- * The lines of a LibSVM file, each with its query: that of its `qid:`, or the number of its group in FILE.query.
+ * The lines of a LibSVM file, each with its query: that of its `qid:`, or the number of its group in FILE.query, which
+ * is `numbered`.
  * @returns for a line that cannot be read, why
  * @throws InputError if FILE.query is missing or does not fit
  */
 export async function* libSvmLines(
   stdin: Console['stdin'],
   path: string,
-): AsyncGenerator<{ readonly line: number; readonly row: LibSvmRow | string }> {
+): AsyncGenerator<{ readonly line: number; readonly row: LibSvmRow | string; readonly numbered: boolean }> {
   let groups: Groups | undefined;
   let rows = 0;
   for await (const { line, text } of readTextLines(path, stdin)) {
     if (text.startsWith('#')) continue;
     const row = readLibSvmRow(text);
     if (typeof row === 'string') {
-      yield { line, row };
+      yield { line, row, numbered: false };
       continue;
     }
     rows += 1;
-    yield { line, row: { ...row, query: row.query ?? (groups ??= await readGroups(path)).queryOf(rows) } };
+    const numbered = row.query === undefined;
+    const query = row.query ?? (groups ??= await readGroups(path)).queryOf(rows);
+    yield { line, row: { ...row, query }, numbered };
   }
   groups?.end(rows);
 }

@@ -9,7 +9,7 @@ import type { Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { PluginHost } from './plugins/plugin-host.js';
 import { announce } from './project/announce.js';
-import { compileProject, type CompiledProject } from './project/compile-project.js';
+import { compileProject, type CompiledProject, type CompileOptions } from './project/compile-project.js';
 import { Consumption, type ConsumeOptions } from './project/consumption.js';
 import { refreshEditorSchemas } from './project/editor-schemas.js';
 import type { Generation } from './project/generation.js';
@@ -39,7 +39,10 @@ export interface AppOverrides extends Overrides {
  * @throws ProjectInvalidError before the store is touched; MillraceError invalid_setting, store_unavailable,
  *   data_folder_in_use
  */
-export async function createApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
+export async function createApp(
+  settings: Settings & Pick<CompileOptions, 'untrained'>,
+  overrides: AppOverrides = {},
+): Promise<App> {
   const { records = false, consumes, keys } = overrides;
   reloadGatesOf(settings); // tells a mistake before anything is opened
   const logger = overrides.logger ?? openLog(settings);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { emptyModel } from '../../../runtime/project/starter/empty-model.js';
 import { millrace } from '../../support/command-line.js';
 import { writeFakePython } from '../../support/fake-python.js';
 import { writeProject } from '../../support/project.js';
@@ -86,6 +87,24 @@ describe('the first model of a project', () => {
         expect(text.includes(`\`${name}\``), `${features} ${name}: ${text}`).to.equal(
           (warned as readonly string[]).includes(name),
         );
+    }
+  });
+
+  it('has a data set if the old model reads an attribute that was renamed', async () => {
+    await pipeline('all');
+    const from = PIPELINE('all').replace(', inputs: { price: product.price * 2 }', '');
+    await writeFile(join(root, 'pipelines/search.yaml'), from);
+    await mkdir(join(root, 'models'), { recursive: true });
+    await writeFile(join(root, 'models/ltr.txt'), emptyModel([{ name: 'product__old_price' }]));
+    try {
+      expect((await millrace(['validate', '--project', root])).stdout).to.contain('product__old_price');
+      const { code, stderr } = await build();
+      expect([code, stderr]).to.deep.equal([
+        0,
+        'note: a model of the project does not fit it any more, so steps with models predict nothing; train them again\n',
+      ]);
+    } finally {
+      await rm(join(root, 'models'), { recursive: true });
     }
   });
 

@@ -132,6 +132,40 @@ describe('ledger import', function () {
     });
   });
 
+  it('imports before the model of a step is trained, with the values that the model will read', async () => {
+    const untrained = PROJECT['shop/pipelines/search.yaml'].replace(
+      'components:\n',
+      'components:\n  - { use: lightgbm, as: ltr, with: { model: models/ltr.txt, inputs: [cheap, product.upstream] } }\n',
+    );
+    const project = {
+      ...files,
+      'shop/pipelines/search.yaml': untrained.replace('features: [cheap,', 'features: [models, cheap,'),
+    };
+    await withFiles(project, async (root) => {
+      const imported = await importInto(root, '--map', join(root, 'map.yaml'));
+      expect(imported.code, imported.stderr).to.equal(0);
+      const [r1] = (await recordsOf(root)).filter(({ kind }) => kind === 'ranking');
+      expect([cells(r1, 'cheap'), cells(r1, 'product.upstream')]).to.deep.equal([
+        [0.25, 0.125],
+        [0.9, 0.5],
+      ]);
+      const loaded = await millrace([
+        ...[
+          'feedback',
+          'load',
+          join(root, 'logs'),
+          '--map',
+          join(root, 'map.yaml'),
+          '--project',
+          join(root, 'shop'),
+        ],
+        ...['--rejected', join(root, 'rejected.jsonl')],
+      ]);
+      expect(loaded.code, loaded.stderr).to.equal(0);
+      expect(loaded.stdout).to.contain('1 click');
+    });
+  });
+
   it('counts one row, one file and one segment as one', async () => {
     const logs = { ...PROJECT, 'logs/shown.csv': SHOWN.split('\n').slice(0, 2).join('\n') };
     await withFiles(logs, async (root) => {

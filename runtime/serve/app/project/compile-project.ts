@@ -30,7 +30,7 @@ import type { StepTools } from '../../../request/compile/step-tools.js';
 import type { ReleaseCode } from '../../../state/releases/release-index.js';
 import { LateReader } from '../plugins/late-reader.js';
 import { offlineHost, pluginServices, type PluginHost } from '../plugins/plugin-host.js';
-import { missingModels, withoutModels } from './untrained.js';
+import { missingModels, withoutModels, type Untrained } from './untrained.js';
 import { openFront, type CompiledFront } from '../../fronts/open-front.js';
 import { registerPlugins, type ProjectPlugins } from '../plugins/register-plugins.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
@@ -121,8 +121,8 @@ export interface CompileOptions extends Partial<
    * name of the step: what replaces the component of a step.
    */
   readonly stubs?: ReadonlyMap<string, NonNullable<StepTools['stubs']>>;
-  /** Compiles steps whose model is not trained yet: without its file, a step predicts nothing. */
-  readonly allowsUntrained?: boolean;
+  /** Compiles steps whose model is not trained yet: such a step predicts nothing. */
+  readonly untrained?: Untrained;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
   /** What plugins may use of the process. By default they are only checked. */
@@ -156,7 +156,9 @@ export async function compileProject(
   const checked = checkable ?? loaded.partial;
   const curation = new CurationLists(checked?.curation ?? [], checked?.timeZone, options.imageHosts);
   const missing =
-    checked !== undefined && options.allowsUntrained === true ? missingModels(checked) : new Set<string>();
+    checked !== undefined && options.untrained !== undefined
+      ? missingModels(checked, options.untrained)
+      : new Set<string>();
   const empty = Array.from(missing, (path) => [path, Buffer.alloc(0)] as const);
   const files = new OptionFiles(
     checked?.root ?? root,

@@ -29,7 +29,7 @@ export async function openTunable(
   overrides: Overrides = {},
 ): Promise<OpenTunable> {
   const compiled = await compileTunable(settings, pipeline);
-  const { config, plan, version } = compiled;
+  const { config, plan, version, leftModels } = compiled;
   let closeStore = (): Promise<void> => Promise.resolve();
   let release = (): Promise<void> => Promise.resolve();
   const close = async (): Promise<void> => {
@@ -57,6 +57,7 @@ export async function openTunable(
       features: services.resolve(TOKENS.featureStore),
       feedback: services.resolve(TOKENS.feedback),
       version,
+      leftModels,
       close,
     };
   } catch (error) {

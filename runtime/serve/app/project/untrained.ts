@@ -7,21 +7,27 @@ import type { Plugin } from '../../../ground/api/plugin.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import type { PluginRegistry } from '../../../request/compile/step-tools.js';
 
+/** Which models are taken for untrained. */
+export type Untrained = 'missing' | 'all';
+
 /** The plugins whose models can be trained. */
 export const TRAINED: readonly string[] = ['lightgbm', 'xgboost'];
 
 /** Predicts nothing. */
 const UNTRAINED: ModelComponent = { outputs: { score: 'number' }, compute: () => undefined };
 
-/** The paths of model files that steps name and that do not exist yet. */
-export function missingModels({ root, pipelines }: ProjectConfig): ReadonlySet<string> {
+/**
+ * The paths of model files that steps name and that do not exist yet.
+ * @param which `all`: also those of models that exist, because they do not fit the project any more
+ */
+export function missingModels({ root, pipelines }: ProjectConfig, which: Untrained): ReadonlySet<string> {
   const models = pipelines
     .flatMap(({ components }) => components)
     .flatMap(({ use, with: options }) => {
       const model = TRAINED.includes(use.value) && isMap(options) ? options.get('model') : undefined;
       return typeof model === 'string' ? [model] : [];
     });
-  return new Set(models.filter((path) => !existsSync(join(root, path))));
+  return new Set(models.filter((path) => which === 'all' || !existsSync(join(root, path))));
 }
 
 /** The plugins, with steps that predict nothing where the model file does not exist. Their expressions are still computed. */

@@ -86,8 +86,37 @@ describe('millrace init with LibSVM judgments alone', () => {
       expect(made.stdout).to.contain('warning: 6 queries of the test also in train.txt');
     }));
 
+  it('does not take the numbers of queries for their names', () => {
+    const [train, test] = ['set/rank.train', 'set/rank.test'];
+    const files = {
+      ...{ [train]: letor(0, 12, 'sizes'), [`${train}.query`]: '10\n'.repeat(12) },
+      ...{ [test]: letor(12, 6, 'sizes'), [`${test}.query`]: '10\n'.repeat(6) },
+    };
+    return withFiles(files, async (root) => {
+      const made = await millrace(['init', join(root, 'shop'), '--judgments', join(root, 'set'), '--no-git']);
+      expect(made.stdout).to.contain('rank.test   6 queries, 60 lines').and.not.contain('warning');
+    });
+  });
+
+  it('takes the only file of a folder, whatever its name', () =>
+    withFiles({ 'set/mq2008.txt': letor(0, 12), 'set/README.md': 'x' }, async (root) => {
+      const made = await millrace(['init', join(root, 'shop'), '--judgments', join(root, 'set'), '--no-git']);
+      expect(made.stdout, made.stderr).to.contain('mq2008.txt   12 queries');
+    }));
+
+  it('asks for the products of judgments that name them', () =>
+    withFiles({ 'judgments.csv': 'query,id,grade\nlamp,a,1\n' }, async (root) => {
+      const made = await millrace(['init', join(root, 'shop'), '--judgments', join(root, 'judgments.csv')]);
+      expect(made.code).to.equal(2);
+      expect(made.stderr).to.contain('so --from FILE must name the file of the products');
+    }));
+
   const MISTAKES: Readonly<Record<string, readonly [files: Record<string, string>, told: string]>> = {
-    'no file to train on': [{ 'set/test.txt': letor(0, 3) }, 'has no file of judgments to train on'],
+    'no file to train on': [
+      { 'set/test.txt': letor(0, 3), 'set/vali.txt': letor(3, 3) },
+      'has no file of judgments to train on',
+    ],
+    'a folder of folds': [{ 'set/Fold1/train.txt': letor(0, 3) }, 'set/Fold1'],
     'two files to train on': [
       { 'set/set1.train.txt': letor(0, 3), 'set/set2.train.txt': letor(0, 3) },
       'two files to train on: set1.train.txt and set2.train.txt',

@@ -349,11 +349,20 @@ mrr       0.6667  +0.0833  [-0.5000, +0.6667]  1.0000
         '',
       ].sort(),
     );
-    const columns = await evaluate('cheap', ['columns.csv', 'q,id,grade\ntv,001,1\n']);
-    expect(columns.stderr).to.contain('help: name the column of the query: --columns query=q');
-    const stars = await evaluate('cheap', ['stars.csv', 'q,id,stars\ntv,001,1\n'], '--columns', 'query=q');
-    expect(stars.stderr).to.contain('help: name the column of the grade: --columns grade=stars');
-    expect((await evaluate('cheap', 'columns.csv', '--columns', 'query=q')).code).to.equal(0);
+    const columns = await evaluate('cheap', ['columns.csv', 'asked,id,grade\ntv,001,1\n']);
+    expect(columns.stderr).to.contain('help: name the column of the query: --columns query=asked');
+    const points = await evaluate(
+      'cheap',
+      ['points.csv', 'asked,id,points\ntv,001,1\n'],
+      ...['--columns', 'query=asked'],
+    );
+    expect(points.stderr).to.contain('help: name the column of the grade: --columns grade=points');
+    const all = await evaluate('cheap', ['all.csv', 'asked,what,points\ntv,001,1\n']);
+    expect(all.stderr).to.contain(
+      'help: name the column of the query, the id, the grade: --columns query=NAME,id=NAME,grade=NAME',
+    );
+    expect((await evaluate('cheap', 'columns.csv', '--columns', 'query=asked')).code).to.equal(0);
+    expect((await evaluate('cheap', ['usual.csv', 'q,item,stars\ntv,001,1\n'])).code).to.equal(0);
     expect((await evaluate('cheap', ['empty.csv', 'query,id,grade\n'])).stderr).to.contain(
       'has no judgments',
     );
