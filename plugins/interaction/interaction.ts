@@ -16,7 +16,7 @@ import type { Lists } from './options.generated.js';
 
 type Dictionary = NonNullable<ColumnOf<'text'>['dictionary']>;
 
-const NO_CODES: ReadonlyMap<number, number> = new Map();
+const MAYBE = 4096;
 
 /** The texts of candidates, as indexes into the texts of the events. Texts that no event has are left out. */
 interface CandidateTexts {
@@ -81,7 +81,7 @@ export class Interaction implements FeatureComponent {
     const { codes, dictionary } = column;
     const known = this.#known.get(texts) ?? new KnownTexts(texts);
     this.#known.set(texts, known);
-    const byCode = dictionary === undefined ? NO_CODES : known.byCode(dictionary);
+    if (dictionary !== undefined) known.use(dictionary);
     const status = new Uint8Array(input.count);
     const offsets = new Int32Array(input.count + 1);
     const textIndexes = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
@@ -97,7 +97,7 @@ export class Interaction implements FeatureComponent {
         const end = column.kind === 'text' ? cell + 1 : (column.offsets[cell + 1] ?? 0);
         for (let i = start; i < end; i++) {
           const code = dictionary === undefined ? -1 : (codes?.[i] ?? -1);
-          const index = code < 0 ? known.indexOf(column.values[i] as string) : byCode.get(code);
+          const index = code < 0 ? known.indexOf(column.values[i] as string) : known.indexOfCode(code);
           if (index !== undefined) textIndexes[length++] = index;
         }
       }
@@ -111,7 +111,9 @@ export class Interaction implements FeatureComponent {
 class KnownTexts {
   readonly #texts: readonly string[];
   #byText: ReadonlyMap<string, number> | undefined;
-  #byCode = new Map<number, number>();
+  readonly #byCode = new Map<number, number>();
+  /** By the low bits of a code: 1 if a text has such a code. Most texts of candidates are in no event, and this costs less. */
+  readonly #maybe = new Uint8Array(MAYBE);
   #dictionary: Dictionary | undefined;
   /** The number of texts that the dictionary had. */
   #size = 0;
@@ -125,17 +127,24 @@ class KnownTexts {
     return this.#byText.get(text);
   }
 
-  byCode(dictionary: Dictionary): ReadonlyMap<number, number> {
+  /** Call it before `indexOfCode`, which then knows the codes of this dictionary. */
+  use(dictionary: Dictionary): void {
     const { length } = dictionary.texts;
-    if (this.#dictionary === dictionary && this.#size === length) return this.#byCode;
+    if (this.#dictionary === dictionary && this.#size === length) return;
     this.#dictionary = dictionary;
     this.#size = length;
-    this.#byCode = new Map();
+    this.#byCode.clear();
+    this.#maybe.fill(0);
     for (const [index, text] of this.#texts.entries()) {
       const code = dictionary.find(text);
-      if (code >= 0) this.#byCode.set(code, index);
+      if (code < 0) continue;
+      this.#byCode.set(code, index);
+      this.#maybe[code % MAYBE] = 1;
     }
-    return this.#byCode;
+  }
+
+  indexOfCode(code: number): number | undefined {
+    return this.#maybe[code % MAYBE] === 1 ? this.#byCode.get(code) : undefined;
   }
 }
 
