@@ -16,6 +16,7 @@ import {
 } from './service/contestants.js';
 import { bodiesOf, PROJECT } from './service/data.js';
 import { floorWork } from './service/floor-work.js';
+import { comparePaces } from './service/pace.js';
 import { writeBlocks } from './support/blocks.js';
 import { costPlot } from './support/cost-plot.js';
 import { writeItemsProject } from './support/items-project.js';
@@ -38,7 +39,8 @@ interface Shape {
  * a page of ten. Millrace, the naive service and the floors run in separate processes. Each server process reports its
  * own CPU time. All must give the same answers, which is checked first. The third floor is the same work in this process.
  * @param write puts the figures and a plot into docs/performance.md
- * @param only `floors` leaves the naive service and the service without tables out; `heap` measures used heap instead
+ * @param only `floors` leaves the naive service and the service without tables out; `heap` measures used heap instead, and
+ *   `pace` latencies at 70 % of the capacity
  * @param against for `heap`: another checkout
  * @param of number of candidates; by default several
  */
@@ -81,7 +83,8 @@ export async function serviceBench(
     for (const count of of !== undefined ? [of] : short ? [1000] : CANDIDATES) {
       const bodies = bodiesOf(items, count, 16);
       await warmUp(contestants, items, bodies);
-      if (isHeap) await compareHeaps(contestants, bodies, count, short);
+      if (only === 'pace') await comparePaces(contestants, bodies, count);
+      else if (isHeap) await compareHeaps(contestants, bodies, count, short);
       else
         for (const clients of [1, 8])
           measured.push(await compare(contestants, work, bodies, { count, clients }, short));
