@@ -47,7 +47,7 @@ import { wordsBench } from './words.js';
  * `npm run bench -- counters --only PART` measures one part of live counters: `events`, `cached`, `warm`, `cold` or `hot`.
  * `npm run bench -- experiments --only "last step" --candidates 100` measures only the cases with that in their names, with
  * so many candidates. `npm run bench -- sizing --write` puts its figures into docs/sizing.md,
- * `service --write` and `contributions --write` into docs/performance.md, `clicks --write` into docs/learn/training.md, and
+ * `service --write`, `shop --write` and `contributions --write` into docs/performance.md, `clicks --write` into docs/learn/training.md, and
  * `dataset --write` into docs/large-ledgers.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
@@ -76,7 +76,8 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
     against === undefined || only === 'heap'
       ? serviceBench(short, write, only, against, count)
       : serviceAgainst({ before: against, after, pairs: Number(pairs), candidates: count }, short),
-  shop: (short) => shopBench(short, { against, after, pairs: Number(pairs), only, candidates: count }),
+  shop: (short, write) =>
+    shopBench(short, { against, after, pairs: Number(pairs), only, candidates: count, write }),
   sizing: sizingBench,
   store: storeBench,
   text: (short) => textBench(short, against, Number(pairs)),

@@ -1,9 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRedisServer } from '../test/support/redis-server.js';
-import { repositoryPath } from '../test/support/repository.js';
 import { serverOf } from './against.js';
 import {
   heapPerRequest,
@@ -18,7 +17,7 @@ import { bodiesOf, PROJECT } from './service/data.js';
 import { floorWork } from './service/floor-work.js';
 import { comparePaces } from './service/pace.js';
 import { writeBlocks } from './support/blocks.js';
-import { costPlot } from './support/cost-plot.js';
+import { writeCostPlot } from './support/cost-plot.js';
 import { writeItemsProject } from './support/items-project.js';
 import { median, ms, percentile, table } from './support/measure.js';
 
@@ -183,8 +182,7 @@ async function writePage(measured: readonly Shape[], short: boolean): Promise<vo
     points: one.map(({ count, costs }) => ({ candidates: count, ms: costs.get(name) ?? NaN })),
   }));
   const label = 'CPU milliseconds of a request by its number of candidates';
-  await mkdir(repositoryPath('docs', 'images'), { recursive: true });
-  await writeFile(repositoryPath('docs', 'images', 'performance.svg'), costPlot(label, plotted));
+  await writeCostPlot('performance', label, plotted);
 }
 
 /** @returns the CPU milliseconds of each request in this process */
