@@ -36,7 +36,8 @@ import { wordsBench } from './words.js';
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
  * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
  * of pairs. `npm run bench -- service --only floors` compares the service with the floors alone; `--only heap` measures the
- * heap that a request uses, with `--against DIR` also that of another checkout; `--candidates N` leaves other sizes out.
+ * heap that a request uses, with `--against DIR` also that of another checkout; `--only pace` measures latencies at 70 % of
+ * the capacity; `--candidates N` leaves other sizes out.
  * `npm run bench -- shop --against DIR` compares whole shops, `--only init`, `--only mix` or `--only phases` one of them;
  * `npm run bench -- text --against DIR` compares the step text_match alone, `npm run bench -- refusals --against DIR` what a
  * refusal costs, and `npm run bench -- words --against DIR` the index of words with the libraries that are installed in DIR.
@@ -46,7 +47,7 @@ import { wordsBench } from './words.js';
  * `npm run bench -- counters --only PART` measures one part of live counters: `events`, `cached`, `warm`, `cold` or `hot`.
  * `npm run bench -- experiments --only "last step" --candidates 100` measures only the cases with that in their names, with
  * so many candidates. `npm run bench -- sizing --write` puts its figures into docs/sizing.md,
- * `service --write` and `contributions --write` into docs/performance.md, `clicks --write` into docs/learn/training.md, and
+ * `service --write`, `shop --write` and `contributions --write` into docs/performance.md, `clicks --write` into docs/learn/training.md, and
  * `dataset --write` into docs/large-ledgers.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
@@ -75,7 +76,8 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
     against === undefined || only === 'heap'
       ? serviceBench(short, write, only, against, count)
       : serviceAgainst({ before: against, after, pairs: Number(pairs), candidates: count }, short),
-  shop: (short) => shopBench(short, { against, after, pairs: Number(pairs), only, candidates: count }),
+  shop: (short, write) =>
+    shopBench(short, { against, after, pairs: Number(pairs), only, candidates: count, write }),
   sizing: sizingBench,
   store: storeBench,
   text: (short) => textBench(short, against, Number(pairs)),

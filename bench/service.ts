@@ -1,9 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRedisServer } from '../test/support/redis-server.js';
-import { repositoryPath } from '../test/support/repository.js';
 import { serverOf } from './against.js';
 import {
   heapPerRequest,
@@ -16,8 +15,9 @@ import {
 } from './service/contestants.js';
 import { bodiesOf, PROJECT } from './service/data.js';
 import { floorWork } from './service/floor-work.js';
+import { comparePaces } from './service/pace.js';
 import { writeBlocks } from './support/blocks.js';
-import { costPlot } from './support/cost-plot.js';
+import { writeCostPlot } from './support/cost-plot.js';
 import { writeItemsProject } from './support/items-project.js';
 import { median, ms, percentile, table } from './support/measure.js';
 
@@ -38,7 +38,8 @@ interface Shape {
  * a page of ten. Millrace, the naive service and the floors run in separate processes. Each server process reports its
  * own CPU time. All must give the same answers, which is checked first. The third floor is the same work in this process.
  * @param write puts the figures and a plot into docs/performance.md
- * @param only `floors` leaves the naive service and the service without tables out; `heap` measures used heap instead
+ * @param only `floors` leaves the naive service and the service without tables out; `heap` measures used heap instead, and
+ *   `pace` latencies at 70 % of the capacity
  * @param against for `heap`: another checkout
  * @param of number of candidates; by default several
  */
@@ -81,7 +82,8 @@ export async function serviceBench(
     for (const count of of !== undefined ? [of] : short ? [1000] : CANDIDATES) {
       const bodies = bodiesOf(items, count, 16);
       await warmUp(contestants, items, bodies);
-      if (isHeap) await compareHeaps(contestants, bodies, count, short);
+      if (only === 'pace') await comparePaces(contestants, bodies, count);
+      else if (isHeap) await compareHeaps(contestants, bodies, count, short);
       else
         for (const clients of [1, 8])
           measured.push(await compare(contestants, work, bodies, { count, clients }, short));
@@ -180,8 +182,7 @@ async function writePage(measured: readonly Shape[], short: boolean): Promise<vo
     points: one.map(({ count, costs }) => ({ candidates: count, ms: costs.get(name) ?? NaN })),
   }));
   const label = 'CPU milliseconds of a request by its number of candidates';
-  await mkdir(repositoryPath('docs', 'images'), { recursive: true });
-  await writeFile(repositoryPath('docs', 'images', 'performance.svg'), costPlot(label, plotted));
+  await writeCostPlot('performance', label, plotted);
 }
 
 /** @returns the CPU milliseconds of each request in this process */

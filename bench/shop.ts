@@ -12,6 +12,8 @@ import { startContestant, type Contestant } from './service/contestants.js';
 import type { Usage } from './service/serve.js';
 import { filmQueries, FILMS, filmUploads, writeFilms } from './shop/films.js';
 import { mixQueries, mixUploads, PRODUCTS, writeMix } from './shop/mix.js';
+import { markdownTable, writeBlocks } from './support/blocks.js';
+import { writeCostPlot } from './support/cost-plot.js';
 import { random } from './support/catalogue.js';
 import { table } from './support/measure.js';
 import { pairHead, summaryOf, type Pair } from './support/pairs.js';
@@ -31,6 +33,8 @@ interface ShopOptions {
   /** The name of a shop, and a number of candidates; by default all. */
   readonly only: string | undefined;
   readonly candidates: number | undefined;
+  /** Puts a table and a plot of each shop into docs/performance.md, which must have a block for it. */
+  readonly write: boolean;
 }
 
 /** What requests can ask for. */
@@ -120,11 +124,35 @@ export async function shopBench(short: boolean, options: ShopOptions): Promise<v
         .map((pairs) => meanOf(pairs.map((pair) => pair.after)));
       const [from = NaN, to = NaN] = counts.slice(-2);
       const exponent = Math.log(large / small) / Math.log(to / from);
+      if (options.write) await writeShop(name, rows, counts, found, short);
       if (from >= 1000) console.log(`exponent in candidates from ${from} to ${to}: ${exponent.toFixed(2)}`);
     } finally {
       for (const folder of folders) await rm(folder, { recursive: true, force: true });
     }
   }
+}
+
+async function writeShop(
+  name: string,
+  rows: readonly string[][],
+  counts: readonly number[],
+  found: readonly Pair[][],
+  short: boolean,
+): Promise<void> {
+  const block = markdownTable(pairHead('before', 'after'), rows);
+  await writeBlocks('docs/performance.md', { [`shop ${name}`]: block }, short);
+  const lines = (['before', 'after'] as const).map((side) => ({
+    name: side,
+    points: counts.map((candidates, c) => ({
+      candidates,
+      ms: meanOf((found[c] ?? []).map((pair) => pair[side])),
+    })),
+  }));
+  await writeCostPlot(
+    `shop-${name}`,
+    `CPU milliseconds of a request by its number of candidates: ${name}`,
+    lines,
+  );
 }
 
 function bodiesOf({ ids, queries }: Stock, count: number): Buffer[] {

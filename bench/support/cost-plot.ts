@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { repositoryPath } from '../../test/support/repository.js';
 import { escaped } from '../../runtime/cli/report/escaped.js';
 import {
   frame,
@@ -21,8 +23,13 @@ const STYLE =
   'text { font: 12px sans-serif; fill: #555; } .grid { stroke: #8884; } .axis { stroke: #888; } ' +
   '@media (prefers-color-scheme: dark) { text { fill: #bbb; } }';
 
-/** A file of SVG: the cost of a request by the number of its candidates. Both axes are logarithmic. */
-export function costPlot(label: string, lines: readonly CostLine[]): string {
+/** Writes a file of SVG into docs/images: the cost of a request by the number of its candidates. Both axes are logarithmic. */
+export async function writeCostPlot(file: string, label: string, lines: readonly CostLine[]): Promise<void> {
+  await mkdir(repositoryPath('docs', 'images'), { recursive: true });
+  await writeFile(repositoryPath('docs', 'images', `${file}.svg`), costPlot(label, lines));
+}
+
+function costPlot(label: string, lines: readonly CostLine[]): string {
   const all = lines.flatMap(({ points }) => points);
   const x = scaleOf(all.map(({ candidates }) => candidates));
   const y = scaleOf(all.map(({ ms }) => ms));

@@ -1,4 +1,5 @@
 import {
+  type ColumnOf,
   type FeatureComponent,
   type Input,
   type InteractionsInput,
@@ -12,6 +13,10 @@ import {
 } from 'millrace/api';
 import { measureTexts, withOneText, type Measure, type Totals } from './measure.js';
 import type { Lists } from './options.generated.js';
+
+type Dictionary = NonNullable<ColumnOf<'text'>['dictionary']>;
+
+const MAYBE = 4096;
 
 /** The texts of candidates, as indexes into the texts of the events. Texts that no event has are left out. */
 interface CandidateTexts {
@@ -33,6 +38,8 @@ export class Interaction implements FeatureComponent {
   readonly #by: Input<'text'> | Input<'texts'> | undefined;
   readonly #measures: readonly Measure[];
   readonly #lists: Lists;
+  /** Requests of one user soon after one another have the same texts. */
+  readonly #known = new WeakMap<readonly string[], KnownTexts>();
 
   /** @param by undefined: every event counts for every candidate */
   constructor(
@@ -71,15 +78,10 @@ export class Interaction implements FeatureComponent {
 
   #textsOf(input: StepInput, texts: readonly string[], by: Input<'text'> | Input<'texts'>): CandidateTexts {
     const column = input.column(by);
-    // Most candidates have no event. A lookup by code costs less than one by text, but those of the events come first.
-    const { codes } = column;
-    const dictionary = input.rows.length > texts.length ? column.dictionary : undefined;
-    const byCode = new Map<number, number>();
-    if (dictionary !== undefined)
-      for (const [index, text] of texts.entries()) byCode.set(dictionary.find(text), index);
-    let byText: Map<string, number> | undefined;
-    const indexOf = (text: string): number | undefined =>
-      (byText ??= new Map(texts.map((one, index) => [one, index] as const))).get(text);
+    const { codes, dictionary } = column;
+    const known = this.#known.get(texts) ?? new KnownTexts(texts);
+    this.#known.set(texts, known);
+    if (dictionary !== undefined) known.use(dictionary);
     const status = new Uint8Array(input.count);
     const offsets = new Int32Array(input.count + 1);
     const textIndexes = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
@@ -95,13 +97,54 @@ export class Interaction implements FeatureComponent {
         const end = column.kind === 'text' ? cell + 1 : (column.offsets[cell + 1] ?? 0);
         for (let i = start; i < end; i++) {
           const code = dictionary === undefined ? -1 : (codes?.[i] ?? -1);
-          const index = code < 0 ? indexOf(column.values[i] as string) : byCode.get(code);
+          const index = code < 0 ? known.indexOf(column.values[i] as string) : known.indexOfCode(code);
           if (index !== undefined) textIndexes[length++] = index;
         }
       }
       offsets[++next] = length;
     }
     return { status, offsets, textIndexes };
+  }
+}
+
+/** Finds texts of events by themselves or, which costs less, by their codes. */
+class KnownTexts {
+  readonly #texts: readonly string[];
+  #byText: ReadonlyMap<string, number> | undefined;
+  readonly #byCode = new Map<number, number>();
+  /** By the low bits of a code: 1 if a text has such a code. Most texts of candidates are in no event, and this costs less. */
+  readonly #maybe = new Uint8Array(MAYBE);
+  #dictionary: Dictionary | undefined;
+  /** The number of texts that the dictionary had. */
+  #size = 0;
+
+  constructor(texts: readonly string[]) {
+    this.#texts = texts;
+  }
+
+  indexOf(text: string): number | undefined {
+    this.#byText ??= new Map(this.#texts.map((one, index) => [one, index] as const));
+    return this.#byText.get(text);
+  }
+
+  /** Call it before `indexOfCode`, which then knows the codes of this dictionary. */
+  use(dictionary: Dictionary): void {
+    const { length } = dictionary.texts;
+    if (this.#dictionary === dictionary && this.#size === length) return;
+    this.#dictionary = dictionary;
+    this.#size = length;
+    this.#byCode.clear();
+    this.#maybe.fill(0);
+    for (const [index, text] of this.#texts.entries()) {
+      const code = dictionary.find(text);
+      if (code < 0) continue;
+      this.#byCode.set(code, index);
+      this.#maybe[code % MAYBE] = 1;
+    }
+  }
+
+  indexOfCode(code: number): number | undefined {
+    return this.#maybe[code % MAYBE] === 1 ? this.#byCode.get(code) : undefined;
   }
 }
 

@@ -1,11 +1,18 @@
 import type { Column, ColumnKind, ColumnOf, VectorColumn } from '../../ground/api/columns.js';
 import type { ComponentEvent } from '../../ground/api/step-input.js';
+import type { InteractionEvents } from '../../ground/api/interactions.js';
 import { MillraceError } from '../../ground/api/errors.js';
 import { Status } from '../../ground/api/status.js';
 import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
 
 /** Up to so many rows, a loop takes less time than `fill`. */
 const FEW_ROWS = 32;
+
+/** The events of a history. Other requests may have the same ones. */
+export interface FacetEvents {
+  /** @param since events up to this time are left out, epoch milliseconds */
+  of(facet: string, since: number): InteractionEvents;
+}
 
 /** What a preview replaces. */
 export interface Preview {
@@ -37,14 +44,12 @@ export class Frame {
    */
   tiers = new Int32Array(0);
   /**
-   * Feedback records, indexed by the plan's numbers. Null if the store has no record; undefined if the request does
+   * Feedback histories, indexed by the plan's numbers. Null if the store has no record; undefined if the request does
    * not name the entity.
    */
-  readonly histories: (Buffer | null | undefined)[] = [];
+  readonly histories: (FacetEvents | null | undefined)[] = [];
   /** Feedback events up to this time are not counted, epoch milliseconds. */
   eventsSince = -Infinity;
-  /** By code: the number of a kind of feedback in the plan. Undefined: the code is that number. */
-  eventNumbers: Uint8Array | undefined;
   /** The events of components, in the order of their steps. */
   readonly emitted: ComponentEvent[] = [];
   /** Memory for copies of vectors, by what they are for. New memory would cost more than the copy. */

@@ -5,6 +5,7 @@ import type { Usage } from '../../ground/core/usage.js';
 import type { RetrieverReport } from './request/retrieval-report.js';
 import type { Choice } from '../experiments/live-experiments.js';
 import type { SharedRun } from '../experiments/shared-run.js';
+import type { DecodedHistories } from '../resident/decoded-histories.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../../state/store/layout-registry.js';
 import type { Store } from '../../state/store/store.js';
@@ -34,8 +35,8 @@ export interface PipelineServices extends StepHandlers {
   readonly onRetrieved?: ((reports: readonly RetrieverReport[]) => void) | undefined;
   /** How long feedback events count, in milliseconds; by default without end. */
   readonly historyRetention?: number;
-  /** By code: the number of a kind of feedback in the plan; by default its code. */
-  readonly eventNumbers?: Uint8Array | undefined;
+  /** By default no history outlives its request, and the code of a kind of feedback is its number in the plan. */
+  readonly histories?: DecodedHistories;
   /** Replaces ids in events; by default it replaces none. */
   readonly hasher?: IdHasher;
   /** The secret of the rule `explore`; without it, nothing is drawn. */

@@ -386,6 +386,37 @@ export function writeHeldList(
   offsets[row + 1] = at;
 }
 
+/**
+ * Writes the lists of all rows of a column of texts. Values and codes get their whole length at once.
+ * @param dictionaries those of the time when they were taken
+ */
+export function writeHeldTexts(
+  column: ColumnOf<'texts'>,
+  lists: readonly HeldList[],
+  status: Uint8Array,
+  dictionaries: Dictionaries,
+): void {
+  const { offsets } = column;
+  for (let row = 0; row < lists.length; row++)
+    offsets[row + 1] = (offsets[row] as number) + (lists[row] as HeldList).length;
+  column.status.set(status);
+  const length = offsets[lists.length] as number;
+  const values = (column.values = new Array<string>(length));
+  const codes = (column.codes = new Array<number>(length));
+  const current = dictionaries.findIndex((one) => one === column.dictionary);
+  const texts = column.dictionary?.texts ?? [];
+  let at = 0;
+  for (let row = 0; row < lists.length; row++) {
+    const list = lists[row] as HeldList;
+    for (let i = 0; i < list.length; i++, at++) {
+      const held = list[i] as number;
+      const isCoded = held >= 0 && (held & 1) === current;
+      codes[at] = isCoded ? held >> 1 : -1;
+      values[at] = isCoded ? (texts[held >> 1] as string) : textOf(dictionaries, held);
+    }
+  }
+}
+
 function textOf(dictionaries: Dictionaries, held: number): string {
   return held < 0 ? '' : (dictionaries[held & 1]?.texts[held >> 1] as string);
 }

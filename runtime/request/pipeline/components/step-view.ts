@@ -12,7 +12,7 @@ import type { Deadline } from '../../../ground/core/deadline.js';
 import { copyColumn } from '../../../language/frame/copy-column.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { TraceSpan } from '../../../project/tracing/trace-span.js';
-import { decodeEvents, noEvents } from '../../../state/store/codec/history-record.js';
+import { noEvents } from '../../../state/store/codec/history-record.js';
 import type { Ranking } from '../../ordering/ranking.js';
 
 /** The most events that the components of a request can emit. */
@@ -91,10 +91,12 @@ export class StepView implements StepInput {
   }
 
   interactions({ history, ids, facet }: InteractionsInput): InteractionEvents {
-    const record = this.#frame.histories[history];
-    if (record === null) return noEvents(Status.present);
-    if (record !== undefined)
-      return decodeEvents(record, facet, this.#frame.eventsSince, this.#frame.eventNumbers);
+    const events = this.#frame.histories[history];
+    if (events === null) return noEvents(Status.present);
+    if (events !== undefined) {
+      const found = events.of(facet, this.#frame.eventsSince);
+      return this.#copies === undefined ? found : structuredClone(found);
+    }
     const status = this.#frame.columns[ids]?.status[0] ?? Status.absent;
     return noEvents(isKnown(status) ? Status.absent : status);
   }

@@ -149,7 +149,6 @@ async function rankAgain(
   frame.reset(rows.length, from.now);
   frame.preview = from.preview;
   frame.eventsSince = from.eventsSince;
-  frame.eventNumbers = from.eventNumbers;
   frame.histories.push(...from.histories);
   const taken = Int32Array.from(rows);
   for (const slot of sourcesOf(plan)) {

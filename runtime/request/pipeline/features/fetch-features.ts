@@ -96,7 +96,7 @@ function* fillReads(frame: Frame, reads: PendingFeatures['reads']): Pieces<undef
   for (const [read, cells] of reads) {
     const columns = frame.groups[read.group] ?? [];
     cells.begin();
-    if (cells.isComplete === true) continue;
+    if (cells.fillAll?.() === true) continue;
     for (let row = 0; row < cells.count; row++) {
       if (cells.hasId(row)) elements += cells.fill(row, true);
       else read.decoder.decodeMissing(causeOf(read, frame, row), columns, row);

@@ -30,8 +30,11 @@ export interface CellRead {
    * MANY_ROWS rows of entities, or after MANY_ELEMENTS.
    */
   begin(): void;
-  /** After `begin`: true if every row has an id and is filled, so that `fill` need not be called. */
-  readonly isComplete?: boolean;
+  /**
+   * After `begin`, instead of `fill` for each row: fills all rows if each has an id, and if that is short.
+   * @returns false if it filled none
+   */
+  fillAll?(): boolean;
   /**
    * Fills a row that has an id. Rows must be filled in ascending order.
    * @param isFinal whether nothing else will be written to the row

@@ -3,12 +3,13 @@ import type { Column, ColumnOf } from '../../../ground/api/columns.js';
 import { isKnown, Status, statusAt } from '../../../ground/api/status.js';
 import type { HydrationNode, Plan, WantedAttribute } from '../../compile/plan.js';
 import { appendCell, appendNumbers, writeJson, writeMissing } from '../../../language/frame/cells.js';
-import { looseColumn, type Frame } from '../../../language/frame/frame.js';
+import { looseColumn, type FacetEvents, type Frame } from '../../../language/frame/frame.js';
 import { carriedChildren, carriedValue, type CarriedRows } from '../request/carried.js';
 import { MANY_ELEMENTS, MANY_ROWS, type CellRead } from './cell-read.js';
 import { fillFeatures, type PendingFeatures } from '../features/fetch-features.js';
 import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from '../request/read-request.js';
+import { HistoryEvents } from '../../../state/store/codec/history-record.js';
 import { inStoreSpan } from '../../../state/store/around.js';
 import { resolveLayouts, type ReadServices } from './read-services.js';
 
@@ -33,7 +34,6 @@ export async function hydrate(
   const carried: (CarriedRows | undefined)[] = [];
   const elementsOf: (readonly Column[] | undefined)[] = [];
   frame.eventsSince = frame.now - (services.historyRetention ?? Infinity);
-  frame.eventNumbers = services.eventNumbers;
   let features = NO_READS;
   for (const node of plan.nodes) {
     const { parent } = node;
@@ -67,7 +67,7 @@ export async function hydrate(
     if (filling !== undefined) await filling;
     if (trip !== undefined) await trip;
     for (const { read, number } of histories)
-      frame.histories[read.index] = number < 0 ? undefined : services.batch.records.record(number);
+      frame.histories[read.index] = number < 0 ? undefined : historyOf(number, services);
     const resolving = resolveLayouts(
       nodes.map(({ cells }) => cells),
       services,
@@ -99,6 +99,11 @@ export async function hydrate(
       await nextTurn();
   }
   return { reads: features, arrived: services.batch.rest() };
+}
+
+function historyOf(number: number, { batch, histories }: ReadServices): FacetEvents | null {
+  const record = batch.records.record(number);
+  return record && (histories?.of(record) ?? new HistoryEvents(record));
 }
 
 /** Whether the columns got so many elements that the work on them must not run in the same turn. */
@@ -153,7 +158,7 @@ function fillNode({ node, cells, carried }: Filled, from: number, frame: Frame, 
   const columns = frame.groups[node.group] ?? [];
   const ids = frame.columns[node.ids];
   if (from === 0) cells.begin();
-  if (carried === undefined && cells.isComplete === true) return cells.count;
+  if (carried === undefined && cells.fillAll?.() === true) return cells.count;
   const end = Math.min(from + MANY_ROWS, cells.count);
   let elements = 0;
   for (let row = from; row < end; row++) {

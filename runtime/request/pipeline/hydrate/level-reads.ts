@@ -87,7 +87,7 @@ export class LevelReads {
   }
 
   /**
-   * Adds the feedback history of an entity to the round trip. Histories are never kept in process. Returns the number
+   * Adds the feedback history of an entity to the round trip. Each request reads it. Returns the number
    * of the record, or -1 if there is no id.
    */
   history({ ids, keyPrefix }: HistoryRead): number {

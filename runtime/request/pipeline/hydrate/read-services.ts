@@ -1,6 +1,7 @@
 import type { LayoutRegistry } from '../../../state/store/layout-registry.js';
 import { inStoreSpan, traceBelow } from '../../../state/store/around.js';
 import type { SpanHolder } from '../../../project/tracing/trace-span.js';
+import type { DecodedHistories } from '../../resident/decoded-histories.js';
 import type { PipelineServices } from '../pipeline-services.js';
 import type { StageClock, StageRunner } from '../stage-runner.js';
 import type { RequestContext } from '../types.js';
@@ -20,8 +21,8 @@ export interface ReadServices {
   readonly readers?: SourceReaders | undefined;
   /** How long feedback events count, in milliseconds; by default without end. */
   readonly historyRetention?: number | undefined;
-  /** By code: the number of a kind of feedback in the plan (`EventCodes.numbersOf`). */
-  readonly eventNumbers?: Uint8Array | undefined;
+  /** By default what is decoded of a history serves one request. */
+  readonly histories?: DecodedHistories | undefined;
   /** Undefined if the stages are not timed. */
   readonly clock?: Pick<StageClock, 'count'> | undefined;
   /** Undefined if the request is not recorded. */
@@ -30,7 +31,7 @@ export interface ReadServices {
 
 /** What one request reads through. @param time the deadline of its reads */
 export function readsOf(
-  { store, layouts, resident, readers, historyRetention, eventNumbers }: PipelineServices,
+  { store, layouts, resident, readers, historyRetention, histories }: PipelineServices,
   stages: StageRunner,
   time: ReadTime,
   span: RequestContext['span'],
@@ -42,7 +43,7 @@ export function readsOf(
     resident: resident && new ResidentSession(resident),
     readers,
     historyRetention,
-    eventNumbers,
+    histories,
     clock: stages.clock,
     spans,
   };

@@ -4,10 +4,10 @@ import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
 import { NO_ID, NOT_HERE } from '../../resident/entity-table.js';
 import { LeasedCounters } from '../../resident/leased-counters.js';
 import type { PartBinding } from '../../resident/resident-tables.js';
-import { writeHeldList, type Dictionaries } from '../../resident/row-columns.js';
+import { writeHeldList, writeHeldTexts, type Dictionaries } from '../../resident/row-columns.js';
 import type { HeldList } from '../../resident/sizes.js';
 import type { BatchRead } from './batch-read.js';
-import { MANY_ROWS, type CellRead, type LayoutDecoder } from './cell-read.js';
+import { MANY_ELEMENTS, MANY_ROWS, type CellRead, type LayoutDecoder } from './cell-read.js';
 import type { ResidentSession } from './resident-session.js';
 
 /** Code of the first miss; the next ones count down. */
@@ -224,8 +224,20 @@ export class ResidentRead implements CellRead {
     }
   }
 
-  get isComplete(): boolean {
-    return this.#hasAllIds && this.#lists.length === 0;
+  fillAll(): boolean {
+    if (!this.#hasAllIds) return false;
+    if (this.#lists.length === 0) return true;
+    if (this.#missing.length > 0 || this.count > MANY_ROWS || this.#repeats.includes(1)) return false;
+    let elements = 0;
+    for (const { held } of this.#lists) elements += lengthOf(held);
+    if (elements > MANY_ELEMENTS) return false;
+    for (const { column, held, status, dictionaries } of this.#lists) {
+      const lists = held as readonly HeldList[];
+      if (column.kind === 'texts') writeHeldTexts(column, lists, status, dictionaries);
+      else
+        lists.forEach((list, row) => writeHeldList(column, row, list, status[row] as number, dictionaries));
+    }
+    return true;
   }
 
   fill(row: number): number {
@@ -239,6 +251,12 @@ export class ResidentRead implements CellRead {
     }
     return elements;
   }
+}
+
+function lengthOf(lists: readonly (HeldList | undefined)[]): number {
+  let length = 0;
+  for (const list of lists) length += list?.length ?? 0;
+  return length;
 }
 
 /** By position: 1 if an earlier one has the same number. */

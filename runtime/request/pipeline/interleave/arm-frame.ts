@@ -23,7 +23,6 @@ export function shareColumns(
   if (isEmpty) {
     for (const [index, from] of histories) frame.histories[index] = control.histories[from];
     frame.eventsSince = control.eventsSince;
-    frame.eventNumbers = control.eventNumbers;
     frame.preview = control.preview;
   }
   setParams(plan, frame);

@@ -29,6 +29,7 @@ import type { HttpServices } from '../../http/services.js';
 import { describeError } from '../../../ground/core/describe-error.js';
 import { checkExploreSalt } from '../../../request/pipeline/components/check-explore-salt.js';
 import { checkLogSalt, logHasherOf } from '../../../request/pipeline/log/log-hasher.js';
+import { DecodedHistories } from '../../../request/resident/decoded-histories.js';
 import { mountPipeline } from '../../../request/pipeline/pipeline.js';
 import { rehearse } from '../../../request/pipeline/rehearse.js';
 import type { Pipeline } from '../../../request/pipeline/types.js';
@@ -265,6 +266,8 @@ function mountPipelines({ services, compiled, config, usage, version }: Generati
     if (found === undefined) throw new Error(`there is no plan of the pipeline ${name}`);
     return found.plan;
   };
+  const numbers = codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events));
+  const histories = new DecodedHistories(numbers, services.resolve(TOKENS.clock));
   const held = new HeldLog(logger);
   const failures = new RetrievalLog(logger);
   const metrics = services.resolve(TOKENS.metrics);
@@ -290,7 +293,7 @@ function mountPipelines({ services, compiled, config, usage, version }: Generati
       },
       live: live && stops && { live, isStopped: (experiment) => stops.has(experiment), planOf },
       historyRetention: settings.historyRetention,
-      eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
+      histories,
       now: services.resolve(TOKENS.clock),
       cards,
       onMisspelt: (pipeline, { field, near }) =>

@@ -94,21 +94,62 @@ export function noEvents(status: number): InteractionEvents {
   };
 }
 
-/**
- * The events of a record with their values of one facet, for components; nothing else is decoded.
- * @param since events up to this time are left out, epoch milliseconds
- * @param numbers by code: the number of the kind for components; by default the code
- */
-export function decodeEvents(
-  record: Buffer,
-  facetName: string,
-  since = -Infinity,
-  numbers?: Uint8Array,
-): InteractionEvents {
-  const events = decodeAllEvents(record, facetName);
-  if (numbers !== undefined)
-    for (let e = 0; e < events.count; e++) events.types[e] = numbers[events.types[e] as number] as number;
-  return events.count === 0 || (events.times[0] as number) > since ? events : eventsAfter(events, since);
+/** The events of one record with their values of any facet, for components. What several of them read is decoded once. */
+export class HistoryEvents {
+  readonly #record: Buffer;
+  readonly #found: Found | undefined;
+  readonly #columns: Pick<InteractionEvents, 'count' | 'types' | 'times' | 'quantities'> | undefined;
+  /** By the name of the facet. */
+  readonly #events = new Map<string, InteractionEvents>();
+
+  /** @param numbers by code: the number of the kind for components; by default the code */
+  constructor(record: Buffer, numbers?: Uint8Array) {
+    this.#record = record;
+    this.#found = locate(record);
+    if (this.#found === undefined) return;
+    const columns = columnsOf(record, this.#found.count);
+    if (numbers !== undefined)
+      for (let e = 0; e < columns.count; e++)
+        columns.types[e] = numbers[columns.types[e] as number] as number;
+    this.#columns = columns;
+  }
+
+  /** True if it was made from the same bytes. */
+  isOf(record: Buffer): boolean {
+    return this.#record.equals(record);
+  }
+
+  /** @param since events up to this time are left out, epoch milliseconds */
+  of(facet: string, since = -Infinity): InteractionEvents {
+    let events = this.#events.get(facet);
+    if (events === undefined) {
+      events = this.#decode(facet);
+      this.#events.set(facet, events);
+    }
+    return events.count === 0 || (events.times[0] as number) > since ? events : eventsAfter(events, since);
+  }
+
+  #decode(facetName: string): InteractionEvents {
+    const record = this.#record;
+    const found = this.#found;
+    if (found === undefined || this.#columns === undefined) return noEvents(Status.failed);
+    const { count, textCount } = found;
+    const columns = { status: Status.present, ...this.#columns };
+    const facet = found.facets.find(({ name }) => textAt(record, found, name) === facetName);
+    if (facet === undefined)
+      return { ...columns, offsets: new Int32Array(count + 1), values: new Int32Array(0), texts: NO_TEXTS };
+    const decoded = valuesOf(record, count, facet, textCount);
+    if (decoded === undefined) return noEvents(Status.failed);
+    const { offsets, values } = decoded;
+    const texts: string[] = [];
+    const numbers = new Int32Array(textCount).fill(-1);
+    for (let i = 0; i < values.length; i++) {
+      const text = values[i] as number;
+      if (numbers[text] === -1) numbers[text] = texts.push(textAt(record, found, text)) - 1;
+      values[i] = numbers[text] as number;
+    }
+    return { ...columns, offsets, values, texts };
+  }
 }
 
 function eventsAfter(events: InteractionEvents, since: number): InteractionEvents {
@@ -125,27 +166,6 @@ function eventsAfter(events: InteractionEvents, since: number): InteractionEvent
     offsets: offsets.subarray(first).map((offset) => offset - base),
     values: values.subarray(base),
   };
-}
-
-function decodeAllEvents(record: Buffer, facetName: string): InteractionEvents {
-  const found = locate(record);
-  if (found === undefined) return noEvents(Status.failed);
-  const { count, textCount } = found;
-  const columns = { status: Status.present, ...columnsOf(record, count) };
-  const facet = found.facets.find(({ name }) => textAt(record, found, name) === facetName);
-  if (facet === undefined)
-    return { ...columns, offsets: new Int32Array(count + 1), values: new Int32Array(0), texts: NO_TEXTS };
-  const decoded = valuesOf(record, count, facet, textCount);
-  if (decoded === undefined) return noEvents(Status.failed);
-  const { offsets, values } = decoded;
-  const texts: string[] = [];
-  const numbers = new Int32Array(textCount).fill(-1);
-  for (let i = 0; i < values.length; i++) {
-    const text = values[i] as number;
-    if (numbers[text] === -1) numbers[text] = texts.push(textAt(record, found, text)) - 1;
-    values[i] = numbers[text] as number;
-  }
-  return { ...columns, offsets, values, texts };
 }
 
 interface FacetPlace {

@@ -9,7 +9,7 @@ import {
   type History,
 } from '../../../../runtime/state/store/codec/history.js';
 import {
-  decodeEvents,
+  HistoryEvents,
   decodeHistory,
   encodeHistory,
 } from '../../../../runtime/state/store/codec/history-record.js';
@@ -92,7 +92,7 @@ describe('the record of a history', () => {
       event(2, { time: NOW + 1, values: new Map([['product', ['p2']]]) }),
     ];
     const record = encodeHistory(merge(NO_HISTORY, events), NOW);
-    const read = decodeEvents(Buffer.concat([Buffer.alloc(3), record]).subarray(3), 'product.tags');
+    const read = new HistoryEvents(Buffer.concat([Buffer.alloc(3), record]).subarray(3)).of('product.tags');
     expect(read.status).to.equal(Status.present);
     expect([read.count, [...read.offsets], [...read.values], read.texts]).to.deep.equal([
       2,
@@ -100,7 +100,7 @@ describe('the record of a history', () => {
       [0, 1],
       ['a', 'b'],
     ]);
-    expect(decodeEvents(record, 'product.brand')).to.deep.include({ count: 2, texts: [] });
+    expect(new HistoryEvents(record).of('product.brand')).to.deep.include({ count: 2, texts: [] });
   });
 
   it('is rejected if any part of it is damaged', () => {
@@ -108,14 +108,14 @@ describe('the record of a history', () => {
     const record = encodeHistory(merge(NO_HISTORY, [event(1, { values }), event(2)]), NOW);
     for (let end = 0; end < record.length; end++) {
       expect(decodeHistory(record.subarray(0, end)), `cut at ${end}`).to.equal(undefined);
-      expect(decodeEvents(record.subarray(0, end), 'product').status).to.equal(Status.failed);
+      expect(new HistoryEvents(record.subarray(0, end)).of('product').status).to.equal(Status.failed);
     }
     fc.assert(
       fc.property(fc.nat(record.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
         const damaged = Buffer.from(record);
         damaged[at] = (damaged[at] ?? 0) ^ change;
         decodeHistory(damaged);
-        const { status, values: numbers, texts } = decodeEvents(damaged, 'product');
+        const { status, values: numbers, texts } = new HistoryEvents(damaged).of('product');
         if (status === Status.present)
           expect([...numbers].every((number) => number < texts.length)).to.equal(true);
       }),
