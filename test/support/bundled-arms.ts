@@ -1,6 +1,6 @@
 import { repositoryPath } from './repository.js';
 
-const PRELOAD = repositoryPath('dist/test/support/bundled-arm.cjs');
+const PRELOAD = repositoryPath('scripts/bundled-arm.cjs');
 
 /**
  * Variables for a command in this process, whose code is compiled: the arms that it starts run the bundle, as those of users
