@@ -57,6 +57,7 @@ const FEATURES = [
  * Writes a ledger of 30 days: rankings of one pipeline by price, in two arms, clicks by request id, orders without one, and
  * histories of three views. Some feedback comes twice or late, or is of no ranking.
  * @param meta what the schema of the rankings says of the pipeline that served them
+ * @param excluded a text of each ranking that no data set has; a long one makes a large ledger of few rankings
  * @returns the number of features
  */
 export function writeSyntheticLedger(
@@ -64,6 +65,7 @@ export function writeSyntheticLedger(
   rankings: number,
   candidates: number,
   meta: JsonObject = {},
+  excluded = '',
 ): number {
   const random = new Random(7);
   const file = new Segments(folder);
@@ -105,7 +107,7 @@ export function writeSyntheticLedger(
         w.int32([before]);
         w.int32([candidates]);
         w.float64([2 + 8 * random.next() ** 4]);
-        for (const one of [`user=${user}`, 'sizes', arm, user, ''])
+        for (const one of [`user=${user}`, 'sizes', arm, user, excluded])
           w.texts({ values: [one], offsets: [0, 1] }, Uint8Array.of(Status.present));
         for (const one of [user, request]) w.text(one);
         w.float64(at % 30, undefined);

@@ -1,5 +1,15 @@
-import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar } from 'yaml';
-import type { Document, Node } from 'yaml';
+import {
+  Composer,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  Parser,
+  Scalar,
+  YAMLParseError,
+} from 'yaml';
+import type { CST, Document, Node } from 'yaml';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { interpolate, type Environment, type InterpolationProblem } from './interpolate.js';
 import type { SourceFile, Span } from './source.js';
@@ -42,13 +52,14 @@ export function parseYaml(
 
 function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): Node | undefined {
   const whole = { file, start: 0, end: 0 };
-  const tooDeep = startOfTooDeep(file.text);
+  const tokens = [...new Parser().parse(file.text)];
+  const tooDeep = startOfTooDeep(tokens);
   if (tooDeep !== undefined) {
     const at = { file, start: tooDeep, end: Math.min(tooDeep + 1, file.text.length) };
     diagnostics.error('yaml_syntax', at, TOO_DEEP);
     return undefined;
   }
-  let document = parseText(file.text);
+  let document = compose(tokens, file.text);
   // Further errors on the same line, and errors that add nothing to the first, are mostly consequences of it.
   const lines = new Set<number>();
   if (document.errors.length > 0) {
@@ -57,7 +68,7 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
       lines.add(file.position(start).line);
       diagnostics.error('yaml_syntax', { file, start, end }, message, help);
     }
-    if (faults.length > 0) document = parseText(masked);
+    if (faults.length > 0) document = compose(new Parser().parse(masked), masked);
   }
   for (const { code, message, pos } of [...document.errors, ...document.warnings].sort(
     (a, b) => a.pos[0] - b.pos[0],
@@ -98,14 +109,17 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
   return document.contents;
 }
 
-function parseText(text: string): Document.Parsed {
-  return parseDocument(text, {
-    version: '1.2',
-    merge: false,
-    uniqueKeys: false,
-    prettyErrors: false,
-    lineCounter: new LineCounter(),
-  });
+/** Does what `parseDocument` of yaml does, with tokens that are known: to find them is half of its work. */
+function compose(tokens: Iterable<CST.Token>, text: string): Document.Parsed {
+  const composer = new Composer({ version: '1.2', merge: false, uniqueKeys: false, prettyErrors: false });
+  const [first, second] = composer.compose(tokens, true, text.length);
+  // With `true` it composes a document also of an empty text.
+  if (first === undefined) throw new Error('yaml composed no document');
+  if (second !== undefined) {
+    const [start, end] = second.range;
+    first.errors.push(new YAMLParseError([start, end], 'MULTIPLE_DOCS', 'more than one document'));
+  }
+  return first;
 }
 
 /** Rejects valid YAML that the author did not intend, and fills in environment variables. */

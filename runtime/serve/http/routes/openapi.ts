@@ -11,8 +11,10 @@ export const openapi: GetRoute = {
   audience: 'operators',
   title: 'The reference for programs: OpenAPI',
   handler: (parts) => {
-    const text = JSON.stringify(describeApi(parts.routes, parts), null, 2);
+    // Few services are asked. To describe all routes takes as long as to compile a small project.
+    let text: string | undefined;
     return ({ res }) => {
+      text ??= JSON.stringify(describeApi(parts.routes, parts), null, 2);
       sendText(res, 200, 'application/json', text);
     };
   },
