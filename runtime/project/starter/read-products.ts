@@ -63,6 +63,7 @@ export async function convertProducts(
   const ids = new SeenIds();
   const languages = new LanguageCount();
   const examples: Example[] = [];
+  let number = 0;
   let refused = 0;
   let firstRefused: string | undefined;
   let repeated = 0;
@@ -83,8 +84,9 @@ export async function convertProducts(
   };
   for await (const rows of rowsOf(context, path, 'reading', refuse)) {
     for (const row of rows) {
-      const given = row[guess.key.from];
-      const problem = isMissing(given) ? `a row has no ${guess.key.from}` : idProblem(given);
+      number += 1;
+      const given = guess.key.from === undefined ? number : row[guess.key.from];
+      const problem = isMissing(given) ? `a row has no ${guess.key.name}` : idProblem(given);
       const id = problem === undefined ? idText(given)?.trim() : undefined;
       if (id === undefined || id === '') {
         refuse(problem ?? 'an id cannot be empty');
