@@ -132,11 +132,12 @@ export async function convertProducts(
   };
 }
 
-/** Keeps the first product with a short title, and the first whose title has no word of it. */
+/** Keeps the first product with a short title, in one line, and the first whose title has no word of it. */
 function addExample(examples: Example[], guess: ProductGuess, product: JsonObject, id: string): void {
   if (examples.length === 2 || guess.title === undefined) return;
-  const title = valueAt(product, guess.title.path.slice('product.'.length));
-  if (typeof title !== 'string' || title.length > 100 || !/^\P{Cc}*\p{L}{2}\P{Cc}*$/u.test(title)) return;
+  const value = valueAt(product, guess.title.path.slice('product.'.length));
+  const title = typeof value === 'string' ? value.replaceAll(/\s+/g, ' ').trim() : '';
+  if (title.length > 100 || !/^\P{Cc}*\p{L}{2}\P{Cc}*$/u.test(title)) return;
   const [first] = examples;
   if (first === undefined || !shareWords(first.title, title)) examples.push({ id, title });
 }
