@@ -41,7 +41,8 @@ import { wordsBench } from './words.js';
  * `npm run bench -- shop --against DIR` compares whole shops, `--only init`, `--only mix` or `--only phases` one of them;
  * `npm run bench -- text --against DIR` compares the step text_match alone, `npm run bench -- refusals --against DIR` what a
  * refusal costs, and `npm run bench -- words --against DIR` the index of words with the libraries that are installed in DIR.
- * `npm run bench -- words --only fresh` measures how soon a search finds what is written, and nothing else.
+ * `npm run bench -- words --only fresh` measures how soon a search finds what is written, and nothing else; `--candidates N`
+ * sets the number of entities.
  * `npm run bench -- dataset --rankings N` measures ledgers of N, N/10 and N/100 rankings, `--only NAME` the commands with
  * this in their names; `npm run bench -- ledger --candidates N` sets the size of requests.
  * `npm run bench -- counters --only PART` measures one part of live counters: `events`, `cached`, `warm`, `cold` or `hot`.
@@ -86,7 +87,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   updates: updatesBench,
   vectors: vectorsBench,
   where: whereBench,
-  words: (short) => wordsBench(short, against, only),
+  words: (short) => wordsBench(short, against, only, count),
 };
 
 const { values, positionals: names } = parseArgs({

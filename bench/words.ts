@@ -44,15 +44,22 @@ interface Case {
  * the libraries of the same purpose that are installed there (minisearch, @orama/orama, flexsearch): all get the same words.
  * Then a service: see `freshness`.
  * @param only `index` or `fresh`
+ * @param size the number of entities; by default 20,000 and 200,000
  */
-export async function wordsBench(short: boolean, folder?: string, only?: string): Promise<void> {
-  if (only !== 'fresh') await indexBench(short, folder);
-  if (only !== 'index') await freshBench(short);
+export async function wordsBench(
+  short: boolean,
+  folder?: string,
+  only?: string,
+  size?: number,
+): Promise<void> {
+  const sizes = size === undefined ? (short ? [2000] : [20_000, 200_000]) : [size];
+  if (only !== 'fresh') await indexBench(sizes, folder);
+  if (only !== 'index') await freshBench(sizes, short ? 3 : 10);
 }
 
-async function indexBench(short: boolean, folder?: string): Promise<void> {
+async function indexBench(sizes: readonly number[], folder?: string): Promise<void> {
   const rows: string[][] = [];
-  for (const count of short ? [2000] : [20_000, 200_000])
+  for (const count of sizes)
     for (const [name] of contestants(folder)) {
       const child = fork(fileURLToPath(import.meta.url), [JSON.stringify({ name, count, folder })], {
         execArgv: ['--expose-gc', '--max-old-space-size=6000'],
@@ -72,11 +79,11 @@ async function indexBench(short: boolean, folder?: string): Promise<void> {
   );
 }
 
-async function freshBench(short: boolean): Promise<void> {
+async function freshBench(sizes: readonly number[], seconds: number): Promise<void> {
   const rows: string[][] = [];
-  for (const count of short ? [2000] : [20_000, 200_000]) {
+  for (const count of sizes) {
     const products = catalogue(count, 1);
-    rows.push([String(count), ...(await freshness(products, queriesOf(products), short ? 3 : 20))]);
+    rows.push([String(count), ...(await freshness(products, queriesOf(products), seconds))]);
     console.error(rows.at(-1)?.join('  '));
   }
   console.log(

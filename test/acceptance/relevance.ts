@@ -8,7 +8,8 @@
  * stores. It fails if the mean NDCG@10 is below the threshold, if two stores rank differently, or if
  * `millrace evaluate` computes another mean from the same judgments. Then it lets `words` find candidates in the whole
  * catalogue, where a product without a grade counts as irrelevant, and fails if their order falls below its floor, or is better
- * than that of the default pipeline behind them.
+ * than that of the default pipeline behind them. With `--jars FOLDER`, as for test/acceptance/front.ts, it does only this, and
+ * compares OpenSearch alone and OpenSearch before the default pipeline in the same run.
  */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,6 +21,7 @@ import { ndcg } from '../support/ndcg.js';
 import { repositoryPath } from '../support/repository.js';
 import { shuffled } from '../../runtime/ground/core/shuffle.js';
 import { readBatches, readJudgedQueries, type JudgedQuery } from './judged-queries.js';
+import { startOpenSearch } from './opensearch/start.js';
 import { startPrivateService, type Engine } from './private-service.js';
 
 const BAR = 0.8336;
@@ -43,11 +45,20 @@ async function main(): Promise<boolean> {
       data: { type: 'string' },
       store: { type: 'string', multiple: true },
       url: { type: 'string' },
+      jars: { type: 'string' },
     },
   });
   const { data, url } = values;
   if (data === undefined) throw new Error('--data is missing: the folder with the products and judgments');
   const queries = readJudgedQueries(join(data, 'Broad_Query_Set_rated.csv'));
+  if (values.jars !== undefined) {
+    const engine = await startOpenSearch(values.jars);
+    try {
+      return await retrieved(data, queries, engine.url);
+    } finally {
+      await engine.stop();
+    }
+  }
   console.log(`${queries.length} queries, ${SHUFFLES} shuffles, NDCG@${DEPTH}: mean, minimum, maximum`);
   report(
     'as shuffled',
@@ -133,25 +144,43 @@ ${RETRIEVE}components:
 page: { max_size: 100 }
 `;
 
-/** Prints how well `words` alone, and `words` before the default pipeline, answer the queries from the whole catalogue. */
-async function retrieved(data: string, queries: readonly JudgedQuery[]): Promise<boolean> {
+/** The same texts and weights, asked of OpenSearch. */
+const engineQuery = (query: unknown): object => ({
+  query: {
+    multi_match: { query, fields: ['title^3', 'description', 'short_description'], type: 'most_fields' },
+  },
+});
+const retrieveFrom = (engine: string): string => `retrieve:
+  - use: opensearch
+    as: found
+    timeout: 3s
+    with: { url: "${engine}", index: products, body: ${JSON.stringify(engineQuery({ expr: 'query.query' }))} }
+`;
+
+/**
+ * Prints how well `words` alone, and `words` before the default pipeline, answer the queries from the whole catalogue.
+ * @param engine the address of an OpenSearch that is compared
+ */
+async function retrieved(data: string, queries: readonly JudgedQuery[], engine?: string): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-retrieval-'));
+  const products = join(data, 'products.jsonl.gz');
   try {
-    await cp(repositoryPath('schemas'), join(folder, 'schemas'), { recursive: true });
-    await mkdir(join(folder, 'pipelines'));
-    const standard = await readFile(repositoryPath('pipelines', 'ranking.yaml'), 'utf8');
-    const finding = standard
-      .replace(/^limits:.*$/m, `limits: { candidates: 1000, time: 5s }\n\n${RETRIEVE}`)
-      .replace('max(product.search_score, 0)', 'found:score');
-    await writeFile(join(folder, 'pipelines', 'ranking.yaml'), finding);
-    await writeFile(join(folder, 'pipelines', 'words.yaml'), WORDS_ALONE);
+    await writeRetrieval(folder, engine);
+    if (engine !== undefined) {
+      process.env.MILLRACE_MODEL_HOSTS = new URL(engine).host;
+      await index(engine, products);
+    }
     const service = await startPrivateService('embedded', folder);
     try {
-      await upload(service.url, join(data, 'products.jsonl.gz'));
+      await upload(service.url, products);
+      const asked = (pipeline: string) => (query: string) => askPipeline(service.url, pipeline, query);
       console.log(`\nfrom the whole catalogue   NDCG@${DEPTH}  recall@${PAGE}  p50 ms`);
-      const alone = await searchAll(`${service.url}/api/v1/words`, 'words alone', queries);
-      const ranked = await searchAll(`${service.url}/api/v1/ranking`, 'words, then ranking', queries);
-      return alone >= LEAST_ALONE && ranked >= alone;
+      const alone = await searchAll('words alone', queries, asked('words'));
+      const ranked = await searchAll('words, then ranking', queries, asked('ranking'));
+      if (engine === undefined) return alone >= LEAST_ALONE && ranked >= alone;
+      const directly = await searchAll('OpenSearch alone', queries, (query) => askEngine(engine, query));
+      const behind = await searchAll('OpenSearch, then ranking', queries, asked('found'));
+      return alone >= LEAST_ALONE && ranked >= alone && behind >= directly;
     } finally {
       await service.stop();
     }
@@ -160,19 +189,72 @@ async function retrieved(data: string, queries: readonly JudgedQuery[]): Promise
   }
 }
 
+/** Writes a project whose pipelines find candidates in the whole catalogue. */
+async function writeRetrieval(folder: string, engine: string | undefined): Promise<void> {
+  await cp(repositoryPath('schemas'), join(folder, 'schemas'), { recursive: true });
+  await mkdir(join(folder, 'pipelines'));
+  const standard = await readFile(repositoryPath('pipelines', 'ranking.yaml'), 'utf8');
+  const finding = (retrieve: string): string =>
+    standard
+      .replace(/^limits:.*$/m, `limits: { candidates: 1000, time: 5s }\n\n${retrieve}`)
+      .replace('max(product.search_score, 0)', 'found:score');
+  await writeFile(join(folder, 'pipelines', 'ranking.yaml'), finding(RETRIEVE));
+  await writeFile(join(folder, 'pipelines', 'words.yaml'), WORDS_ALONE);
+  if (engine === undefined) return;
+  const found = finding(retrieveFrom(engine)).replace('pipeline: ranking', 'pipeline: found');
+  await writeFile(join(folder, 'pipelines', 'found.yaml'), found.replace('/api/v1/ranking', '/api/v1/found'));
+}
+
+/** Puts the catalogue into OpenSearch, with the stems of English. */
+async function index(engine: string, products: string): Promise<void> {
+  const send = async (path: string, method: string, body: string): Promise<void> => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(engine + path, { method, headers, body });
+    const text = await answer.text();
+    if (!answer.ok || text.includes('"errors":true')) throw new Error(`${path}: ${text.slice(0, 500)}`);
+  };
+  const english = { type: 'text', analyzer: 'english' };
+  const properties = { title: english, description: english, short_description: english };
+  await send('/products', 'PUT', JSON.stringify({ mappings: { dynamic: false, properties } }));
+  for await (const lines of readBatches(products, BATCH)) {
+    const actions = lines.map((line) => {
+      const { id } = JSON.parse(line) as { id: string };
+      return `{"index":{"_id":${JSON.stringify(id)}}}\n${line}\n`;
+    });
+    await send('/products/_bulk?refresh=true', 'POST', actions.join(''));
+  }
+}
+
+async function askPipeline(url: string, pipeline: string, query: string): Promise<readonly string[]> {
+  const body = JSON.stringify({ query: { query }, user_page_size: PAGE });
+  const answer = await post(`${url}/api/v1/${pipeline}`, body);
+  return (answer as { ranked_candidates: RankedCandidate[] }).ranked_candidates.map(
+    (one) => one.candidate_id,
+  );
+}
+
+async function askEngine(engine: string, query: string): Promise<readonly string[]> {
+  const body = JSON.stringify({ ...engineQuery(query), size: PAGE, _source: false });
+  const answer = await post(`${engine}/products/_search`, body);
+  return (answer as { hits: { hits: { _id: string }[] } }).hits.hits.map(({ _id }) => _id);
+}
+
 /** Searches for each query, one after the other, and prints the means. Returns that of NDCG. */
-async function searchAll(route: string, name: string, queries: readonly JudgedQuery[]): Promise<number> {
+async function searchAll(
+  name: string,
+  queries: readonly JudgedQuery[],
+  ask: (query: string) => Promise<readonly string[]>,
+): Promise<number> {
   const [gains, recalls, times]: [number[], number[], number[]] = [[], [], []];
   for (const isMeasured of [false, true])
     for (const { query, grades } of queries) {
       const begin = performance.now();
-      const answer = await post(route, JSON.stringify({ query: { query }, user_page_size: PAGE }));
+      const page = await ask(query);
       if (!isMeasured) continue;
       times.push(performance.now() - begin);
-      const { ranked_candidates: page } = answer as { ranked_candidates: RankedCandidate[] };
-      const found = page.map(({ candidate_id: id }) => grades.get(id) ?? 0);
+      const found = page.map((id) => grades.get(id) ?? 0);
       // What was not found follows the page, so that the best order has it.
-      const ids = new Set(page.map(({ candidate_id: id }) => id));
+      const ids = new Set(page);
       const lost = [...grades].flatMap(([id, grade]) => (ids.has(id) ? [] : [grade]));
       const padding = Array.from({ length: Math.max(0, DEPTH - found.length) }, () => 0);
       gains.push(ndcg([...found, ...padding, ...lost], DEPTH));

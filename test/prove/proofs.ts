@@ -6,6 +6,7 @@ import { exploration } from './exploration.js';
 import { counters } from './counters.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
+import { firstSearch } from './first-search.js';
 import { forget } from './forget.js';
 import { gates } from './gates.js';
 import { imports } from './imports.js';
@@ -61,4 +62,5 @@ export const PROOFS: readonly Proof[] = [
   retrieval,
   drafts,
   start,
+  firstSearch,
 ];

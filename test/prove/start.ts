@@ -13,6 +13,7 @@ import { repositoryPath } from '../support/repository.js';
 import { installStep, outputPattern, runShellSteps, shellSteps } from '../support/documented-shell.js';
 import { startProcess } from '../support/service-process.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
+import { cardTitles } from './support/search-page.js';
 import { oddCatalogues, type OddCatalogue } from './support/odd-catalogues.js';
 
 /** The whole transcript, in seconds of the processor. */
@@ -228,14 +229,7 @@ async function look(address: string): Promise<string> {
   try {
     const page = await browser.newPage();
     await page.goto(address);
-    const titles = page.locator('.card h3');
-    const shown = await titles
-      .first()
-      .waitFor()
-      .then(
-        () => titles.allInnerTexts(),
-        () => [],
-      );
+    const shown = await cardTitles(page);
     console.log(`${address}: ${shown.length} cards, the first: ${shown[0] ?? 'none'}`);
     if (shown.length > 0) return 'ok';
     return `${address} shows no card: ${await page.locator('main').innerText()}`;

@@ -199,7 +199,7 @@ async function writeProject(context: CliContext, target: TargetFolder, flags: Fl
         });
   if (split?.found === 0)
     throw new CommandFailure(
-      `no id of ${flags.judgments ?? ''} is a ${guess.key.from} of ${from}; for example ${split.notFound ?? ''}`,
+      `no id of ${flags.judgments ?? ''} is a ${guess.key.from ?? guess.key.name} of ${from}; for example ${split.notFound ?? ''}`,
       'name the column of the products that the judgments mean: --key COLUMN',
     );
   const project: NewProject = {

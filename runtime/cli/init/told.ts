@@ -17,7 +17,7 @@ const MOST_SHOWN = 12;
 export function productsText(path: string, guess: ProductGuess, read: ReadProducts, width: number): string {
   const { key, attributes, features, undeclared, leftOut, stock } = guess;
   const parts = [
-    `key ${key.from}${key.why === undefined ? '' : ` (text: ${key.why})`}`,
+    `key ${key.from ?? key.name}${key.why === undefined ? '' : ` (text: ${key.why})`}`,
     ...some(attributes.map(attributeText), 'attributes'),
     ...(features.length === 0
       ? []
@@ -32,6 +32,9 @@ export function productsText(path: string, guess: ProductGuess, read: ReadProduc
   const added = guess.numbers.map(({ name }) => name).join(', ');
   const lines = [
     `${count(guess.rows)} rows → product: ${parts.join(', ')}`,
+    ...(key.from === undefined
+      ? [`no column is an id, so ${key.name} is the number of the row; --key COLUMN names one`]
+      : []),
     searched === ''
       ? 'no column is a text that a query can match'
       : `ranked by the words of ${searched}${added === '' ? '' : `; and by ${added}`}${stock === undefined ? '' : `; sold out last, by ${stock.name}`}`,

@@ -1,3 +1,4 @@
+import { words } from '../../ground/core/words.js';
 import { LANGUAGES, stopWordsOf, type Language } from '../../ground/text/index.js';
 
 /** Languages whose script says which they are, the most certain first. Han alone is Chinese. */
@@ -7,6 +8,16 @@ const SCRIPTS: readonly (readonly [Language, RegExp])[] = [
   ['thai', /\p{sc=Thai}/u],
   ['chinese', /\p{sc=Han}/u],
 ];
+/** What titles say that have no stop words: colours, and for whom. Most catalogues of clothes, toys or furniture have some. */
+const TITLE_WORDS: Readonly<Partial<Record<Language, readonly string[]>>> = {
+  english: words('black white blue green grey yellow women men size colour'),
+  german: words('schwarz weiß blau grün grau gelb damen herren kinder größe'),
+  french: words('noir blanc bleu vert gris jaune femme homme enfant taille'),
+  italian: words('nero bianco blu verde grigio giallo donna uomo bambino taglia'),
+  spanish: words('negro blanco azul verde gris amarillo mujer hombre niño talla'),
+  dutch: words('zwart wit blauw groen grijs geel dames heren kinderen maat'),
+  swedish: words('svart vit blå grön grå gul dam herr barn storlek'),
+};
 /** Rare words, such as the numbers of models, say nothing, so a few stop words are enough; but not by chance. */
 const LEAST_WORDS = 3;
 const LEAST_SHARE = 0.02;
@@ -19,12 +30,12 @@ export interface GuessedLanguage {
   readonly why: string;
 }
 
-/** Finds the language of texts by the stop words in them, or by their script. */
+/** Finds the language of texts by its common words in them, or by their script. */
 export class LanguageCount {
   #words = 0;
   readonly #counts = new Map<Language, number>();
   readonly #seen = new Map<string, number>();
-  readonly #lists = new Map(LANGUAGES.flatMap((one) => wordsOf(one)));
+  readonly #lists = commonWords();
 
   add(text: string): void {
     const script = SCRIPTS.find(([, letters]) => letters.test(text))?.[0];
@@ -53,14 +64,16 @@ export class LanguageCount {
       .slice(0, 3)
       .map(([word]) => word);
     const share = `${((100 * count) / this.#words).toFixed(0)} % of the words are`;
-    const why = examples.length === 0 ? 'in its script' : `stop words of it (${examples.join(', ')})`;
+    const why = examples.length === 0 ? 'in its script' : `common words of it (${examples.join(', ')})`;
     return { language, why: `${share} ${why}` };
   }
 }
 
-/** The stop words of a language, each with all languages that have it. */
-function wordsOf(language: Language): (readonly [string, readonly Language[]])[] {
-  return (stopWordsOf(language) ?? []).map(
-    (word) => [word, LANGUAGES.filter((one) => stopWordsOf(one)?.includes(word) === true)] as const,
-  );
+/** The common words of all languages, each with the languages that have it. */
+function commonWords(): ReadonlyMap<string, readonly Language[]> {
+  const languages = new Map<string, Language[]>();
+  for (const language of LANGUAGES)
+    for (const word of new Set([...(stopWordsOf(language) ?? []), ...(TITLE_WORDS[language] ?? [])]))
+      languages.set(word, [...(languages.get(word) ?? []), language]);
+  return languages;
 }

@@ -7,7 +7,7 @@ import { NOT_UTF8, TO_UTF8 } from '../rows/rows.js';
 import { attributeNames } from './attribute-names.js';
 import type { Census, Column } from './census.js';
 import { typeOf, type GuessedType } from './column-type.js';
-import { KEYS, NO_WORDS, REFERENCES, STATISTICS, STOCK, TEXTS, TITLES } from './column-words.js';
+import { KEYS, NO_WORDS, PRICE, REFERENCES, STATISTICS, STOCK, TEXTS, TITLES } from './column-words.js';
 import { guessDisplay } from './guess-display.js';
 import { guessNumbers, LEAST_FILLED } from './guess-numbers.js';
 import type { GuessedAttribute, Leaf, ProductGuess } from './product-guess.js';
@@ -42,7 +42,7 @@ export function guessProducts(census: Census, path: string, given: ProductColumn
   const words = wordsOf(census, path, given);
   if (census.rows === 0) throw noRows(census.unread, path);
   const key = keyOf(census, path, words, given.id);
-  const keyName = attributeNames([key.name]).get(key.name) ?? key.name;
+  const keyName = key === undefined ? ROW_NUMBER : (attributeNames([key.name]).get(key.name) ?? key.name);
   const others = columns.filter((column) => column !== key);
   const names = new Map(
     attributeNames(
@@ -61,7 +61,11 @@ export function guessProducts(census: Census, path: string, given: ProductColumn
   const texts = textsOf(leaves, title, census.rows);
   return {
     rows: census.rows,
-    key: { from: key.name, name: keyName, why: key.leadingZeros > 0 ? 'leading zeros' : undefined },
+    key: {
+      from: key?.name,
+      name: keyName,
+      why: key !== undefined && key.leadingZeros > 0 ? 'leading zeros' : undefined,
+    },
     attributes,
     undeclared: others.map(({ name }) => name).filter((name) => !declared.has(name)),
     leftOut: attributes.flatMap(({ from, type }) => leftOutOf(from, type, census)),
@@ -108,13 +112,20 @@ function wordsOf(census: Census, path: string, given: ProductColumns): ReadonlyM
   return words;
 }
 
-/** A column whose values differ, with a name that ids have, or else the first column whose values all differ. */
+/** The key of products that have no column with an id. */
+const ROW_NUMBER = 'product_id';
+
+/**
+ * A column whose values differ, with a name that ids have, or else the first other column whose values all differ.
+ * @returns undefined if no column looks like an id
+ * @throws CommandFailure if one has the name of an id, and too many products share its values or lack one
+ */
 function keyOf(
   census: Census,
   path: string,
   words: ReadonlyMap<string, string>,
   given: string | undefined,
-): Column {
+): Column | undefined {
   const wordOf = ({ name }: Column): string => words.get(name) ?? name;
   const columns = [...census.columns.values()];
   const byUser = given === undefined ? undefined : census.columns.get(given);
@@ -124,16 +135,23 @@ function keyOf(
     (one): one is Column => one !== undefined,
   );
   const ending = usable.filter((one) => /_(id|sku|code|number|nr|no|key)$/.test(wordOf(one)));
-  const wordy = usable.filter(({ words, filled }) => words <= filled * 1.2);
-  const found = [...named, ...ending, ...wordy].find((column) => isUnique(column));
-  // A catalogue may repeat some products.
-  const repeated = named.find(({ repeated: again, filled }) => again < filled / 2);
-  const key = found ?? repeated;
-  if (key !== undefined) return key;
+  const wordy = usable.filter((one) => one.words <= one.filled * 1.2 && !isOther(wordOf(one)));
+  const key =
+    [...named, ...ending].find((column) => isUnique(column)) ??
+    // A catalogue may repeat some products.
+    named.find(({ repeated, filled }) => repeated < filled / 2) ??
+    wordy.find((column) => isUnique(column));
+  const meant = columns.find((column) => KEYS.includes(wordOf(column)));
+  if (key !== undefined || meant === undefined) return key;
   throw new CommandFailure(
-    `no column of ${path} identifies a product: ${columns.length === 0 ? 'it has none' : 'each repeats its values, or lacks some'}`,
-    `name the column of the id: --key ${columns[0]?.name ?? 'COLUMN'}`,
+    `the column ${meant.name} of ${path} does not identify a product: too many rows repeat a value, or have none`,
+    'name the column of the id: --key COLUMN',
   );
+}
+
+/** Whether the name of a column says that it is no id, even if its values differ. */
+function isOther(word: string): boolean {
+  return [PRICE, STOCK, STATISTICS, REFERENCES, TEXTS].some((names) => names.test(word));
 }
 
 function isId({ profile, objects, recordLists, longest, plain, wholes, filled }: Column): boolean {

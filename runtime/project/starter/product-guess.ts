@@ -5,8 +5,12 @@ import type { GuessedType } from './column-type.js';
 /** What is guessed about a file of products. */
 export interface ProductGuess {
   readonly rows: number;
-  /** The column of the id, and the key of the entity type. */
-  readonly key: { readonly from: string; readonly name: string; readonly why: string | undefined };
+  /** The column of the id, or undefined if the number of the row is the id; and the key of the entity type. */
+  readonly key: {
+    readonly from: string | undefined;
+    readonly name: string;
+    readonly why: string | undefined;
+  };
   /** In the order of the file. */
   readonly attributes: readonly GuessedAttribute[];
   /** Columns that are stored and not declared. */

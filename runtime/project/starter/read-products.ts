@@ -63,6 +63,7 @@ export async function convertProducts(
   const ids = new SeenIds();
   const languages = new LanguageCount();
   const examples: Example[] = [];
+  let number = 0;
   let refused = 0;
   let firstRefused: string | undefined;
   let repeated = 0;
@@ -83,8 +84,9 @@ export async function convertProducts(
   };
   for await (const rows of rowsOf(context, path, 'reading', refuse)) {
     for (const row of rows) {
-      const given = row[guess.key.from];
-      const problem = isMissing(given) ? `a row has no ${guess.key.from}` : idProblem(given);
+      number += 1;
+      const given = guess.key.from === undefined ? number : row[guess.key.from];
+      const problem = isMissing(given) ? `a row has no ${guess.key.name}` : idProblem(given);
       const id = problem === undefined ? idText(given)?.trim() : undefined;
       if (id === undefined || id === '') {
         refuse(problem ?? 'an id cannot be empty');
@@ -130,11 +132,12 @@ export async function convertProducts(
   };
 }
 
-/** Keeps the first product with a short title, and the first whose title has no word of it. */
+/** Keeps the first product with a short title, in one line, and the first whose title has no word of it. */
 function addExample(examples: Example[], guess: ProductGuess, product: JsonObject, id: string): void {
   if (examples.length === 2 || guess.title === undefined) return;
-  const title = valueAt(product, guess.title.path.slice('product.'.length));
-  if (typeof title !== 'string' || title.length > 100 || !/^\P{Cc}*\p{L}{2}\P{Cc}*$/u.test(title)) return;
+  const value = valueAt(product, guess.title.path.slice('product.'.length));
+  const title = typeof value === 'string' ? value.replaceAll(/\s+/g, ' ').trim() : '';
+  if (title.length > 100 || !/^\P{Cc}*\p{L}{2}\P{Cc}*$/u.test(title)) return;
   const [first] = examples;
   if (first === undefined || !shareWords(first.title, title)) examples.push({ id, title });
 }

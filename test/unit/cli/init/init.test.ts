@@ -188,7 +188,7 @@ then open http://127.0.0.1:5001/workbench?q=shoe+0
       expect(await readdir(join(root, 'empty'))).to.deep.equal([]);
     }));
 
-  it('says how to convert a file that is not UTF-8, and searches for no title with a line break', () =>
+  it('says how to convert a file that is not UTF-8, and searches for a title in one line', () =>
     withFiles({}, async (root) => {
       const rows = [
         `00001;"Regen\njacke"`,
@@ -200,8 +200,37 @@ then open http://127.0.0.1:5001/workbench?q=shoe+0
       const text = made.stdout.replaceAll(/\s+/g, ' ');
       expect(text).to.include('1 rows are left out; the first: line 43: not encoded in UTF-8');
       expect(text).to.include('iconv -f WINDOWS-1252 -t UTF-8');
-      expect(text).to.include("--query 'shoe 1'");
+      expect(text).to.include("--query 'Regen jacke'");
     }));
+
+  for (const [header, rows, key, told, shown] of [
+    [
+      'Name,Color',
+      ['trail shoe one,red', 'wool jacket two,red'],
+      'product_id',
+      /no column is an id/,
+      'wool jacket',
+    ],
+    ['title', ['trail shoe', 'winter jacket'], 'product_id', /no column is an id/, 'winter jacket'],
+    [
+      'id,title,price',
+      ['1,trail shoe,1', '1,city shoe,2', '2,wool jacket,3'],
+      'id',
+      /1 rows repeat an id/,
+      'wool jacket',
+    ],
+  ] as const)
+    it(`searches a file with the columns ${header} and ${rows.length} rows`, () =>
+      withFiles({ 'p.csv': `${header}\n${rows.join('\n')}\n` }, async (root) => {
+        const shop = join(root, 'shop');
+        const made = await millrace(['init', shop, '--from', join(root, 'p.csv'), '--no-git']);
+        expect(made.code, made.stderr).to.equal(0);
+        const text = made.stdout.replaceAll(/\s+/g, ' ');
+        expect(text).to.include(`key ${key},`).and.match(told);
+        const ranked = await millrace(['rank', 'search', '--query', 'jacket', '--project', shop]);
+        expect(ranked.code, ranked.stderr).to.equal(0);
+        expect(ranked.stdout).to.include(shown).and.not.include('shoe');
+      }));
 
   it('leaves nothing behind after a signal', () =>
     withFiles(

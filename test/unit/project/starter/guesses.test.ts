@@ -149,6 +149,16 @@ describe('millrace init: what it guesses', () => {
     expect(pipeline).to.contain('where: not product.verfugbar');
   });
 
+  it('knows the language of titles without a stop word', async () => {
+    const things = ['Regenjacke', 'Laufschuh', 'Wanderhose', 'Schlafsack'];
+    const colours = ['blau', 'grün', 'weiß', 'rot'];
+    const rows = Array.from({ length: 16 }, (_, at) => `${things[at % 4]} ${colours[at >> 2]}`);
+    const { guess, pipeline } = await make('p.csv', `Titel\n${rows.join('\n')}\n`);
+    expect(guess.language).to.equal('german');
+    expect(guess.key.name).to.equal('product_id');
+    expect(pipeline).to.contain('language: german');
+  });
+
   it('does not guess a language of models and numbers', async () => {
     const { guess, pipeline } = await make('p.csv', 'id,title\na,XPS 13 9310\nb,ThinkPad T14\n');
     expect(guess.language).to.equal(undefined);
@@ -411,9 +421,9 @@ describe('millrace init: what it guesses', () => {
     };
     expect(await told('p.csv', '')).to.equal('error: p.csv has no rows\n');
     expect(await told('p.csv', 'id,title\n')).to.equal('error: p.csv has no rows\n');
-    expect(await told('p.csv', 'colour,size\nred,1.5\nred,1.5\nred,2.5\nred,1.5\n')).to.equal(
-      'error: no column of p.csv identifies a product: each repeats its values, or lacks some\n' +
-        'help: name the column of the id: --key colour\n',
+    expect(await told('p.csv', 'id,size\nred,1.5\nred,1.5\nred,2.5\nred,1.5\n')).to.equal(
+      'error: the column id of p.csv does not identify a product: too many rows repeat a value, or have none\n' +
+        'help: name the column of the id: --key COLUMN\n',
     );
     expect(await told('p.csv', 'id,title\na,b\n', '--key', 'idd')).to.equal(
       'error: p.csv has no column idd (id); it has id, title\nhelp: did you mean id?\n',
