@@ -92,7 +92,8 @@ export async function runTests(
     throwIfAny(diagnostics);
     const coverage = new Coverage();
     for (const plan of compiled.plans) coverage.addPipeline(plan);
-    const run = await runCases(pairs, files, storedHere(config), coverage, diagnostics, options);
+    const isLax = settings.accept === 'lax';
+    const run = await runCases(pairs, files, storedHere(config), coverage, diagnostics, { ...options, isLax });
     return { ...run, optionFiles: compiled.files };
   } finally {
     await compiled.close();
@@ -114,12 +115,12 @@ async function runCases(
   config: ProjectConfig,
   coverage: Coverage,
   diagnostics: Diagnostics,
-  options: RunOptions,
+  options: RunOptions & { readonly isLax: boolean },
 ): Promise<Omit<TestRun, 'optionFiles'>> {
   const { grep = '', updates } = options;
   const chosen = all.filter(({ test }) => test.name.includes(grep));
   const snapshots = new SnapshotFiles(config.root, options.write);
-  const stores = new CaseStores(config);
+  const stores = new CaseStores(config, options.isLax);
   const results: CaseResult[] = [];
   const proven = new Set<string>();
   for (const one of chosen) {

@@ -1,3 +1,4 @@
+import type { Coerced } from '../../ground/core/lax-value.js';
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
 import type { Invitations } from '../access/invitations.js';
@@ -126,14 +127,14 @@ export interface KeyService {
 
 /** Each method returns the response body or throws MillraceError. `span` is the parent of the spans of its work. */
 export interface EntityService {
-  upload(body: unknown, span?: TraceSpan): Promise<unknown>;
-  update(body: unknown, span?: TraceSpan): Promise<unknown>;
+  upload(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
+  update(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
   get(body: unknown, span?: TraceSpan): Promise<unknown>;
   remove(body: unknown, span?: TraceSpan): Promise<unknown>;
 }
 
 export interface FeatureService {
-  push(body: unknown, span?: TraceSpan): Promise<unknown>;
+  push(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
   remove(body: unknown, span?: TraceSpan): Promise<unknown>;
 }
 
