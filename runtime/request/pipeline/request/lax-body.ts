@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ValueType } from '../../../ground/api/types.js';
-import { BOOL, ID, INT, LaxBody, type LaxType } from '../../../ground/core/lax-value.js';
+import { BOOL, INT, LaxBody, type LaxType } from '../../../ground/core/lax-value.js';
 import { atOnce, soon, type Pieces } from '../../../ground/core/pieces.js';
 import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { Plan } from '../../compile/plan.js';
@@ -47,9 +47,8 @@ function* laxField(plan: Plan, name: string, value: JsonValue, lax: LaxBody): Pi
   return (found as JsonObject)[name] ?? null;
 }
 
-/** The type of a field of the body itself: a scalar of the request, or a field that every body may have. */
+/** The type of a field of the body itself. A `request_id` is strict: it names the request before the body is read. */
 function typeOf({ definition, entities }: Plan, name: string): ValueType | undefined {
-  if (name === 'request_id') return ID;
   if (name === 'include_events') return BOOL;
   if (definition.task === 'rank' && Object.hasOwn(PAGE_FIELDS, name)) return INT;
   const field = definition.request.fields.get(name);
