@@ -93,7 +93,10 @@ export async function runTests(
     const coverage = new Coverage();
     for (const plan of compiled.plans) coverage.addPipeline(plan);
     const isLax = settings.accept === 'lax';
-    const run = await runCases(pairs, files, storedHere(config), coverage, diagnostics, { ...options, isLax });
+    const run = await runCases(pairs, files, storedHere(config), coverage, diagnostics, {
+      ...options,
+      isLax,
+    });
     return { ...run, optionFiles: compiled.files };
   } finally {
     await compiled.close();

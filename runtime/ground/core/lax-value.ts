@@ -203,9 +203,7 @@ export class LaxBody {
       if (i % PIECE === PIECE - 1) yield;
       const sent = value[i] ?? null;
       const found =
-        typeof sent === 'object'
-          ? yield* this.value(sent, of, field, depth)
-          : this.#single(sent, of, field);
+        typeof sent === 'object' ? yield* this.value(sent, of, field, depth) : this.#single(sent, of, field);
       if (found !== sent) (copy ??= [...value])[i] = found;
     }
     return copy ?? value;

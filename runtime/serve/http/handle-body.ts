@@ -43,16 +43,21 @@ export function answerRead(service: Service, listName?: string): Handler {
 /** Answers with the result of a service that writes, as JSON. @param listName see `withBody` */
 export function answerWrite(service: Service, listName?: string): Handler {
   return async (exchange) => {
-    const coerced = new Coerced();
-    const answer = await withBody(
-      exchange,
-      (body) => service(body, exchange.span, exchange.key?.name, coerced),
-      listName,
-    );
-    noteWritten(exchange, answer);
-    if (coerced.total > 0) exchange.res.setHeader(COERCED_HEADER, coerced.total);
-    sendJson(exchange.res, 200, answer);
+    sendJson(exchange.res, 200, await written(exchange, service, listName));
   };
+}
+
+/** Calls a service that writes with the body, and notes what it wrote and how many values it converted. */
+export async function written(exchange: Exchange, service: Service, listName?: string): Promise<unknown> {
+  const coerced = new Coerced();
+  const answer = await withBody(
+    exchange,
+    (body) => service(body, exchange.span, exchange.key?.name, coerced),
+    listName,
+  );
+  noteWritten(exchange, answer);
+  if (coerced.total > 0) exchange.res.setHeader(COERCED_HEADER, coerced.total);
+  return answer;
 }
 
 /**

@@ -125,7 +125,10 @@ export interface KeyService {
   warnings(): readonly { readonly code: string; readonly detail: string }[];
 }
 
-/** Each method returns the response body or throws MillraceError. `span` is the parent of the spans of its work. */
+/**
+ * Each method returns the response body or throws MillraceError. `span` is the parent of the spans of its work, and `coerced`
+ * counts the values that it converts.
+ */
 export interface EntityService {
   upload(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
   update(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
@@ -140,8 +143,8 @@ export interface FeatureService {
 
 /** Writes in the forms of Feast's feature server. */
 export interface FeastWriteService {
-  write(body: unknown, span?: TraceSpan): Promise<unknown>;
-  push(body: unknown, span?: TraceSpan): Promise<unknown>;
+  write(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
+  push(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
 }
 
 /** Each method returns one page of the store's content. */

@@ -170,8 +170,8 @@ export class FeatureStore {
   }
 
   /** Like `push`, for any number of rows. */
-  pushRows(viewName: string, rows: BodyList, span?: TraceSpan): Promise<PushAnswer> {
-    return this.#replace(viewName, rows, span, this.#lax && new LaxBody(this.#lax, 'id'));
+  pushRows(viewName: string, rows: BodyList, span?: TraceSpan, coerced?: Coerced): Promise<PushAnswer> {
+    return this.#replace(viewName, rows, span, this.#lax && new LaxBody(this.#lax, 'id', coerced));
   }
 
   async #replace(
