@@ -80,6 +80,8 @@ const REASONS: Readonly<Record<string, (one: Case) => boolean>> = {
     (type === 'string' || type === 'id') &&
     typeof theirs?.value === 'string' &&
     theirs.value.length > 64,
+  'a number as a text of more than 10,000 characters': ({ json, ours }) =>
+    ours === undefined && json.length > 10_000,
   'an empty id': ({ type, json }) => type === 'id' && json === '""',
   'a time as a number up to 20,000,000,000': ({ type, json, ours }) =>
     type === 'timestamp' && !json.startsWith('"') && ours !== undefined && !beyond(json, 2e10),
@@ -246,6 +248,8 @@ const RARE = [
   ['float', 'Infinity'],
   ['float', '-Infinity'],
   ['int', '"0-12"'],
+  ['int', `"${'0'.repeat(10_000)}7"`],
+  ['float', `"${'1_'.repeat(10_000)}7e-10005"`],
   ['string', '1700000000000.281192e2'],
 ] as const;
 const OTHERS = ['null', '[]', '{}', '[1]', '{"brand":1}', '""', '" "'];

@@ -42,6 +42,8 @@ const MILLISECONDS = /^[+-]?\d{11,15}$/;
 const MOST_SECONDS = 2e10;
 /** The end of the year 9999, in epoch milliseconds. */
 const LAST_TIME = 253_402_300_799_999;
+/** A longer text is no number, so that one value takes no turn of the event loop. */
+const MOST_CHARACTERS = 10_000;
 /** Numbers with a longer decimal form do not become a text: a few bytes of a body could become hundreds. */
 const MOST_DECIMALS = 64;
 
@@ -71,13 +73,15 @@ function wholeOf(text: string): number | undefined {
 
 function numberOf(text: string): number | undefined {
   const bare = bareOf(text);
-  const sent = NUMBER.test(bare) || MISPLACED_UNDERSCORE.test(text) ? bare : text.replaceAll('_', '');
+  const isBare = bare === '' || NUMBER.test(bare) || MISPLACED_UNDERSCORE.test(text);
+  const sent = isBare ? bare : text.replaceAll('_', '');
   const value = NUMBER.test(sent) ? Number(sent) : NaN;
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** The text without white space at its ends, in a time that grows with its length alone. */
+/** The text without white space at its ends; empty if it is too long for a number. */
 function bareOf(text: string): string {
+  if (text.length > MOST_CHARACTERS) return '';
   let [start, end] = [0, text.length];
   while (start < end && SPACE.test(text.charAt(start))) start++;
   while (end > start && SPACE.test(text.charAt(end - 1))) end--;
