@@ -6,12 +6,26 @@ import { repositoryPath } from './repository.js';
 
 export const PAGE = readFileSync(repositoryPath('docs', 'from-wyvern.md'), 'utf8');
 
-/** The first column of the table of differences. */
-export const ROWS = (PAGE.split('<!-- differences -->')[1] ?? '')
+/** The cells of the table of differences. */
+const TABLE = (PAGE.split('<!-- differences -->')[1] ?? '')
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .slice(2)
-  .map((line) => line.split(' | ')[0]?.replace(/^\| /, '').trim() ?? '');
+  .map((line) =>
+    line
+      .slice(1, -1)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
+
+/** Its first column. */
+export const ROWS = TABLE.map(([request = '']) => request);
+
+/** The rows that a lax project does not have. */
+export const GONE_IF_LAX = ROWS.filter((_, row) => TABLE[row]?.[3] === 'gone with `accept: lax`');
+
+/** The rows that do not say what to do. */
+export const UNJUDGED = ROWS.filter((_, row) => (TABLE[row]?.[3] ?? '') === '');
 
 const pipeline = (name: string, components: string): string => `pipeline: ${name}
 rank: product

@@ -140,12 +140,13 @@ async function openServices(
   return { opened, clock, ...stores };
 }
 
-function indexOf(store: Store, { prefix }: Settings, { config }: OpenTunable): EntityIndex {
+function indexOf(store: Store, { prefix, accept }: Settings, { config }: OpenTunable): EntityIndex {
   return new EntityIndex({
     store,
     prefix,
     layouts: new LayoutRegistry(store, prefix),
     types: config.entities,
+    isLax: accept === 'lax',
   });
 }
 

@@ -91,7 +91,7 @@ export async function runTests(
     const coverage = new Coverage();
     for (const plan of compiled.plans) coverage.addPipeline(plan);
     const snapshots = new SnapshotFiles(config.root, options.write);
-    const stores = new CaseStores(storedHere(config));
+    const stores = new CaseStores(storedHere(config), settings.accept === 'lax');
     const run = await runCases(pairs, files.length, stores, { coverage, diagnostics, snapshots, options });
     return { ...run, optionFiles: compiled.files };
   } finally {

@@ -59,16 +59,14 @@ export function explanationText(explanation: Explanation, width: number): string
     ...broughtText(candidates.brought, width),
     ...retrievalText(candidates.retrieval, width),
     ...duplicatesText(candidates.duplicates, width),
-    ...(explanation.unknown_fields.length === 0
-      ? []
-      : [
-          wrap(
-            `Fields that nothing declares: ${explanation.unknown_fields.map(({ field, times }) => `${shorten(field, 40)} (${times})`).join(', ')}`,
-            0,
-            width,
-          ),
-        ]),
+    ...fieldsText('Fields that nothing declares', explanation.unknown_fields, width),
+    ...fieldsText('Fields that were converted', explanation.coerced_fields ?? [], width),
   ].join('');
+}
+
+function fieldsText(title: string, fields: Explanation['unknown_fields'], width: number): string[] {
+  const list = fields.map(({ field, times }) => `${shorten(field, 40)} (${times})`).join(', ');
+  return list === '' ? [] : [wrap(`${title}: ${list}`, 0, width)];
 }
 
 function fateText(why: Explanation['why'], width: number): string[] {

@@ -9,6 +9,7 @@ import { Ranking, type KeptRanking } from '../../request/ordering/ranking.js';
 import { fetchFeatures } from '../../request/pipeline/features/fetch-features.js';
 import { BatchRead } from '../../request/pipeline/hydrate/batch-read.js';
 import { hydrate } from '../../request/pipeline/hydrate/hydrate.js';
+import { relaxed } from '../../request/pipeline/request/lax-body.js';
 import { openRequest } from '../../request/pipeline/request/open-request.js';
 import type { PipelineServices } from '../../request/pipeline/pipeline-services.js';
 import { dependenceOf, type Dependence } from '../../request/compile/dependence.js';
@@ -87,8 +88,9 @@ export class TunablePipeline {
   async add({ body, grades }: JudgedRequest): Promise<void> {
     const plan = this.#plan;
     if (this.#services === undefined) throw new Error('there is no store to read from');
-    const { store, layouts, readers, now } = this.#services;
-    const { request, frame } = atOnce(openRequest(plan, body, now, { requestId: 'tune' }));
+    const { store, layouts, readers, now, isLax } = this.#services;
+    const sent = relaxed(plan, body, isLax);
+    const { request, frame } = atOnce(openRequest(plan, sent, now, { requestId: 'tune' }));
     const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
     await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
 

@@ -1,7 +1,16 @@
-import { row, wholeNumber } from './setting-row.js';
+import { oneOf, row, wholeNumber } from './setting-row.js';
 
-/** Limits of the bodies of requests. */
+/** What bodies of requests may be, and their limits. */
 export const BODY_SETTINGS = {
+  accept: row({
+    env: 'MILLRACE_ACCEPT',
+    value: 'MODE',
+    default: 'strict',
+    description:
+      'What becomes of a value of another type than the declared one, in the bodies of rankings, uploads, updates and pushes, and in imports. `strict` answers 422. `lax` converts it by the rules of the lax mode of pydantic where one applies: the text `"12.5"` becomes a number, and the number 123 a text.',
+    expected: 'strict or lax',
+    parse: oneOf('strict', 'lax'),
+  }),
   rankingBytes: row({
     env: 'MILLRACE_MAX_RANKING_BYTES',
     value: 'BYTES',

@@ -47,6 +47,8 @@ export interface PipelineServices extends StepHandlers {
   readonly experiments?: PipelineExperiments | undefined;
   /** Finds misspelt fields of bodies; by default they are only counted. */
   readonly misspelt?: MisspeltFields | undefined;
+  /** Whether values of bodies are converted to the declared types; by default they are only checked. */
+  readonly isLax?: boolean;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
   /** Sees an explained request before its frame is released, instead of an explanation. */

@@ -1,6 +1,7 @@
 import type { StoreFailure } from '../../ground/api/error-codes.js';
 import { MillraceError } from '../../ground/api/errors.js';
 import type { JsonObject } from '../../ground/api/types.js';
+import type { LaxBody } from '../../ground/core/lax-value.js';
 import type { Plan } from '../compile/plan.js';
 import type { Frame } from '../../language/frame/frame.js';
 import type { Choice, TakenArm } from '../experiments/live-experiments.js';
@@ -21,7 +22,10 @@ import type { RequestContext, RunReport } from './types.js';
 
 /** What a client asks a pipeline. */
 export interface Asked {
-  readonly body: unknown;
+  /** Converted, once it is read, if the project accepts lax bodies. */
+  body: unknown;
+  /** Converts the body, and counts what it converted; undefined if the project accepts strict bodies alone. */
+  lax?: LaxBody;
   readonly context: RequestContext;
   readonly isExplained: boolean;
 }

@@ -14,7 +14,7 @@ const NO_STEPS: readonly string[] = [];
 
 /** The data about a finished request for the metrics and the explanation. */
 export function reportOf(
-  { services, stages, taken }: PlanRun,
+  { services, stages, taken, asked }: PlanRun,
   { request, indexed, brought, retrieved }: OpenedRequest,
   { ranked, page, statuses, mixed, batch, lossCode }: FinishedStages,
 ): RunReport {
@@ -47,6 +47,7 @@ export function reportOf(
     attributeStatuses: statuses.attributes,
     missingEntities: batch.missing,
     experiments: taken,
+    ...(asked.lax !== undefined && asked.lax.coerced.total > 0 && { coerced: asked.lax.coerced }),
     ...(indexed !== undefined && { indexed }),
     ...(brought !== undefined && { brought }),
     ...(retrieval !== undefined && { retrieval }),

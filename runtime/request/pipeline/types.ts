@@ -1,6 +1,7 @@
 import type { AddressField } from './request/address-fields.js';
 import type { MisspeltField } from './request/misspelt-fields.js';
 import type { JsonValue } from '../../ground/api/types.js';
+import type { Coerced } from '../../ground/core/lax-value.js';
 import type { Deadline } from '../../ground/core/deadline.js';
 import type { StatusCounts } from '../../state/index/status-counts.js';
 import type { Degradation } from './page/degraded.js';
@@ -102,6 +103,8 @@ export interface RunReport {
   readonly unknownFields: ReadonlyMap<string, number>;
   /** Those that are near a declared one. */
   readonly misspeltFields: readonly MisspeltField[];
+  /** The values of the body that were converted; undefined if none was. */
+  readonly coerced?: Coerced;
   /** Statuses of the batch features that were read. */
   readonly featureStatuses: StatusCounts;
   /** Statuses of the attributes read from the index, including values that the request carried; by `type.attribute`. */

@@ -1,3 +1,4 @@
+import { Coerced } from '../../ground/core/lax-value.js';
 import { JsonList } from '../../ground/core/json-list.js';
 import { parseLarge } from '../../ground/core/large-json.js';
 import { checkNesting, parseJson } from '../../ground/core/parse-json.js';
@@ -16,15 +17,23 @@ const SMALL = 64 * 1024;
 /** From so many bytes on, ids are taken from the bytes. Below, it saves nothing. */
 const MANY_IDS = 2 * 1024;
 
-/** @param who the name of the key of the request, or of the person */
-type Service = (body: unknown, span: TraceSpan | undefined, who: string | undefined) => Promise<unknown>;
+/** How many values of a body were converted to their declared types, if any was. */
+export const COERCED_HEADER = 'Millrace-Coerced';
+
+/** @param who the name of the key of the request, or of the person @param coerced counts what the service converts */
+type Service = (
+  body: unknown,
+  span: TraceSpan | undefined,
+  who: string | undefined,
+  coerced: Coerced,
+) => Promise<unknown>;
 
 /** Answers with the result of a service that reads, as JSON. @param listName see `withBody` */
 export function answerRead(service: Service, listName?: string): Handler {
   return async (exchange) => {
     const answer = await withBody(
       exchange,
-      (body) => service(body, exchange.span, exchange.key?.name),
+      (body) => service(body, exchange.span, exchange.key?.name, new Coerced()),
       listName,
     );
     await sendLargeJson(exchange.res, answer);
@@ -34,14 +43,21 @@ export function answerRead(service: Service, listName?: string): Handler {
 /** Answers with the result of a service that writes, as JSON. @param listName see `withBody` */
 export function answerWrite(service: Service, listName?: string): Handler {
   return async (exchange) => {
-    const answer = await withBody(
-      exchange,
-      (body) => service(body, exchange.span, exchange.key?.name),
-      listName,
-    );
-    noteWritten(exchange, answer);
-    sendJson(exchange.res, 200, answer);
+    sendJson(exchange.res, 200, await written(exchange, service, listName));
   };
+}
+
+/** Calls a service that writes with the body, and notes what it wrote and how many values it converted. */
+export async function written(exchange: Exchange, service: Service, listName?: string): Promise<unknown> {
+  const coerced = new Coerced();
+  const answer = await withBody(
+    exchange,
+    (body) => service(body, exchange.span, exchange.key?.name, coerced),
+    listName,
+  );
+  noteWritten(exchange, answer);
+  if (coerced.total > 0) exchange.res.setHeader(COERCED_HEADER, coerced.total);
+  return answer;
 }
 
 /**

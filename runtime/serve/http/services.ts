@@ -1,3 +1,4 @@
+import type { Coerced } from '../../ground/core/lax-value.js';
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
 import type { Invitations } from '../access/invitations.js';
@@ -124,23 +125,26 @@ export interface KeyService {
   warnings(): readonly { readonly code: string; readonly detail: string }[];
 }
 
-/** Each method returns the response body or throws MillraceError. `span` is the parent of the spans of its work. */
+/**
+ * Each method returns the response body or throws MillraceError. `span` is the parent of the spans of its work, and `coerced`
+ * counts the values that it converts.
+ */
 export interface EntityService {
-  upload(body: unknown, span?: TraceSpan): Promise<unknown>;
-  update(body: unknown, span?: TraceSpan): Promise<unknown>;
+  upload(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
+  update(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
   get(body: unknown, span?: TraceSpan): Promise<unknown>;
   remove(body: unknown, span?: TraceSpan): Promise<unknown>;
 }
 
 export interface FeatureService {
-  push(body: unknown, span?: TraceSpan): Promise<unknown>;
+  push(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
   remove(body: unknown, span?: TraceSpan): Promise<unknown>;
 }
 
 /** Writes in the forms of Feast's feature server. */
 export interface FeastWriteService {
-  write(body: unknown, span?: TraceSpan): Promise<unknown>;
-  push(body: unknown, span?: TraceSpan): Promise<unknown>;
+  write(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
+  push(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<unknown>;
 }
 
 /** Each method returns one page of the store's content. */

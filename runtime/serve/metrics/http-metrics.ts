@@ -87,6 +87,11 @@ const RANKED = {
     help: 'Request fields that were ignored because nothing declares them.',
     labelNames: ['pipeline'],
   },
+  coerced: {
+    name: 'millrace_pipeline_coerced_values_total',
+    help: 'Values of requests that were converted to their declared types, with accept: lax.',
+    labelNames: ['pipeline'],
+  },
 } as const;
 
 /** The counters that come after those of statuses. */
@@ -321,6 +326,7 @@ export class HttpMetrics {
     let unknown = 0;
     for (const times of report.unknownFields.values()) unknown += times;
     if (unknown > 0) this.#ranked.unknownFields.inc(labels, unknown);
+    if (report.coerced !== undefined) this.#ranked.coerced.inc(labels, report.coerced.total);
   }
 }
 

@@ -6,6 +6,8 @@ import { jsonProblem } from '../../ground/core/check-json.js';
 import { pointerTo, shownName, type Violations } from '../../ground/core/violations.js';
 import { readEventTime, type EventTimes } from '../../ground/core/event-time.js';
 import { idProblem, idText, isWellFormed } from '../../ground/core/ids.js';
+import { ID, TIMESTAMP, type LaxBody } from '../../ground/core/lax-value.js';
+import type { Pieces } from '../../ground/core/pieces.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 import { describe, describeKind, isJsonObject, misfit, own, showOf } from '../../ground/core/value-fit.js';
 import { EVENT_TIME } from './row-keys.js';
@@ -110,6 +112,13 @@ export function checkRow(
     }
   }
   return { ids, eventTime, features: row };
+}
+
+/** Converts the values of a row. */
+export function laxRow(row: unknown, { keys, features }: RowShape, lax: LaxBody): Pieces<unknown> {
+  const typeOf = (name: string): ValueType | undefined =>
+    keys.includes(name) ? ID : name === EVENT_TIME ? TIMESTAMP : features.get(name)?.type;
+  return lax.object(row as JsonValue, typeOf, '');
 }
 
 function idsOf(

@@ -1,9 +1,11 @@
 import { storedId, type IdRule } from '../../ground/core/entity-id.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import { encodeEntity } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../../ground/core/ids.js';
+import type { LaxBody } from '../../ground/core/lax-value.js';
 import { JsonList, type BodyList } from '../../ground/core/json-list.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 import type { StoreRecord } from '../store/store.js';
@@ -28,6 +30,8 @@ export interface BatchType {
   readonly rule?: IdRule;
   /** Whether of entities with the same id only the last one is kept. */
   readonly isLastOnly: boolean;
+  /** Converts the values of the entities; undefined if they are only checked. */
+  readonly lax?: LaxBody | undefined;
 }
 
 /**
@@ -38,26 +42,28 @@ export interface BatchType {
  */
 export function* packEntities(
   entities: BodyList,
-  { layout, prefix, name, keyField, attributes, rule, isLastOnly }: BatchType,
+  { layout, prefix, name, keyField, attributes, rule, isLastOnly, lax }: BatchType,
   pointer: string,
   violations: Violations,
 ): Pieces<readonly PackedEntity[]> {
   const packed = new Map<string | number, PackedEntity>();
   const start = entityKey(prefix, name, '');
   let i = -1;
-  for (const entity of entities) {
+  const type = { key: keyField, attributes };
+  for (const given of entities) {
     i++;
     const pause = entities instanceof JsonList ? entities.pause : undefined;
     yield pause;
     const at = pointerTo(pointer, i);
-    if (!isJsonObject(entity)) {
-      violations.add(at, 'wrong_type', `expected an entity, found ${describe(entity)}`);
+    if (!isJsonObject(given)) {
+      violations.add(at, 'wrong_type', `expected an entity, found ${describe(given)}`);
       continue;
     }
+    const entity = lax === undefined ? given : ((yield* lax.entity(given, type, '')) as JsonObject);
     const sent = own(entity, keyField);
     const problem = idProblem(sent);
-    const given = idText(sent);
-    const id = given === undefined ? undefined : storedId(rule, given);
+    const idSent = idText(sent);
+    const id = idSent === undefined ? undefined : storedId(rule, idSent);
     if (sent === undefined) violations.add(at, 'missing_id', `the entity has no ${shownName(keyField)}`);
     else if (id === undefined || problem !== undefined) {
       const detail = `${shownName(keyField)}: ${problem ?? ''}, found ${showOf(attributes.get(keyField))(sent)}`;
@@ -72,7 +78,7 @@ export function* packEntities(
     packed.set(isLastOnly ? id : i, {
       id,
       key: start + id,
-      value: encodeEntity(layout, id === given ? entity : { ...entity, [keyField]: id }, id),
+      value: encodeEntity(layout, id === idSent ? entity : { ...entity, [keyField]: id }, id),
     });
   }
   return [...packed.values()];

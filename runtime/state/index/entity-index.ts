@@ -2,6 +2,7 @@ import { storedId, type IdRule } from '../../ground/core/entity-id.js';
 import { MillraceError } from '../../ground/api/errors.js';
 import { inBackground } from '../../ground/core/background.js';
 import { inTurns, soon, type Pieces } from '../../ground/core/pieces.js';
+import { LaxBody, type Coerced } from '../../ground/core/lax-value.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import { entityKey } from '../store/keys.js';
@@ -85,12 +86,15 @@ export class EntityIndex {
   readonly #prefix: string;
   readonly #types: ReadonlyMap<string, IndexedType>;
   readonly #updates: EntityUpdates;
+  /** The types, if values of bodies are converted. */
+  readonly #lax: StoreParts['types'] | undefined;
 
-  constructor({ store, layouts, prefix, types }: StoreParts) {
+  constructor({ store, layouts, prefix, types, isLax }: StoreParts) {
     this.#store = store;
     this.#layouts = layouts;
     this.#prefix = prefix;
     this.#updates = new EntityUpdates(layouts);
+    this.#lax = isLax === true ? types : undefined;
     this.#types = new Map(
       [...types.values()].map((type) => [
         type.name,
@@ -108,11 +112,12 @@ export class EntityIndex {
   /**
    * Body `{entity_type, entities: [0 to 1000 objects], entity_key?}`. Nothing is stored if the body is invalid. If
    * entities share an id, the last one is stored.
+   * @param coerced counts the values that are converted, if the project accepts lax bodies
    * @throws MillraceError invalid_body, unknown_entity_type; store_unavailable if nothing was stored,
    *   store_partial_write with `stored_ids` and `unconfirmed_ids` if some were stored
    */
-  async upload(body: unknown, span?: TraceSpan): Promise<UploadAnswer> {
-    const { type, count, packed: records } = await this.#pack(body, 'upload');
+  async upload(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<UploadAnswer> {
+    const { type, count, packed: records } = await this.#pack(body, 'upload', coerced);
     const ids = records.map(({ id }) => id);
     if (records.length > 0) {
       const lead = this.#layouts.record(type.layout);
@@ -139,8 +144,8 @@ export class EntityIndex {
    * @throws MillraceError invalid_body, unknown_entity_type; with `stored_ids` and `unconfirmed_ids`: store_partial_write if
    *   some were stored, record_unreadable, body_too_large; a code of STORE_WRITE_FAILURES if nothing was stored
    */
-  async update(body: unknown, span?: TraceSpan): Promise<UpdateAnswer> {
-    const { type, creates, packed } = await this.#pack(body, 'update');
+  async update(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<UpdateAnswer> {
+    const { type, creates, packed } = await this.#pack(body, 'update', coerced);
     const form = { ...type, creates };
     const settled = await this.#updates.apply(packed, form, tracedStore(this.#store, span));
     const outcomes = new Map<string, UpdateOutcome | Error>();
@@ -168,8 +173,9 @@ export class EntityIndex {
 
   /** Checks the entities of a body, and encodes them. */
   async #pack(
-    body: unknown,
+    sent: unknown,
     write: 'upload' | 'update',
+    coerced: Coerced | undefined,
   ): Promise<{
     readonly type: IndexedType;
     readonly creates: boolean;
@@ -177,6 +183,8 @@ export class EntityIndex {
     readonly packed: readonly PackedEntity[];
   }> {
     const violations = new Violations();
+    const lax = this.#lax && new LaxBody(this.#lax, 'id', coerced);
+    const body = lax === undefined || write === 'upload' ? sent : lax.flag(sent, 'create');
     const read = readFields(body, ENTITIES_BODY, violations);
     const type = this.#typeOf(read, violations);
     const { entities: list } = allFields(read, violations, 'The body');
@@ -185,7 +193,7 @@ export class EntityIndex {
       readFields(body, fields, violations);
     const isLastOnly = write === 'upload';
     const { layout, name, attributes, rule } = type;
-    const batchType = { layout, name, prefix: this.#prefix, keyField, attributes, rule, isLastOnly };
+    const batchType = { layout, name, prefix: this.#prefix, keyField, attributes, rule, isLastOnly, lax };
     const count = list.length;
     const packed = await inBackground(packEntities(list, batchType, '/entities', violations));
     violations.throwIfAny(`The ${write}`);

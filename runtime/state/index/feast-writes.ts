@@ -11,6 +11,7 @@ import {
   type BodyFields,
   type BodyOf,
 } from '../../ground/core/body-fields.js';
+import type { Coerced } from '../../ground/core/lax-value.js';
 import { inBackground } from '../../ground/core/background.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import { pointerTo, shownName, Violations } from '../../ground/core/violations.js';
@@ -82,20 +83,20 @@ export class FeastWrites {
    * Body `{feature_view_name, df}` of POST /write-to-online-store.
    * @throws MillraceError invalid_body, unknown_view, store_unavailable, store_partial_write
    */
-  async write(body: unknown, span?: TraceSpan): Promise<WrittenCounts> {
+  async write(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<WrittenCounts> {
     const { feature_view_name: name } = readPart(body, WRITE_NAME);
-    return this.#store([viewNames(this.#parts.views).view(name, 'feature_view_name')], body, span);
+    return this.#store([viewNames(this.#parts.views).view(name, 'feature_view_name')], body, span, coerced);
   }
 
   /**
    * Body `{push_source_name, df, to?}` of POST /push. It writes to all views of the push source.
    * @throws MillraceError invalid_body, unknown_view, store_unavailable, store_partial_write
    */
-  async push(body: unknown, span?: TraceSpan): Promise<WrittenCounts> {
+  async push(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<WrittenCounts> {
     const { push_source_name: name } = readPart(body, PUSH_NAME);
     const views = viewNames(this.#parts.views).pushed(name);
     readPart(body, PUSH_TO);
-    return this.#store(views, body, span);
+    return this.#store(views, body, span, coerced);
   }
 
   /** Checks the columns for all views before the first row is stored. */
@@ -103,6 +104,7 @@ export class FeastWrites {
     views: readonly FeatureView[],
     body: unknown,
     span: TraceSpan | undefined,
+    coerced: Coerced | undefined,
   ): Promise<WrittenCounts> {
     const { df } = readPart(body, DF);
     const violations = new Violations();
@@ -114,7 +116,7 @@ export class FeastWrites {
     let counts: WrittenCounts = { view: views.map(({ name }) => name).join(','), stored: 0, older: 0 };
     for (const { view, columns } of tables) {
       const rows = await inBackground(rowsOf(columns));
-      const { stored, older } = await this.#pushRows(view, columns, rows, span);
+      const { stored, older } = await this.#pushRows(view, columns, rows, span, coerced);
       counts = { ...counts, stored: counts.stored + stored, older: counts.older + older };
     }
     return counts;
@@ -125,9 +127,10 @@ export class FeastWrites {
     columns: readonly Column[],
     rows: readonly JsonObject[],
     span: TraceSpan | undefined,
+    coerced: Coerced | undefined,
   ): Promise<{ readonly stored: number; readonly older: number }> {
     try {
-      return await this.#parts.features.pushRows(view.name, rows, span);
+      return await this.#parts.features.pushRows(view.name, rows, span, coerced);
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'invalid_body') throw error;
       throw inColumns(error, columns);

@@ -6,6 +6,7 @@ import {
   readFields,
   textField,
 } from '../../ground/core/body-fields.js';
+import { LaxBody, type Coerced } from '../../ground/core/lax-value.js';
 import type { BodyList } from '../../ground/core/json-list.js';
 import { inBackground } from '../../ground/core/background.js';
 import { type Pieces } from '../../ground/core/pieces.js';
@@ -21,7 +22,7 @@ import { Usage } from '../../ground/core/usage.js';
 import type { PushedRow } from './history-records.js';
 import { checkIncrement, IncrementWriter, sumIncrements } from './feature-increments.js';
 import { incrementFailure, writeFailure } from './row-failures.js';
-import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
+import { checkKey, checkRow, laxRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
 import { tracedStore } from '../store/around.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
@@ -56,6 +57,8 @@ interface RowForm<T extends RowKey, P> {
     into: Violations,
   ) => T | undefined;
   readonly packed: (row: T, key: string) => P;
+  /** Converts the values of the rows; by default they are only checked. */
+  readonly lax?: LaxBody | undefined;
 }
 
 export interface FeatureStoreParts extends StoreParts, ViewParts {
@@ -92,6 +95,8 @@ export class FeatureStore {
   readonly #views: StoredViews;
   readonly #eventTimes: EventTimes;
   readonly #clock: () => number;
+  /** The entity types, if values of bodies are converted. */
+  readonly #lax: StoreParts['types'] | undefined;
   /** Records that are not written yet. */
   readonly recording = new Usage();
   /** The earliest event time for the next row that has none. */
@@ -103,6 +108,7 @@ export class FeatureStore {
     this.#prefix = parts.prefix;
     this.#eventTimes = parts.eventTimes;
     this.#clock = parts.clock ?? Date.now;
+    this.#lax = parts.isLax === true ? parts.types : undefined;
     this.#views = new StoredViews(parts, this.recording);
   }
 
@@ -123,19 +129,26 @@ export class FeatureStore {
    * @throws MillraceError invalid_body, unknown_view; store_unavailable if nothing was stored, store_partial_write with
    *   `stored_rows` and `unconfirmed_rows` (positions) if some rows were stored
    */
-  async push(body: unknown, span?: TraceSpan): Promise<PushAnswer> {
-    const { view, rows, increment } = this.#read(body);
-    return increment ? this.#increment(view, rows, span) : this.pushRows(view, rows, span);
+  async push(body: unknown, span?: TraceSpan, coerced?: Coerced): Promise<PushAnswer> {
+    const lax = this.#lax && new LaxBody(this.#lax, 'id', coerced);
+    const { view, rows, increment } = this.#read(lax === undefined ? body : lax.flag(body, 'increment'));
+    return increment ? this.#increment(view, rows, span, lax) : this.#replace(view, rows, span, lax);
   }
 
   /** Atomic for each row, but not idempotent. */
-  async #increment(viewName: string, rows: BodyList, span: TraceSpan | undefined): Promise<PushAnswer> {
+  async #increment(
+    viewName: string,
+    rows: BodyList,
+    span: TraceSpan | undefined,
+    lax: LaxBody | undefined,
+  ): Promise<PushAnswer> {
     const view = this.#views.get(viewName);
     const now = this.#now();
     const sent = await this.#pack(rows, view, now, {
       what: 'The push',
       check: checkIncrement,
       packed: (row, key) => ({ ...row, key }),
+      lax,
     });
     const increments = sumIncrements(sent, view);
     const writer = new IncrementWriter(view, tracedStore(this.#store, span), this.#layouts);
@@ -157,7 +170,16 @@ export class FeatureStore {
   }
 
   /** Like `push`, for any number of rows. */
-  async pushRows(viewName: string, rows: BodyList, span?: TraceSpan): Promise<PushAnswer> {
+  pushRows(viewName: string, rows: BodyList, span?: TraceSpan, coerced?: Coerced): Promise<PushAnswer> {
+    return this.#replace(viewName, rows, span, this.#lax && new LaxBody(this.#lax, 'id', coerced));
+  }
+
+  async #replace(
+    viewName: string,
+    rows: BodyList,
+    span: TraceSpan | undefined,
+    lax: LaxBody | undefined,
+  ): Promise<PushAnswer> {
     const view = this.#views.get(viewName);
     const now = this.#now();
     const segments = await this.#pack(rows, view, now, {
@@ -167,6 +189,7 @@ export class FeatureStore {
         ...{ key, ids, eventTime },
         segment: encodeSegment(view.id, view.layout, eventTime, features),
       }),
+      lax,
     });
     const record = (isStored: (row: number) => boolean): void =>
       view.records?.add(
@@ -233,7 +256,7 @@ export class FeatureStore {
     rows: BodyList,
     view: StoredView,
     now: number,
-    { what, check, packed }: RowForm<T, P>,
+    { what, check, packed, lax }: RowForm<T, P>,
   ): Promise<readonly P[]> {
     const violations = new Violations();
     const arrival = { now, eventTimes: this.#eventTimes };
@@ -242,7 +265,8 @@ export class FeatureStore {
     const work = function* (): Pieces<readonly P[]> {
       const all: P[] = [];
       let i = 0;
-      for (const sent of rows) {
+      for (const given of rows) {
+        const sent = lax === undefined ? given : yield* laxRow(given, view, lax);
         const row = check(sent, view, arrival, pointerTo('/rows', i), violations);
         yield;
         if (row !== undefined && violations.count === 0)

@@ -9,4 +9,6 @@ export interface StoreParts {
   /** Prefix of every store key. */
   readonly prefix: string;
   readonly types: ReadonlyMap<string, EntityType>;
+  /** Whether values of bodies are converted to the declared types; by default they are only checked. */
+  readonly isLax?: boolean;
 }

@@ -17,15 +17,19 @@ export interface CaseServices {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
   readonly now: () => number;
+  /** Whether the project accepts lax bodies. */
+  readonly isLax: boolean;
 }
 
 /** Opens empty stores. Cases run one after the other, so those of one point in time share a store. */
 export class CaseStores {
   readonly #config: ProjectConfig;
+  readonly #isLax: boolean;
   readonly #byTime = new Map<number, { readonly engine: CaseEngine; readonly services: CaseServices }>();
 
-  constructor(config: ProjectConfig) {
+  constructor(config: ProjectConfig, isLax: boolean) {
     this.#config = config;
+    this.#isLax = isLax;
   }
 
   /** An empty store. What was stored before for the same time is gone. @param time epoch milliseconds */
@@ -33,7 +37,7 @@ export class CaseStores {
     let opened = this.#byTime.get(time);
     if (opened === undefined) {
       const engine = new CaseEngine();
-      opened = { engine, services: servicesOf(engine, this.#config, time) };
+      opened = { engine, services: servicesOf(engine, this.#config, time, this.#isLax) };
       this.#byTime.set(time, opened);
     }
     opened.engine.clear();
@@ -45,16 +49,18 @@ function servicesOf(
   engine: CaseEngine,
   { entities: types, views, counters }: ProjectConfig,
   time: number,
+  isLax: boolean,
 ): CaseServices {
   // Nothing expires in it, because a case has one point in time.
   const store = new EngineAdapter(engine, () => -Infinity);
   const layouts = new LayoutRegistry(store, PREFIX);
   const now = (): number => time;
-  const parts = { store, layouts, prefix: PREFIX, types };
+  const parts = { store, layouts, prefix: PREFIX, types, isLax };
   return {
     store,
     layouts,
     now,
+    isLax,
     entities: new EntityIndex(parts),
     features: new FeatureStore({
       ...parts,

@@ -75,12 +75,12 @@ export class OpenCase {
   async run(body: JsonValue, wanted: ReadonlySet<string> = new Set()): Promise<Outcome | FailedRequest> {
     const { plan, stubs } = this.#compiled;
     for (const [step, stub] of stubs) stub.use(this.#outputs.get(step) ?? new Map());
-    const { store, layouts, now } = this.#services;
+    const { store, layouts, now, isLax } = this.#services;
     let outcome: Outcome | undefined;
     try {
       await answer(
         plan,
-        { store, layouts, now, observe: (run) => void (outcome = outcomeOf(run, wanted)) },
+        { store, layouts, now, isLax, observe: (run) => void (outcome = outcomeOf(run, wanted)) },
         body,
         { requestId: 'test', runId: 'test' },
         true,

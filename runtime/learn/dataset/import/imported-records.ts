@@ -19,6 +19,7 @@ import { BatchRead } from '../../../request/pipeline/hydrate/batch-read.js';
 import { hydrate } from '../../../request/pipeline/hydrate/hydrate.js';
 import { HashedIds } from '../../../request/pipeline/log/hashed-cells.js';
 import { loggedValues, rankingSchema } from '../../../request/pipeline/log/ranking-schema.js';
+import { relaxed } from '../../../request/pipeline/request/lax-body.js';
 import { openRequest } from '../../../request/pipeline/request/open-request.js';
 import type { RankingRequest } from '../../../request/pipeline/request/read-request.js';
 import type { PipelineServices } from '../../../request/pipeline/pipeline-services.js';
@@ -137,8 +138,8 @@ export class ImportedRecords {
 
   async #addComputed(ranking: ForeignRanking): Promise<void> {
     const plan = this.#plan;
-    const { store, layouts, readers, now } = this.#services;
-    const body = requestBody(plan, ranking, this.#convert);
+    const { store, layouts, readers, now, isLax } = this.#services;
+    const body = relaxed(plan, requestBody(plan, ranking, this.#convert), isLax);
     const { request, frame } = atOnce(openRequest(plan, body, now, { requestId: ranking.request }));
     const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
     await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);

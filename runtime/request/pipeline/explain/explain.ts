@@ -23,7 +23,7 @@ import { STAGES } from '../stages.js';
 import { finiteOrNull, type PipelineAnswer } from '../answer-types.js';
 import { PRIVATE } from '../page/private-value.js';
 
-const MOST_UNKNOWN_FIELDS = 50;
+const MOST_FIELDS = 50;
 const MOST_REMOVED_IDS = 20;
 const MOST_DUPLICATE_IDS = 20;
 
@@ -55,10 +55,8 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
     stages: STAGES.map(({ name }) => ({ stage: name, ms: report.stageMs[name] })),
     store: { round_trips: report.roundTrips, keys_read: report.keysRead },
     outside: { round_trips: report.outside.roundTrips, keys_read: report.outside.keysRead },
-    unknown_fields: [...report.unknownFields]
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, MOST_UNKNOWN_FIELDS)
-      .map(([field, times]) => ({ field, times })),
+    unknown_fields: mostOften(report.unknownFields),
+    ...(report.coerced === undefined ? {} : { coerced_fields: mostOften(report.coerced.fields) }),
     features: run.statuses.list().map(({ view, status, cause, values }) => ({
       view,
       status,
@@ -78,6 +76,13 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
     ...(run.compare === undefined ? {} : { compared: yield* comparePair(run, run.compare) }),
     answer: shownAnswer(run),
   };
+}
+
+function mostOften(fields: ReadonlyMap<string, number>): Explanation['unknown_fields'] {
+  return [...fields]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MOST_FIELDS)
+    .map(([field, times]) => ({ field, times }));
 }
 
 function fateOf(id: string, { request, ranking, steps, report }: FinishedRun): ExplainedFate {

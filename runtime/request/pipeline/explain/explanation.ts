@@ -81,6 +81,8 @@ export interface Explanation {
   readonly outside: { readonly round_trips: number; readonly keys_read: number };
   /** Undeclared fields of the body, most frequent first; at most 50. */
   readonly unknown_fields: readonly { readonly field: string; readonly times: number }[];
+  /** With `accept: lax`, if values were converted: their fields, in the same order; at most 50. */
+  readonly coerced_fields?: readonly { readonly field: string; readonly times: number }[];
   /** Number of values of each view with each status. */
   readonly features: readonly {
     readonly view: string;

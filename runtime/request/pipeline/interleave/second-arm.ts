@@ -7,6 +7,7 @@ import type { ReadServices } from '../hydrate/read-services.js';
 import { ResidentSession } from '../hydrate/resident-session.js';
 import type { OpenedRequest, PlanRun } from '../plan-run.js';
 import { openRequest } from '../request/open-request.js';
+import { laxRequest } from '../request/lax-body.js';
 import { fillRetrieved } from '../request/retrieve.js';
 import type { SecondArm } from './run-interleaved.js';
 
@@ -39,8 +40,14 @@ export function secondArm(
     read: async (deadline) => {
       const { requestId } = request;
       const context = { ...asked.context, requestId };
-      const opening = openRequest(plan, found ?? asked.body, () => frame.now, context);
-      const own = await soon(opening, () => deadline.check());
+      const body = found ?? asked.body;
+      const check = (): void => deadline.check();
+      // The other pipeline may declare fields that the called one does not.
+      const sent = asked.lax === undefined ? body : await soon(laxRequest(plan, body, asked.lax), check);
+      const own = await soon(
+        openRequest(plan, sent, () => frame.now, context),
+        check,
+      );
       if (retrieved !== undefined) fillRetrieved(plan, own.frame, retrieved);
       const session = resident && new ResidentSession(resident);
       const ownReads = { ...reads, resident: session, readers };

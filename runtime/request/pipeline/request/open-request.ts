@@ -10,6 +10,7 @@ import { PlanRun, type OpenedRequest } from '../plan-run.js';
 import type { RequestContext } from '../types.js';
 import { bring, withCandidates } from './bring.js';
 import { findInIndex, wantedFromIndex } from './index-candidates.js';
+import { relax } from './lax-body.js';
 import { fillRetrieved, retrieve } from './retrieve.js';
 import { readRequest, type RankingRequest } from './read-request.js';
 
@@ -24,10 +25,11 @@ export async function readBody(
   keep: (filter: Plan, body: JsonObject, run: PlanRun) => Promise<readonly string[]>,
 ): Promise<OpenedRequest> {
   const { plan, services, stages } = run;
-  const { body } = run.asked;
   const { deadline } = stages;
   deadline.check(); // the request may have waited beyond its deadline
   stages.enter('read');
+  if (services.isLax === true) await relax(run);
+  const { body } = run.asked;
   const list = isJsonObject(body) ? own(body, 'candidates') : undefined;
   const asksIndex = isJsonObject(list) && !(list instanceof IdList);
   const wanted = asksIndex ? wantedFromIndex(plan, body) : undefined;

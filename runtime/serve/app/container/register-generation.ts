@@ -98,6 +98,7 @@ export function registerData(
 ): void {
   const settings = container.resolve(TOKENS.settings);
   const { prefix } = settings;
+  const isLax = settings.accept === 'lax';
   container.register(TOKENS.entityIndex, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -106,6 +107,7 @@ export function registerData(
           layouts: c.resolve(TOKENS.layouts),
           prefix,
           types,
+          isLax,
         }),
     ),
   });
@@ -128,6 +130,7 @@ export function registerData(
           prefix,
           views,
           types,
+          isLax,
           eventTimes: eventTimesOf(settings),
           ledger: c.resolve(TOKENS.ledger),
           hasher: hasherOf(settings, pipelines),

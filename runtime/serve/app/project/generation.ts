@@ -282,6 +282,7 @@ function mountPipelines({ services, compiled, config, usage, version }: Generati
       usage,
       ...(filters === undefined ? {} : { index: { filters, columns, most: settings.indexCandidates } }),
       hasher: idHasherOf(settings),
+      isLax: settings.accept === 'lax',
       exploreSalt: stops === undefined ? '' : settings.exploreSalt,
       records: {
         ledger: services.resolve(TOKENS.ledger),

@@ -52,6 +52,7 @@ export async function openTunable(
         layouts: services.resolve(TOKENS.layouts),
         now: services.resolve(TOKENS.clock),
         readers: readersOf(plan, sources),
+        isLax: settings.accept === 'lax',
       },
       entities: services.resolve(TOKENS.entityIndex),
       features: services.resolve(TOKENS.featureStore),

@@ -8,6 +8,7 @@ const EXPOSED = [
   'Millrace-Experiment',
   'Millrace-Front',
   'Millrace-Unknown-Fields',
+  'Millrace-Coerced',
   'X-Millrace-Skipped-Steps',
   'Retry-After',
   'RateLimit',

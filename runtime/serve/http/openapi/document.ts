@@ -63,6 +63,11 @@ const HEADERS = {
       '`field;near=declared`, separated by commas.',
     schema: { type: 'string', examples: ['usr;near=user'] },
   },
+  'Millrace-Coerced': {
+    description:
+      'Only if the project accepts lax bodies and values of the body were converted to their declared types: how many.',
+    schema: { type: 'integer', minimum: 1 },
+  },
   'WWW-Authenticate': { description: 'How to send a key (RFC 6750).', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
 };

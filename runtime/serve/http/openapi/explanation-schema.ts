@@ -34,6 +34,8 @@ function record(required: Readonly<Record<string, Schema>>, optional: Schema = {
   };
 }
 
+const fields = list(record({ field: text, times: count }));
+
 const value: Readonly<Record<string, Schema>> = {
   value: { description: 'Null where it is not known; a bool is 0 or 1, a time epoch milliseconds.' },
   status,
@@ -258,7 +260,7 @@ const EXPLANATION: Schema = record(
     stages: list(record({ stage: { type: 'string', enum: STAGES.map(({ name }) => name) }, ms: number })),
     store: record({ round_trips: count, keys_read: count }),
     outside: record({ round_trips: count, keys_read: count }),
-    unknown_fields: list(record({ field: text, times: count })),
+    unknown_fields: fields,
     features: list(record({ view: text, status, values: count }, { cause })),
     steps: list(step),
     request: values,
@@ -290,6 +292,10 @@ const EXPLANATION: Schema = record(
     },
   },
   {
+    coerced_fields: {
+      ...fields,
+      description: 'With `accept: lax`: the fields whose values were converted to their declared types.',
+    },
     compared: pair,
     lifts,
     why: {

@@ -1,9 +1,8 @@
 import type { FeatureView } from '../../../project/config/model/views.js';
 import { PUSH_BODY, WRITE_BODY } from '../../../state/index/feast-writes.js';
 import { feastViewName } from '../../../state/index/view-names.js';
-import { noteWritten } from '../edge/audit.js';
 import { typesOfFeastPush, typesOfFeastWrite } from '../entity-types-of.js';
-import { withBody } from '../handle-body.js';
+import { written } from '../handle-body.js';
 import { dfSchema, exampleDf } from '../openapi/feast-schemas.js';
 import { writableViews } from '../openapi/row-schemas.js';
 import { bodySchema } from '../../../ground/core/body-fields.js';
@@ -59,7 +58,7 @@ export const feastWrite: PostRoute = {
   },
   handler: ({ feastWrites }) =>
     forFeast(async (exchange) => {
-      noteWritten(exchange, await withBody(exchange, (body) => feastWrites.write(body, exchange.span)));
+      await written(exchange, (body, span, _who, coerced) => feastWrites.write(body, span, coerced));
       sendText(exchange.res, 200, 'application/json', 'null');
     }),
   operation: () => ({
@@ -105,7 +104,7 @@ export const feastPush: PostRoute = {
   },
   handler: ({ feastWrites }) =>
     forFeast(async (exchange) => {
-      noteWritten(exchange, await withBody(exchange, (body) => feastWrites.push(body, exchange.span)));
+      await written(exchange, (body, span, _who, coerced) => feastWrites.push(body, span, coerced));
       exchange.res.statusCode = 200;
       exchange.res.end();
     }),

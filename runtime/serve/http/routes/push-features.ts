@@ -36,7 +36,8 @@ export const pushFeatures: PostRoute = {
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleRow(view, entityTypes)),
   },
-  handler: ({ features }) => answerWrite((body, span) => features.push(body, span), 'rows'),
+  handler: ({ features }) =>
+    answerWrite((body, span, _who, coerced) => features.push(body, span, coerced), 'rows'),
   operation: ({ views }) => ({
     operationId: 'push_features',
     tags: ['Features'],

@@ -3,7 +3,7 @@ import { degradationText, type Degradation } from '../../../request/pipeline/pag
 import type { Pipeline, RequestContext, RunReport } from '../../../request/pipeline/types.js';
 import type { Exchange } from '../exchange.js';
 import { EXPERIMENT_HEADER, takenText } from '../experiment-header.js';
-import { withWholeBody } from '../handle-body.js';
+import { COERCED_HEADER, withWholeBody } from '../handle-body.js';
 import { embedComponents } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
@@ -82,7 +82,13 @@ export function answerOperation(
         TOLD[pipeline.task].answer,
         schemaRef(answerNameOf(pipeline)),
         exampleOf(pipeline.answerSchema),
-        ['Millrace-Degraded', 'Millrace-Experiment', 'Millrace-Unknown-Fields', 'Millrace-Preview'],
+        [
+          'Millrace-Degraded',
+          'Millrace-Experiment',
+          'Millrace-Unknown-Fields',
+          COERCED_HEADER,
+          'Millrace-Preview',
+        ],
       ),
       ...problemResponses(PIPELINE_PROBLEMS),
     },
@@ -150,6 +156,7 @@ export function setReportHeaders(res: ServerResponse, report: RunReport): void {
   if (report.experiments.length > 0) res.setHeader(EXPERIMENT_HEADER, takenText(report));
   const unknown = report.misspeltFields.length === 0 ? '' : misspeltText(report.misspeltFields);
   if (unknown !== '') res.setHeader('Millrace-Unknown-Fields', unknown);
+  if (report.coerced !== undefined) res.setHeader(COERCED_HEADER, report.coerced.total);
   if (report.indexed !== undefined) {
     const { matched, taken } = report.indexed;
     res.setHeader('Millrace-Index-Candidates', `matched=${matched}, taken=${taken}`);

@@ -49,7 +49,8 @@ export const updateEntities: PostRoute = {
         create: true,
       })),
   },
-  handler: ({ entities }) => answerWrite((body, span) => entities.update(body, span), 'entities'),
+  handler: ({ entities }) =>
+    answerWrite((body, span, _who, coerced) => entities.update(body, span, coerced), 'entities'),
   operation: ({ entityTypes }) => {
     const [first] = entityTypes.values();
     return {

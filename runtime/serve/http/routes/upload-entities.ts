@@ -43,7 +43,8 @@ export const uploadEntities: PostRoute = {
     examples: ({ entityTypes }) =>
       examplesOf(entityTypes, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
   },
-  handler: ({ entities }) => answerWrite((body, span) => entities.upload(body, span), 'entities'),
+  handler: ({ entities }) =>
+    answerWrite((body, span, _who, coerced) => entities.upload(body, span, coerced), 'entities'),
   operation: ({ entityTypes }) => ({
     operationId: 'upload_entities',
     tags: ['Entities'],
