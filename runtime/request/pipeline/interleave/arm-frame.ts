@@ -26,6 +26,7 @@ export function shareColumns(
     frame.eventNumbers = control.eventNumbers;
     frame.preview = control.preview;
   }
+  frame.seed = control.seed;
   setParams(plan, frame);
   return () => {
     for (let slot = 0; slot < own.length; slot++) {
