@@ -21,11 +21,11 @@ interface Opener {
  */
 export function openDatabase(
   options: DatabaseOptions,
-  { http, findPackage }: Opener,
+  opener: Opener,
   what: string,
 ): { readonly database: Database; readonly server: string } {
   const { url, address } = addressOf(options.url);
-  const client = findPackage('pg');
+  const client = opener.findPackage('pg');
   if (client === undefined)
     throw new OptionError(
       [],
@@ -33,7 +33,7 @@ export function openDatabase(
       'run `npm install pg@8` in the project, or beside Millrace',
     );
   try {
-    const guard = http.guard(url);
+    const guard = opener.http.guard(url);
     const database = new Database(client, { ...address, connections: options.connections }, guard);
     return { database, server: url.host };
   } catch (error) {

@@ -175,7 +175,7 @@ describe('services that packages share', () => {
   it('serve requests, show their health in readyz, and are kept by a reload of a pipeline', async () => {
     const project = await serveFiles(files('served', '{ size: 2, sick: true }'), undefined, {
       MILLRACE_RELOAD: 'watch',
-      MILLRACE_RELOAD_POLL: '50ms',
+      MILLRACE_RELOAD_POLL_MS: '30',
     });
     try {
       const { json } = await project.post('/api/v1/shop', { candidates: [{ product_id: 'p1' }] });

@@ -74,12 +74,14 @@ function columnsOf(
   count: number,
   problems: Set<string>,
 ): (readonly unknown[] | undefined)[] {
-  const { columns } = (typeof given === 'object' ? (given ?? {}) : {}) as { readonly columns?: unknown };
+  const { columns } = (given as { readonly columns?: unknown } | undefined) ?? {};
   if (typeof columns !== 'object' || columns === null)
     throw new Error('`read` returned no rows: a reader returns { columns }');
   return features.map(({ name }) => {
-    const column = Object.hasOwn(columns, name) ? (columns as ReadRows['columns'])[name] : undefined;
-    if (Array.isArray(column) && column.length >= count) return column;
+    const column = Object.hasOwn(columns, name)
+      ? (columns as Readonly<Record<string, unknown>>)[name]
+      : undefined;
+    if (Array.isArray(column) && column.length >= count) return column as readonly unknown[];
     problems.add(
       column === undefined
         ? `it returned no column \`${name}\``

@@ -157,7 +157,7 @@ function test(plugin: NewPlugin): string {
     `import { {{camel}} } from '../src/${kebab(plugin.name)}.js';`,
     '',
     "describe('{{name}}', () => {",
-    `${body.trimEnd()}`,
+    body.trimEnd(),
     '});',
     '',
   ];

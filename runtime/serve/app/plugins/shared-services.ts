@@ -113,14 +113,15 @@ export class SharedServices {
     };
     const make = async (): Promise<RunningService> => ({
       ...{ key, plugin },
-      value: await within(WARM_MS, async () =>
-        (plugin.create as (...all: unknown[]) => unknown)(checked.made, context),
+      value: await within(
+        WARM_MS,
+        () => new Promise((resolve) => resolve(plugin.create(checked.made as never, context))),
       ),
     });
     try {
       const lease = await this.#running.lease((running) => running.key === key, make);
       this.#leases.push({ name, lease });
-      this.#container.register(sharedServiceToken(name), { useValue: lease.value.value });
+      this.#container.register(sharedServiceToken(name), { useFactory: () => lease.value.value });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const help = error instanceof OptionError ? error.help : undefined;
