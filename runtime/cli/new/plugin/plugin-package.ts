@@ -132,7 +132,9 @@ function source(plugin: NewPlugin): string {
     "  name: '{{name}}',",
     ...(own.surface === 'plugins' ? [`  kind: '${kind}',`] : []),
     `  summary: '${own.summary}',`,
-    `  options: ${JSON.stringify(schema, null, 2).replaceAll('\n', '\n  ')},`,
+    `  options: ${JSON.stringify(schema, null, 2)
+      .replaceAll('\n', '\n  ')
+      .replaceAll(/"(\w+)":/g, '$1:')},`,
     '',
     own.create,
     '});',
