@@ -43,7 +43,7 @@ writeFileSync(
 );
 
 for (const name of readdirSync(join(root, 'plugins'))) {
-  for (const file of ['options.schema.json', 'source.schema.json']) {
+  for (const file of ['options.schema.json', 'source.schema.json', 'reader.schema.json']) {
     const schema = join(root, 'plugins', name, file);
     if (!existsSync(schema)) continue;
     mkdirSync(join(root, 'dist', 'plugins', name), { recursive: true });

@@ -66,13 +66,15 @@ for (const name of pluginNames) {
   const folder = `plugins/${name}`;
   const schema = JSON.parse(readFileSync(join(ROOT, folder, 'options.schema.json'), 'utf8')) as JsonObject;
   await update(`${folder}/options.generated.ts`, optionTypes(schema), 'typescript');
-  const ofSource = join(ROOT, folder, 'source.schema.json');
-  if (existsSync(ofSource))
-    await update(
-      `${folder}/source.generated.ts`,
-      optionTypes(JSON.parse(readFileSync(ofSource, 'utf8')) as JsonObject, 'source.schema.json'),
-      'typescript',
-    );
+  for (const what of ['source', 'reader']) {
+    const own = join(ROOT, folder, `${what}.schema.json`);
+    if (existsSync(own))
+      await update(
+        `${folder}/${what}.generated.ts`,
+        optionTypes(JSON.parse(readFileSync(own, 'utf8')) as JsonObject, `${what}.schema.json`),
+        'typescript',
+      );
+  }
 }
 
 // The schema of millrace.yaml is made from the table of settings.
@@ -90,7 +92,7 @@ await update('runtime/project/config/model/yaml-keys.generated.ts', yamlKeys(sch
 await update('docs/reference/plugin-api.md', apiReference(join(ROOT, 'dist')), 'markdown');
 await update('schemas/project.schema.json', JSON.stringify(projectSchema()), 'json');
 
-const { plugins, sinks, sources } = await loadPlugins(ROOT, pluginNames);
+const { plugins, sinks, sources, readers } = await loadPlugins(ROOT, pluginNames);
 const targets: readonly (readonly [path: string, marker: string, content: string])[] = [
   ['docs/architecture.md', 'stages', stageTable()],
   ['docs/concepts.md', 'statuses', statusTable()],
@@ -110,6 +112,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/plugins.md', 'scoring', scoringTable()],
   ['docs/plugins.md', 'sinks', outsideTable('sink', sinks)],
   ['docs/sources.md', 'sources', outsideTable('source', sources)],
+  ['docs/readers.md', 'readers', outsideTable('reader', readers)],
   ['docs/expressions.md', 'functions', functionTable()],
   ['docs/text.md', 'languages', languageTable()],
   ...[...plugins, ...sinks].map(
@@ -117,6 +120,9 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ),
   ...sources.map(
     (plugin) => [`plugins/${plugin.name}/README.md`, 'source-options', optionTable(plugin)] as const,
+  ),
+  ...readers.map(
+    (plugin) => [`plugins/${plugin.name}/README.md`, 'reader-options', optionTable(plugin)] as const,
   ),
 ];
 const pages = new Map<string, string>();

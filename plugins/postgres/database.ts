@@ -134,7 +134,9 @@ export class Database {
   async #limit(client: pg.PoolClient, timeoutMs: number): Promise<void> {
     const limit = 2 ** Math.ceil(Math.log2(timeoutMs + CANCEL_MS));
     if (this.#limits.get(client) === limit) return;
-    await client.query(`set default_transaction_read_only = on; set statement_timeout = ${limit}`);
+    await client.query(
+      `set default_transaction_read_only = on; set datestyle = iso; set statement_timeout = ${limit}`,
+    );
     this.#limits.set(client, limit);
   }
 }

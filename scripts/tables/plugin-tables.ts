@@ -1,5 +1,6 @@
 import type { SinkPlugin } from '../../runtime/ground/api/ledger.js';
 import type { Plugin } from '../../runtime/ground/api/plugin.js';
+import type { ReaderPlugin } from '../../runtime/ground/api/reader.js';
 import type { SourcePlugin } from '../../runtime/ground/api/source.js';
 import type { JsonObject, JsonValue } from '../../runtime/ground/api/types.js';
 import { takes } from '../../runtime/serve/app/plugins/option-words.js';
@@ -12,7 +13,10 @@ export function pluginTable(all: readonly Plugin[]): string {
   );
 }
 
-export function outsideTable(what: 'sink' | 'source', all: readonly (SinkPlugin | SourcePlugin)[]): string {
+export function outsideTable(
+  what: 'sink' | 'source' | 'reader',
+  all: readonly (SinkPlugin | SourcePlugin | ReaderPlugin)[],
+): string {
   return markdownTable(
     [what, 'what it does'],
     all.map(({ name, summary }) => [`[${name}](../plugins/${name}/README.md)`, summary]),

@@ -9,10 +9,14 @@ import type { Plugin } from '../../runtime/ground/api/plugin.js';
 import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/ground/api/types.js';
 import { stepTests, type StepExample } from '../../runtime/cli/testing/step-tests.js';
 import type { SinkPlugin } from '../../runtime/ground/api/ledger.js';
+import type { ReaderPlugin } from '../../runtime/ground/api/reader.js';
 import type { SourcePlugin } from '../../runtime/ground/api/source.js';
+import { createReader } from '../../runtime/cli/testing/reader-tests.js';
 import { createSource } from '../support/create-source.js';
 import { createSink } from '../support/sink-ledger.js';
 import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';
+import { httpConnector } from '../../runtime/language/outbound/http-connector.js';
+import { AllowedHosts } from '../../runtime/project/settings/allowed-hosts.js';
 import { repositoryPath } from '../support/repository.js';
 import { addingServers } from '../support/inference.js';
 import { itWith } from '../support/needs.js';
@@ -29,6 +33,7 @@ const plugins = await Promise.all(
       readonly plugin: Plugin;
       readonly sink?: SinkPlugin;
       readonly source?: SourcePlugin;
+      readonly reader?: ReaderPlugin;
     };
     return [name, exported] as const;
   }),
@@ -50,7 +55,9 @@ describe('every plugin', () => {
     describe(name, () => {
       // What follows here is the same for components and sinks.
       const plugin = sink === undefined ? exported.plugin : (sink as unknown as Plugin);
-      const examples = documentedExamples(join(folder, 'README.md')).filter(({ isSource }) => !isSource);
+      const examples = documentedExamples(join(folder, 'README.md')).filter(
+        ({ isSource, isView }) => !isSource && !isView,
+      );
 
       it('has the name of its folder, which matches the grammar of names', () => {
         expect(plugin.name).to.equal(name);
@@ -99,6 +106,35 @@ describe('every plugin', () => {
           for (const example of own) {
             const made = await createSource(source, optionsOf(example));
             for (const method of ['open', 'read', 'settle']) expect(made).to.respondTo(method);
+            await made.close?.();
+          }
+        });
+      }
+
+      if (existsSync(join(folder, 'reader.schema.json'))) {
+        it('makes a reader from its examples without a connection, and describes its options', async () => {
+          const { reader } = exported;
+          if (reader === undefined) throw new Error('the plugin exports no reader');
+          const file = join(folder, 'reader.schema.json');
+          expect(reader.name).to.equal(name);
+          expect(reader.options).to.deep.equal(JSON.parse(readFileSync(file, 'utf8')));
+          expect(undescribedOptions(reader.options, 'with')).to.deep.equal([]);
+          expect(schemaFaults(reader.options)).to.deep.equal([]);
+          const own = documentedExamples(join(folder, 'README.md')).filter(({ isView }) => isView);
+          expect(own, 'README.md needs a YAML example with `view:`').not.to.be.empty;
+          for (const example of own) {
+            const given = JSON.parse(
+              JSON.stringify(optionsOf(example)).replaceAll(/"\$\{\w+\}"/g, '"postgres://any/any"'),
+            ) as JsonObject;
+            const made = createReader(reader, {
+              ...{ with: given, keys: ['product_id'], features: {}, rows: [], missing: [] },
+              http: httpConnector(AllowedHosts.parse('127.0.0.1,any') ?? AllowedHosts.none)({
+                pipeline: '',
+                step: 'test',
+              }),
+              findPackage: findTestPackage,
+            });
+            expect(made).to.respondTo('read');
             await made.close?.();
           }
         });

@@ -82,7 +82,7 @@ export const REPORT: RunReport = {
   stepMs: Float64Array.of(2, NaN),
   roundTrips: 2,
   keysRead: 48,
-  outside: { roundTrips: 1, keysRead: 24 },
+  outside: { roundTrips: 1, keysRead: 24, reads: [] },
   featureStatuses: new StatusCounts(),
   attributeStatuses: new StatusCounts(),
   missingEntities: new Map(),

@@ -22,9 +22,9 @@ export async function createSource(
   const files = new OptionFiles(repositoryPath());
   const bound = checked && (await bindOptions(checked, files, () => undefined, diagnostics));
   if (bound === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { logger, metrics, now, cache } = new FakeServices();
+  const { logger, metrics, now, cache, service } = new FakeServices();
   return plugin.create(bound as never, {
-    ...{ logger, metrics, now, cache },
+    ...{ logger, metrics, now, cache, service },
     ...{ name: 'test', rejected: undefined, consumer: 'test' },
     findPackage: packageFinder(repositoryPath()),
     ...context,

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { isMap, parseDocument, type Node } from 'yaml';
 import { SourceFile, type Span } from '../../runtime/project/config/yaml/source.js';
 
-/** A step, a sink or a source in a plugin's README. */
+/** A step, a sink, a source or a view in a plugin's README. */
 export interface DocumentedExample {
   readonly use: unknown;
   readonly isSource: boolean;
+  readonly isView: boolean;
   readonly with: Node | undefined;
   readonly at: Span;
   /** Errors of the YAML itself. */
@@ -22,6 +23,15 @@ export function documentedExamples(path: string): DocumentedExample[] {
     const at: Span = { file: new SourceFile(path, text), start: 0, end: text.length };
     const options = contents.get('with', true) as Node | undefined;
     const errors = [...document.errors, ...document.warnings].map((error) => error.message);
-    return [{ use: contents.get('use'), isSource: contents.has('source'), with: options, at, errors }];
+    return [
+      {
+        use: contents.get('use'),
+        isSource: contents.has('source'),
+        isView: contents.has('view'),
+        with: options,
+        at,
+        errors,
+      },
+    ];
   });
 }

@@ -129,12 +129,13 @@ export async function createSink(
   const files = new OptionFiles(repositoryPath());
   const bound = checked && (await bindOptions(checked, files, () => undefined, diagnostics));
   if (bound === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { logger, metrics, now, cache } = new FakeServices();
+  const { logger, metrics, now, cache, service } = new FakeServices();
   return plugin.create(bound as never, {
     logger,
     metrics,
     now,
     cache,
+    service,
     name: 'test',
     format: 'columns',
     instance: '00000000-0000-0000-0000-000000000000',

@@ -55,6 +55,7 @@ export function explanationText(explanation: Explanation, width: number): string
       width,
     ),
     wrap(reads + others, 0, width),
+    ...readsText(outside.reads, width),
     ...indexText(candidates.index, width),
     ...broughtText(candidates.brought, width),
     ...retrievalText(candidates.retrieval, width),
@@ -97,6 +98,16 @@ function broughtText(brought: Explanation['candidates']['brought'], width: numbe
   const { ids, left_out: leftOut } = brought;
   const more = leftOut === 0 ? '' : `; ${leftOut} more had no room`;
   return [wrap(`Brought by pins: ${shorten(ids.join(', '), 200)}${more}`, 0, width)];
+}
+
+function readsText(reads: Explanation['outside']['reads'], width: number): string[] {
+  return (reads ?? []).map(({ view, outcome, keys, asked, stale, ms, reason }) =>
+    wrap(
+      `Read of ${view}: ${outcome}, ${asked} of ${keys} rows asked for, ${stale} stale, ${ms.toFixed(2)} ms${reason === undefined ? '' : `: ${reason}`}`,
+      0,
+      width,
+    ),
+  );
 }
 
 function retrievalText(retrieval: Explanation['candidates']['retrieval'], width: number): string[] {

@@ -7,6 +7,7 @@ import type {
   StoredFeature,
   StoreReader,
 } from '../../ground/api/services.js';
+import type { ServiceToken } from '../../ground/api/shared-service.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import { LruCache } from '../../ground/core/lru-cache.js';
 
@@ -32,6 +33,9 @@ export interface FakeStoreContent {
   readonly features?: Readonly<Record<string, Readonly<Record<string, StoredFeature>>>>;
 }
 
+/** What takes the place of the services of packages, by name. */
+export type FakeSharedServices = Readonly<Record<string, unknown>>;
+
 /** The services of a plugin, for tests. They keep what the plugin logs and counts, and their clock stands still. */
 export class FakeServices implements PluginServices {
   readonly lines: LoggedLine[] = [];
@@ -39,10 +43,13 @@ export class FakeServices implements PluginServices {
   readonly logger: PluginLogger;
   readonly metrics: PluginMetrics;
   readonly store: StoreReader;
+  readonly service: PluginServices['service'];
   /** Epoch milliseconds. Set it to let time pass. */
   time: number;
 
-  constructor(content: FakeStoreContent & { readonly time?: number } = {}) {
+  constructor(
+    content: FakeStoreContent & { readonly time?: number; readonly services?: FakeSharedServices } = {},
+  ) {
     this.time = content.time ?? 0;
     const log =
       (level: keyof PluginLogger) =>
@@ -56,6 +63,11 @@ export class FakeServices implements PluginServices {
       histogram: (name) => ({ observe: (value, labels) => sample(name, value, labels) }),
     };
     this.store = new FakeReader(content);
+    this.service = <T>(name: ServiceToken<T>): T => {
+      const { services = {} } = content;
+      if (!Object.hasOwn(services, name)) throw new Error(`the test gives no service \`${name}\``);
+      return services[name] as T;
+    };
   }
 
   readonly now = (): number => this.time;
@@ -65,8 +77,8 @@ export class FakeServices implements PluginServices {
 
   /** What the runtime gives to `create` as services. */
   get services(): PluginServices {
-    const { logger, metrics, now, cache, store } = this;
-    return { logger, metrics, now, cache, store };
+    const { logger, metrics, now, cache, store, service } = this;
+    return { logger, metrics, now, cache, store, service };
   }
 }
 

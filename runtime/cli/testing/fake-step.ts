@@ -14,6 +14,7 @@ import type { ComponentEvent, FeatureValue, StepInput } from '../../ground/api/s
 import type { FeatureComponent, StepOutput } from '../../ground/api/component.js';
 import type { Input } from '../../ground/api/input.js';
 import { Status } from '../../ground/api/status.js';
+import { keyedRandom } from '../../ground/core/keyed-random.js';
 import { noEvents } from '../../state/store/codec/history-record.js';
 
 /** A cell of a tested column: a value, or the status of an unknown value. */
@@ -27,6 +28,9 @@ export class FakeStep implements StepInput {
   /** The interactions of the request's entity. The default is none. */
   events: InteractionEvents = noEvents(Status.present);
   now = 0;
+  requestId = 'r1';
+  /** Draws the numbers of `random`, which are the same in each FakeStep. */
+  readonly #random = keyedRandom('test', this.requestId);
   signal: AbortSignal = new AbortController().signal;
   /** What the component emitted. */
   readonly emitted: ComponentEvent[] = [];
@@ -45,6 +49,10 @@ export class FakeStep implements StepInput {
 
   curated(): readonly CuratedRule[] {
     return this.rules;
+  }
+
+  random(): number {
+    return this.#random();
   }
 
   emit(event: ComponentEvent): void {

@@ -7,6 +7,8 @@ export * from './fake-ranking.js';
 export * from './fake-services.js';
 export * from './fake-step.js';
 export * from './model-tests.js';
+export * from './reader-tests.js';
 export * from './sink-tests.js';
+export * from './source-tests.js';
 export * from './step-tests.js';
 export * from './store-tests.js';

@@ -45,12 +45,13 @@ export function createSink(plugin: SinkPlugin, { with: given, format = 'events',
   const diagnostics = new Diagnostics();
   const checked = optionsOf(plugin, given, diagnostics);
   if (checked === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { logger, metrics, now, cache } = new FakeServices();
+  const { logger, metrics, now, cache, service } = new FakeServices();
   return plugin.create(structuredClone(checked.value) as never, {
     logger,
     metrics,
     now,
     cache,
+    service,
     name: 'test',
     format,
     instance: '00000000-0000-0000-0000-000000000000',

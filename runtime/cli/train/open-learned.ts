@@ -11,6 +11,7 @@ import { openLearnedStep, type LearnedStep } from '../../learn/training/learned-
 import { TRAINED } from '../../serve/app/project/untrained.js';
 import { LateReader } from '../../serve/app/plugins/late-reader.js';
 import { offlineHost, pluginServices } from '../../serve/app/plugins/plugin-host.js';
+import { SharedServices } from '../../serve/app/plugins/shared-services.js';
 import { registerPlugins } from '../../serve/app/plugins/register-plugins.js';
 import { compileProject, ProjectInvalidError } from '../../serve/app/project/compile-project.js';
 
@@ -66,10 +67,12 @@ export async function openLearned(
     return { lacks: 'library', use: step.use.value };
   const host = offlineHost();
   const reader = new LateReader();
+  // A step that is trained here is one that ships, which uses no services of packages.
+  const shared = new SharedServices();
   const services = {
     http: httpConnector(modelHosts),
     findPackage: packageFinder(checkable.root),
-    ofPlugin: (used: string, user: Caller) => pluginServices(host, reader, used, user),
+    ofPlugin: (used: string, user: Caller) => pluginServices(host, { reader, shared }, used, user),
   };
   const opened = await openLearnedStep(
     definition,

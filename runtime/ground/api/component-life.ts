@@ -11,6 +11,11 @@ export interface ComponentLife {
    * computed for these rows alone, and other cells are absent. A component that compares or counts candidates leaves it out.
    */
   readonly readsRowsOnly?: true;
+  /**
+   * Set it if the component draws random numbers of its own, so the same request can have another answer. One that draws with
+   * `input.random()` leaves it out.
+   */
+  readonly isRandom?: true;
   /** For `millrace validate --connect`: how to ask the server that the component uses. */
   readonly probe?: ServerProbe;
   /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */

@@ -2,7 +2,7 @@ import type { NumberColumn, TextColumn } from './columns.js';
 import type { ComponentLife } from './component-life.js';
 import type { Explained } from './contributions.js';
 import type { Input } from './input.js';
-import type { Exploration, RankingEdit } from './ranking-edit.js';
+import type { DeclaredExploration, RankingEdit } from './ranking-edit.js';
 import type { RetrieverComponent } from './retriever.js';
 import type { StepInput } from './step-input.js';
 
@@ -83,7 +83,7 @@ export interface RuleComponent extends ComponentLife, Explained {
   /** Whether it may remove candidates, with `hide` or `keepOne`. Tests of rankings can then expect it. */
   readonly removes?: true;
   /** How it draws places, if it calls `explore`. A pipeline has one such step, and needs MILLRACE_EXPLORE_SALT. */
-  readonly explores?: Exploration;
+  readonly explores?: DeclaredExploration;
   /**
    * Where it decides which candidates stand near each other: on each page, or at any places. A rule that explores draws
    * places after it and can undo that, so a project with both gets a warning.

@@ -108,7 +108,7 @@ export interface Bound {
 export interface Exploration {
   /** How many places, from the first. */
   readonly top: number;
-  readonly draw: DrawMethod;
+  readonly draw: DrawMethod | DrawByWeights;
 }
 
 export type DrawMethod =
@@ -121,6 +121,22 @@ export type DrawMethod =
   | { readonly method: 'plackett_luce'; readonly temperature: number }
   /** Each place takes the best candidate that is left, or, by this probability, any of those left. */
   | { readonly method: 'epsilon_greedy'; readonly epsilon: number };
+
+/**
+ * A policy of the step: each place draws one of the candidates that are left, in proportion to its weight. A weight counts at
+ * least as a trillionth of the largest, so that each probability is known.
+ */
+export interface DrawByWeights {
+  readonly method: 'weights';
+  /** By row: finite and not negative. */
+  readonly weights: Float64Array;
+}
+
+/** What a step declares that draws places. The weights of a policy are those of a request. */
+export interface DeclaredExploration {
+  readonly top: number;
+  readonly draw: DrawMethod | Pick<DrawByWeights, 'method'>;
+}
 
 /**
  * Maximal marginal relevance (Carbonell and Goldstein 1998): each place takes the candidate with the highest

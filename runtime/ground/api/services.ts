@@ -1,5 +1,6 @@
 /** What the runtime offers to plugins while they work. All of it can be used in `create`, except the store. */
 import type { EntityIdentifier } from './identifiers.js';
+import type { ServiceToken } from './shared-service.js';
 import type { FeastStatus } from './status.js';
 import type { JsonObject, JsonValue } from './types.js';
 
@@ -101,6 +102,11 @@ export interface PluginServices {
   readonly now: () => number;
   /** Makes a cache of this component. It is dropped with the component. */
   readonly cache: <V>(options: CacheOptions) => PluginCache<V>;
+  /**
+   * A service of a package of the project, see `defineService`. Use it in `create`.
+   * @throws Error if there is no such service
+   */
+  readonly service: <T>(token: ServiceToken<T>) => T;
   /** The store. It opens after `create` and `warm`: read it while a request runs. */
   readonly store: StoreReader;
 }

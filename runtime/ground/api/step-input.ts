@@ -15,6 +15,13 @@ export interface StepInput {
   readonly rows: Int32Array;
   /** Epoch milliseconds, the same for the whole request. */
   readonly now: number;
+  /** The id of the request. All pages of a list of results have the same one, if the client sends it. */
+  readonly requestId: string;
+  /**
+   * Draws uniform numbers in [0, 1). They depend on a secret of the service, the id of the request and the name of the step, so
+   * a request that comes again has the same draws, on every instance.
+   */
+  random(): number;
   /** Aborts at the deadline of the request. */
   readonly signal: AbortSignal;
   /** The position of the step in the trace of the request; undefined if the request is not traced. */

@@ -5,3 +5,8 @@ import type { Plugin } from './plugin.js';
 export function pluginToken(name: string): InjectionToken<Plugin> {
   return `plugin:${name}`;
 }
+
+/** The token of a service that plugins share. */
+export function sharedServiceToken(name: string): InjectionToken<unknown> {
+  return `service:${name}`;
+}

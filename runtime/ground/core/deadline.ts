@@ -51,6 +51,12 @@ export class Deadline {
     return this.#controller.signal;
   }
 
+  /** The milliseconds that are left; 0 if it is over. */
+  get left(): number {
+    if (this.#error !== undefined) return 0;
+    return Math.max(0, Math.min(this.#left(), this.#parent?.left ?? Infinity));
+  }
+
   /** Ends the time early. */
   abort(error: Error): void {
     if (this.#error !== undefined) return;

@@ -89,6 +89,7 @@ class DataStep implements StepInput {
   readonly count: number;
   readonly rows: Int32Array;
   readonly now: number;
+  readonly requestId = '';
   readonly signal = new AbortController().signal;
   readonly #columns: readonly Column[];
 
@@ -101,6 +102,10 @@ class DataStep implements StepInput {
 
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K> {
     return this.#columns[input.slot] as unknown as ColumnOf<K>;
+  }
+
+  random(): never {
+    throw new Error('a model draws no random numbers');
   }
 
   emit(): void {

@@ -56,6 +56,15 @@ export function projectSchema(): JsonObject {
       },
       events: EVENTS,
       plugins: PLUGINS,
+      services: {
+        title: 'services of packages',
+        description:
+          'The options of the services that packages share, by the name of the service. A reload applies a change.',
+        type: 'object',
+        propertyNames: { pattern: NAME_PATTERN.source },
+        additionalProperties: { type: ['object', 'null'] },
+        examples: [{ pool: { url: '${SHOP_DATABASE}' } }],
+      },
       time_zone: {
         title: 'a time zone of the IANA',
         description: `The time zone in which a day of a campaign without a time is whole. A reload applies a change.`,

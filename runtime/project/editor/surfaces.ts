@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../ground/core/value-fit.js';
 import type { Plugin } from '../../ground/api/plugin.js';
 import type { SinkPlugin } from '../../ground/api/ledger.js';
+import type { ReaderPlugin } from '../../ground/api/reader.js';
 import type { SourcePlugin } from '../../ground/api/source.js';
 import type { JsonObject, JsonValue } from '../../ground/api/types.js';
 import type { ProjectConfig } from '../config/model/project.js';
@@ -18,6 +19,7 @@ export interface Registry {
   readonly plugins: readonly Plugin[];
   readonly sinks: readonly SinkPlugin[];
   readonly sources: readonly SourcePlugin[];
+  readonly readers: readonly ReaderPlugin[];
   readonly outputs: readonly StepOutputs[];
 }
 
@@ -107,11 +109,13 @@ function withTypes(name: 'entity' | 'feature-view', config: ProjectConfig): Json
   return unmarked(edited(name, [['$defs/type', (schema) => offering(typesOf(config), schema)]]));
 }
 
-function viewSchema({ config }: Registry): JsonObject {
+function viewSchema({ config, readers }: Registry): JsonObject {
   const schema = withTypes('feature-view', config) as Record<string, JsonValue>;
-  const of = (schema['properties'] as Record<string, Record<string, JsonValue>>)['of'];
-  if (of !== undefined) of['items'] = { enum: [...config.entities.keys()] };
-  return schema;
+  const properties = schema['properties'] as Record<string, JsonObject>;
+  const { of, use } = properties;
+  if (of !== undefined) properties['of'] = { ...of, items: { enum: [...config.entities.keys()] } };
+  if (use !== undefined) properties['use'] = outsideNames(readers)(use);
+  return { ...schema, allOf: optionsByUse(readers, [], false) };
 }
 
 function counterSchema({ config }: Registry): JsonObject {
@@ -125,17 +129,18 @@ function counterSchema({ config }: Registry): JsonObject {
   );
 }
 
+/** The names of plugins that are no steps. */
+function outsideNames(
+  plugins: readonly (SinkPlugin | SourcePlugin | ReaderPlugin)[],
+): (schema: JsonObject) => JsonObject {
+  return only(
+    plugins.map(({ name }) => name),
+    plugins.map(({ summary }) => summary),
+  );
+}
+
 function sinkSchema({ sinks }: Registry): JsonObject {
-  const choices = sinks.map(({ name }) => name);
-  const schema = edited('sink', [
-    [
-      'properties/use',
-      only(
-        choices,
-        sinks.map(({ summary }) => summary),
-      ),
-    ],
-  ]);
+  const schema = edited('sink', [['properties/use', outsideNames(sinks)]]);
   return { ...unmarked(schema), allOf: optionsByUse(sinks, [], false) };
 }
 
@@ -143,13 +148,7 @@ function sourceSchema({ config, sources }: Registry): JsonObject {
   const kinds = [...config.events.keys()];
   const entities = [...config.entities.keys()];
   const schema = edited('source', [
-    [
-      'properties/use',
-      only(
-        sources.map(({ name }) => name),
-        sources.map(({ summary }) => summary),
-      ),
-    ],
+    ['properties/use', outsideNames(sources)],
     ['properties/into/anyOf/1/properties/entities', only(entities)],
     ['properties/into/anyOf/1/properties/features', only([...config.views.keys()])],
     ['properties/map/anyOf/0', only(READY_MAPS)],

@@ -94,6 +94,19 @@ export const SPANS = {
     does: "one read from Feast's Redis",
     attributes: DB_ATTRIBUTES,
   },
+  reader: {
+    kind: 'internal',
+    name: '`read` and the view, e.g. `read stock`',
+    parent: 'the stage, or the request',
+    does: 'one read of a view by its [reader](readers.md)',
+    attributes: [
+      'millrace.view',
+      'millrace.keys',
+      'millrace.read.outcome',
+      'millrace.read.asked',
+      'error.type',
+    ],
+  },
   call: {
     kind: 'client',
     name: 'the HTTP method, e.g. `POST`',

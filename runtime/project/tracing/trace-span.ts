@@ -110,6 +110,12 @@ export class TraceSpan implements TraceContext {
     });
   }
 
+  /** Starts the span of the read of a view by a reader. */
+  startReader(view: string, keys: number): TraceSpan {
+    if (!this.isRecorded) return this;
+    return this.start('reader', `read ${view}`, { 'millrace.view': view, 'millrace.keys': keys });
+  }
+
   set(attributes: Attributes): void {
     this.#span.setAttributes(attributes);
   }

@@ -1,12 +1,9 @@
 import type { Sink, SinkContext, SinkPlugin } from '../../ground/api/ledger.js';
-import { OptionError } from '../../ground/api/option-error.js';
 import type { PluginServices } from '../../ground/api/services.js';
-import { checkOptions, type CheckedOptions } from '../../project/config/project/check-options.js';
 import type { SinkDefinition } from '../../project/config/model/sinks.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import { didYouMean, nearest } from '../../ground/core/nearest.js';
-import { bindOptions } from './bind-options.js';
-import { refuseLiteralSecrets } from './literal-secrets.js';
+import { createOutside, hasMethods } from './create-outside.js';
 import type { OptionFiles } from './option-files.js';
 import type { PluginRegistry } from './step-tools.js';
 
@@ -34,53 +31,35 @@ export async function compileSink(
   { warn, files, ofPlugin, ...services }: SinkServices,
   diagnostics: Diagnostics,
 ): Promise<CompiledSink | undefined> {
-  const { name, use, take, format, queueBytes, with: options } = definition;
+  const { name, take, format, queueBytes } = definition;
   const plugin = findSink(definition, plugins, diagnostics);
   if (plugin === undefined) return undefined;
-  const checked = checkOptions(options, plugin.options, diagnostics, use.at);
-  const hasSecrets = refuseLiteralSecrets(options, plugin.options, definition, diagnostics);
-  if (checked === undefined || hasSecrets) return undefined;
-  const bound = await bindOptions(checked, files, noExpression, diagnostics);
-  if (bound === undefined) return undefined;
-  const { logger, metrics, now, cache } = ofPlugin(plugin.name, name);
+  const { logger, metrics, now, cache, service } = ofPlugin(plugin.name, name);
   const context: SinkContext = {
     logger,
     metrics,
     now,
     cache,
+    service,
     ...services,
     name,
     format,
     warn: (message) => warn(name, message),
   };
-  try {
-    const sink = plugin.create(bound as never, context);
-    if (!isSink(sink, use, diagnostics)) return undefined;
-    const versions = checked.marks.map(({ text }) => files.versions.get(text.value));
-    const key = JSON.stringify([use.value, take, format, queueBytes, checked.value, versions]);
-    return { definition, key, sink };
-  } catch (error) {
-    const faults: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-    for (const fault of faults) reportFault(fault, definition, checked, diagnostics);
-    return undefined;
-  }
+  const create = (bound: never): Sink => plugin.create(bound, context);
+  const own = { what: 'sink', options: plugin.options, create, fault: faultOf } as const;
+  const created = await createOutside(definition, own, files, diagnostics);
+  if (created === undefined) return undefined;
+  const key = JSON.stringify([take, format, queueBytes, ...created.key]);
+  return { definition, key, sink: created.made };
 }
 
-/** Reports what `create` returned if it is no sink. */
-function isSink(made: unknown, use: SinkDefinition['use'], diagnostics: Diagnostics): boolean {
-  const { write } = (typeof made === 'object' && made !== null ? made : {}) as { readonly write?: unknown };
-  if (typeof write === 'function') return true;
-  const [found, help] =
-    made instanceof Promise
-      ? ['a promise', 'make the sink at once, and connect in its `write`']
-      : ['no object with `write`', 'return the sink from `create`'];
-  diagnostics.error(
-    'plugin_failed',
-    use.at,
-    `\`create\` of the sink \`${use.value}\` returned ${found}`,
-    help,
-  );
-  return false;
+/** What is wrong with a value that is no sink. */
+function faultOf(made: unknown): readonly [string, string] | undefined {
+  if (hasMethods(made, ['write'])) return undefined;
+  return made instanceof Promise
+    ? ['a promise', 'make the sink at once, and connect in its `write`']
+    : ['no object with `write`', 'return the sink from `create`'];
 }
 
 function findSink(
@@ -110,27 +89,4 @@ function findSink(
           : `${list}; components of pipelines have no records`),
     );
   return undefined;
-}
-
-function reportFault(
-  fault: unknown,
-  { use }: SinkDefinition,
-  checked: CheckedOptions,
-  diagnostics: Diagnostics,
-): void {
-  if (fault instanceof OptionError)
-    diagnostics.error('invalid_option', checked.locate(fault.path, fault.part), fault.message, fault.help);
-  else {
-    const reason = fault instanceof Error ? fault.message : String(fault);
-    diagnostics.error(
-      'component_failed',
-      use.at,
-      `the sink \`${use.value}\` could not be created: ${reason}`,
-    );
-  }
-}
-
-/** A sink has no values to compute with. */
-function noExpression(): never {
-  throw new Error('the options of a sink cannot be expressions');
 }

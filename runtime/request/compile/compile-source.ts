@@ -1,12 +1,9 @@
 import type { Source, SourceContext, SourcePlugin } from '../../ground/api/source.js';
-import { OptionError } from '../../ground/api/option-error.js';
 import type { PluginServices } from '../../ground/api/services.js';
-import { checkOptions } from '../../project/config/project/check-options.js';
 import type { SourceDefinition } from '../../project/config/model/sources.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import { nearest } from '../../ground/core/nearest.js';
-import { bindOptions } from './bind-options.js';
-import { refuseLiteralSecrets } from './literal-secrets.js';
+import { createOutside, hasMethods } from './create-outside.js';
 import type { OptionFiles } from './option-files.js';
 import type { PluginRegistry } from './step-tools.js';
 
@@ -34,61 +31,34 @@ export async function compileSource(
   { files, ofPlugin, consumer, findPackage }: SourceServices,
   diagnostics: Diagnostics,
 ): Promise<CompiledSource | undefined> {
-  const { name, use, rejected, with: options } = definition;
+  const { name, rejected } = definition;
   const plugin = findSource(definition, plugins, diagnostics);
   if (plugin === undefined) return undefined;
-  const checked = checkOptions(options, plugin.options, diagnostics, use.at);
-  const hasSecrets = refuseLiteralSecrets(options, plugin.options, definition, diagnostics);
-  if (checked === undefined || hasSecrets) return undefined;
-  const bound = await bindOptions(checked, files, noExpression, diagnostics);
-  if (bound === undefined) return undefined;
-  const { logger, metrics, now, cache } = ofPlugin(plugin.name);
-  const context: SourceContext = { logger, metrics, now, cache, name, rejected, consumer, findPackage };
-  try {
-    const source: unknown = plugin.create(bound as never, context);
-    if (!isSource(source)) {
-      diagnostics.error(
-        'plugin_failed',
-        use.at,
-        `\`create\` of the source \`${use.value}\` returned no object with \`open\`, \`read\` and \`settle\``,
-        'make the source at once, and connect in its `open`',
-      );
-      return undefined;
-    }
-    const { into, merge, map, event, values, where, positionsFrom, about } = definition;
-    const versions = checked.marks.map(({ text }) => files.versions.get(text.value));
-    const mapped = [into, merge, map, event, values, where, positionsFrom, about];
-    return {
-      definition,
-      source,
-      key: JSON.stringify([use.value, mapped, rejected, checked.value, versions]),
-    };
-  } catch (error) {
-    const faults: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-    for (const fault of faults)
-      if (fault instanceof OptionError)
-        diagnostics.error(
-          'invalid_option',
-          checked.locate(fault.path, fault.part),
-          fault.message,
-          fault.help,
-        );
-      else {
-        const reason = fault instanceof Error ? fault.message : String(fault);
-        diagnostics.error(
-          'component_failed',
-          use.at,
-          `the source \`${use.value}\` could not be created: ${reason}`,
-        );
-      }
-    return undefined;
-  }
+  const { logger, metrics, now, cache, service } = ofPlugin(plugin.name);
+  const context: SourceContext = {
+    logger,
+    metrics,
+    now,
+    cache,
+    service,
+    name,
+    rejected,
+    consumer,
+    findPackage,
+  };
+  const create = (bound: never): Source => plugin.create(bound, context);
+  const own = { what: 'source', options: plugin.options, create, fault: faultOf } as const;
+  const created = await createOutside(definition, own, files, diagnostics);
+  if (created === undefined) return undefined;
+  const { into, merge, map, event, values, where, positionsFrom, about } = definition;
+  const mapped = [into, merge, map, event, values, where, positionsFrom, about];
+  return { definition, source: created.made, key: JSON.stringify([mapped, rejected, ...created.key]) };
 }
 
-function isSource(made: unknown): made is Source {
-  if (typeof made !== 'object' || made === null) return false;
-  const { open, read, settle } = made as Readonly<Record<string, unknown>>;
-  return [open, read, settle].every((method) => typeof method === 'function');
+/** What is wrong with a value that is no source. */
+function faultOf(made: unknown): readonly [string, string] | undefined {
+  if (hasMethods(made, ['open', 'read', 'settle'])) return undefined;
+  return ['no object with `open`, `read` and `settle`', 'make the source at once, and connect in its `open`'];
 }
 
 function findSource(
@@ -115,9 +85,4 @@ function findSource(
     other !== undefined || guess === undefined ? list : `did you mean \`${guess}\`?`,
   );
   return undefined;
-}
-
-/** A source has no values to compute with. */
-function noExpression(): never {
-  throw new Error('the options of a source cannot be expressions');
 }

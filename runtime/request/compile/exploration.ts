@@ -1,4 +1,4 @@
-import type { Exploration } from '../../ground/api/ranking-edit.js';
+import type { DeclaredExploration } from '../../ground/api/ranking-edit.js';
 import type { RuleComponent } from '../../ground/api/component.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { Plan, PlannedStep } from './plan.js';
@@ -6,7 +6,7 @@ import type { Plan, PlannedStep } from './plan.js';
 /** The step that draws places; undefined if there is none. */
 export function exploringStep(
   steps: Plan['steps'],
-): { readonly step: PlannedStep; readonly exploration: Exploration } | undefined {
+): { readonly step: PlannedStep; readonly exploration: DeclaredExploration } | undefined {
   for (const step of steps) {
     const exploration = step.kind === 'rule' ? (step.component as RuleComponent).explores : undefined;
     if (exploration !== undefined) return { step, exploration };

@@ -1,4 +1,5 @@
 import type { SinkPlugin } from '../../ground/api/ledger.js';
+import type { ReaderPlugin } from '../../ground/api/reader.js';
 import type { SourcePlugin } from '../../ground/api/source.js';
 import type { BuildContext } from '../../ground/api/build-context.js';
 import type { FeatureComponent } from '../../ground/api/component.js';
@@ -22,6 +23,8 @@ export interface PluginRegistry {
   readonly sinks: ReadonlyMap<string, SinkPlugin>;
   /** The plugins that sources/*.yaml use, by name. */
   readonly sources: ReadonlyMap<string, SourcePlugin>;
+  /** The plugins that views use, by name. */
+  readonly readers: ReadonlyMap<string, ReaderPlugin>;
 }
 
 /** What steps may use of the project and of the process. */

@@ -126,6 +126,7 @@ function runArms(
 ): Promise<RankedCandidates | InterleavedCandidates> {
   const { onEffectError, onHeld, exploreSalt = '', log } = services;
   const { ids, paging, requestId } = request;
+  frame.seed = { requestId, salt: exploreSalt };
   const own = {
     deadline: stages.deadline,
     onEffectError,

@@ -1,5 +1,6 @@
 import type { FinishedStages, OpenedRequest, PlanRun } from './plan-run.js';
 import type { StoreFailure } from '../../ground/api/error-codes.js';
+import type { ReadReport } from '../../state/index/feature-source.js';
 import type { StatusCounts } from '../../state/index/status-counts.js';
 import type { Ranking } from '../ordering/ranking.js';
 import type { StepReport } from './components/run-components.js';
@@ -25,8 +26,16 @@ export function reportOf(
       : (services.misspelt?.of(request.unknownFields) ?? NO_FIELDS);
   const unscored = unscoredOf(steps, ranking);
   const retrieval = retrieved?.report;
-  const causes = degradationsOf(steps, statuses.features, unscored, ranking.rows.length, lossCode);
-  const degraded = retrieval === undefined ? causes : [...unretrieved(retrieval), ...causes];
+  const { reads } = batch.outside;
+  const causes = degradationsOf(
+    steps,
+    failedViews(statuses.features, reads),
+    unscored,
+    ranking.rows.length,
+    lossCode,
+  );
+  const outside = [...unretrieved(retrieval), ...unread(reads)];
+  const degraded = outside.length === 0 ? causes : [...outside, ...causes];
   return {
     stageMs: stages.clock.ms,
     stepMs,
@@ -55,10 +64,23 @@ export function reportOf(
   };
 }
 
-function unretrieved({ retrievers }: RetrievalReport): Degradation[] {
-  return retrievers.flatMap(({ as, outcome }): Degradation[] =>
+function unretrieved(retrieval: RetrievalReport | undefined): Degradation[] {
+  return (retrieval?.retrievers ?? []).flatMap(({ as, outcome }): Degradation[] =>
     outcome === 'found' || outcome === 'not_asked' ? [] : [{ cause: 'retrieve', value: as }],
   );
+}
+
+function unread(reads: readonly ReadReport[]): Degradation[] {
+  const views = reads.flatMap(({ view, outcome }) =>
+    outcome === 'read' || outcome === 'kept' ? [] : [view],
+  );
+  return [...new Set(views)].map((value) => ({ cause: 'read', value }));
+}
+
+/** The views with failed values, without those of readers, whose reads say why. */
+function failedViews(statuses: StatusCounts, reads: readonly ReadReport[]): readonly string[] {
+  const failed = [...statuses.failedViews()];
+  return reads.length === 0 ? failed : failed.filter((name) => !reads.some(({ view }) => view === name));
 }
 
 /**
@@ -67,7 +89,7 @@ function unretrieved({ retrievers }: RetrievalReport): Degradation[] {
  */
 function degradationsOf(
   steps: readonly StepReport[],
-  statuses: StatusCounts,
+  failed: readonly string[],
   unscored: number,
   ranked: number,
   lossCode: StoreFailure | undefined,
@@ -79,7 +101,7 @@ function degradationsOf(
     if (outcome === 'failed') found.push({ cause: 'skipped', value: step.as });
   for (const { notFinite = 0, step } of steps)
     if (notFinite > 0) found.push({ cause: 'not_finite', value: step.as });
-  for (const view of statuses.failedViews()) found.push({ cause: 'failed', value: view });
+  for (const view of failed) found.push({ cause: 'failed', value: view });
   return found;
 }
 

@@ -10,6 +10,7 @@ import type { Team } from './interleave/team.js';
 import type { Explanation } from './explain/explanation.js';
 import type { BroughtCandidates, RetrievalReport } from './request/retrieval-report.js';
 import type { IndexedCandidates } from './request/index-candidates.js';
+import type { OutsideReads } from './hydrate/batch-read.js';
 import type { Paging } from './request/read-request.js';
 import type { StageTimes } from './stages.js';
 import type { ArmOverrides, Rival, TakenArm } from '../experiments/live-experiments.js';
@@ -78,8 +79,8 @@ export interface RunReport {
   readonly roundTrips: number;
   /** Keys read from the store. */
   readonly keysRead: number;
-  /** The same counts for features outside the store, in Feast's Redis. */
-  readonly outside: { readonly roundTrips: number; readonly keysRead: number };
+  /** The same counts for features outside the store: in Feast's Redis, and of readers. */
+  readonly outside: Readonly<OutsideReads>;
   /** Candidates ranked. */
   readonly candidates: number;
   /** If the candidates came from the index: how many were looked at, met the condition, and were ranked. */

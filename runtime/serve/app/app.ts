@@ -8,6 +8,7 @@ import { AppMetrics } from './app-metrics.js';
 import type { Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { PluginHost } from './plugins/plugin-host.js';
+import { runningServices } from './plugins/shared-services.js';
 import { announce } from './project/announce.js';
 import { compileProject, type CompiledProject, type CompileOptions } from './project/compile-project.js';
 import { Consumption, type ConsumeOptions } from './project/consumption.js';
@@ -51,7 +52,10 @@ export async function createApp(
     (await openTracing(settings, { findPackage: packageFinder(settings.project), logger }));
   const recording = records ? openRecording(settings, logger) : undefined;
   const appMetrics = new AppMetrics();
-  const pluginHost = { logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now };
+  const pluginHost = {
+    ...{ logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now },
+    running: runningServices(),
+  };
   const compileIn = compilerOf(settings, { recording, consumes, pluginHost, outbound: appMetrics.outbound });
   const compile = async (): Promise<CompiledProject> => {
     guards?.freeMemory();

@@ -8,6 +8,7 @@ import type { Scans } from '../../state/index/export/scans.js';
 import type { FeatureSources } from '../../state/index/feature-source.js';
 import type { FeatureStore } from '../../state/index/feature-store.js';
 import type { OnlineFeatures } from '../../state/index/online-features.js';
+import { ReaderSources } from '../../state/readers/reader-sources.js';
 import type { Forget } from '../../state/privacy/forget.js';
 import type { Settings } from '../../project/settings/settings.js';
 import { openSourcesOf, registerData, registerOnline } from './container/register-generation.js';
@@ -47,7 +48,8 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
   const features = services.resolve(TOKENS.featureStore);
   let sources: Promise<FeatureSources> | undefined;
   const openOnline = async (): Promise<OnlineFeatures> => {
-    sources ??= openSourcesOf(config.views, settings).then((open) => {
+    sources ??= openSourcesOf(config.views, settings).then((others) => {
+      const open = new ReaderSources({ readers: [], others, clock: services.resolve(TOKENS.clock) });
       services.register(TOKENS.featureSources, { useValue: open });
       return open;
     });

@@ -1,4 +1,5 @@
 import type { Coerced } from '../../ground/core/lax-value.js';
+import type { StoreState } from '../../state/store/store-check.js';
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
 import type { Invitations } from '../access/invitations.js';
@@ -47,6 +48,8 @@ export interface HttpServices {
     /** Conditions that do not stop the store but should be fixed. */
     warnings?(): readonly { readonly code: string; readonly detail: string }[];
   };
+  /** The services of packages: the state of each that declares its health. */
+  readonly shared?: { health(): Promise<Readonly<Record<string, StoreState>>> };
   /** The keys that requests need; undefined if they need none. */
   readonly keys?: KeyService | undefined;
   readonly sessions: SessionService;

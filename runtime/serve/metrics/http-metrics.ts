@@ -3,6 +3,7 @@ import { KeyMetrics } from './key-metrics.js';
 import type { OnlineReport } from '../../state/index/online-features.js';
 import { StatusCounts } from '../../state/index/status-counts.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
+import type { ReadReport } from '../../state/index/feature-source.js';
 import type { RetrieverReport } from '../../request/pipeline/request/retrieval-report.js';
 import { STAGES } from '../../request/pipeline/stages.js';
 import type { TakenArm } from '../../request/experiments/live-experiments.js';
@@ -54,6 +55,16 @@ const RANKED = {
     name: 'millrace_retrieved_candidates_total',
     help: 'Candidates that a retriever found.',
     labelNames: ['pipeline', 'retriever'],
+  },
+  reads: {
+    name: 'millrace_view_reads_total',
+    help: 'Reads of views by readers, by outcome: read, kept (fresh rows of all keys), partial, late, failed.',
+    labelNames: ['view', 'outcome'],
+  },
+  readRows: {
+    name: 'millrace_view_rows_total',
+    help: 'Rows that requests needed of views that readers read, by where they came from: asked (the reader), kept (a fresh row), stale (an older row, because the reader did not answer).',
+    labelNames: ['view', 'from'],
   },
   skippedSteps: {
     name: 'millrace_pipeline_skipped_steps_total',
@@ -141,6 +152,7 @@ export class HttpMetrics {
   readonly #stages: SeriesHistogram<'pipeline' | 'stage'>;
   readonly #steps: SeriesHistogram<'pipeline' | 'step'>;
   readonly #retrievals: SeriesHistogram<'pipeline' | 'retriever'>;
+  readonly #reads: SeriesHistogram<'view'>;
   readonly #candidates: SeriesHistogram<'pipeline'>;
   readonly #ranked: Counters<typeof RANKED>;
   readonly #others: Counters<typeof OTHERS>;
@@ -201,6 +213,13 @@ export class HttpMetrics {
       buckets: SECONDS,
       registers,
     });
+    this.#reads = new SeriesHistogram({
+      name: 'millrace_view_read_duration_seconds',
+      help: 'Time until a reader answered, failed, or was late.',
+      labelNames: ['view'],
+      buckets: SECONDS,
+      registers,
+    });
     this.#candidates = new SeriesHistogram({
       name: 'millrace_pipeline_candidates',
       help: 'Number of candidates in a request.',
@@ -220,6 +239,15 @@ export class HttpMetrics {
       if (found > 0) this.#ranked.retrieved.inc({ pipeline, retriever }, found);
       if (outcome !== 'not_asked') this.#retrievals.series({ pipeline, retriever }).observe(ms / 1000);
     }
+  }
+
+  /** Counts a read of a view by its reader. */
+  readView({ view, outcome, keys, asked, stale, ms }: ReadReport): void {
+    this.#ranked.reads.inc({ view, outcome });
+    const rows = { asked: asked - stale, kept: keys - asked, stale };
+    for (const [from, count] of Object.entries(rows))
+      if (count > 0) this.#ranked.readRows.inc({ view, from }, count);
+    if (outcome !== 'kept') this.#reads.series({ view }).observe(ms / 1000);
   }
 
   answered(route: string | undefined, status: number, seconds: number): void {

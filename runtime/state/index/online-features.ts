@@ -161,11 +161,16 @@ export class OnlineFeatures {
     };
   }
 
-  #sourceReader(wanted: readonly WantedFeature[], { deadline, span }: ReadRun): RowsReader {
+  #sourceReader(wanted: readonly WantedFeature[], { now, deadline, span }: ReadRun): RowsReader {
     const reader = this.#parts.sources.readerOf(wanted);
+    const { view } = reader;
     return (ids) => {
-      const work = (): Promise<SourceRows> => deadline.within(reader.read(ids, deadline.signal));
-      return span === undefined ? work() : within(span.startFeast(ids.length), work);
+      const own = view === undefined ? span?.startFeast(ids.length) : span?.startReader(view, ids.length);
+      const work = (): Promise<SourceRows> => {
+        const ask = { now, leftMs: deadline.left, trace: own };
+        return deadline.within(reader.read(ids, deadline.signal, ask));
+      };
+      return own === undefined ? work() : within(own, work);
     };
   }
 }

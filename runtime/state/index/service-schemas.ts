@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { typeText } from '../../ground/api/types.js';
 import type { EntityType } from '../../project/config/model/entities.js';
-import type { FeatureView } from '../../project/config/model/views.js';
+import { isElsewhere, type FeatureView } from '../../project/config/model/views.js';
 import { newVersioned, VERSIONED_HEAD } from '../store/codec/versioned-record.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 import { entityKey, servicesKey } from '../store/keys.js';
@@ -240,7 +240,7 @@ function layoutsOf({ entities, views }: DeclaredSchemas): Map<string, RecordLayo
   return new Map([
     ...Array.from(entities.values(), (type) => [`entity ${type.name}`, entityLayout(type)] as const),
     ...Array.from(views.values())
-      .filter(({ source }) => source === undefined)
+      .filter((view) => !isElsewhere(view))
       .map((view) => [`view ${view.name}`, viewLayout(view)] as const),
   ]);
 }

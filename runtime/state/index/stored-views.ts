@@ -1,5 +1,5 @@
 import { MillraceError } from '../../ground/api/errors.js';
-import type { FeatureView } from '../../project/config/model/views.js';
+import { isElsewhere, type FeatureView } from '../../project/config/model/views.js';
 import { PLAIN_IDS, type IdHasher } from '../../ground/core/id-hasher.js';
 import { unknownName } from '../../ground/core/body-fields.js';
 import type { Usage } from '../../ground/core/usage.js';
@@ -60,8 +60,12 @@ export class StoredViews {
   /** @throws MillraceError unknown_view; invalid_body if Feast stores the rows of the view */
   get(name: string): StoredView {
     const view = this.#views.get(name);
-    if (view?.definition.source !== undefined) {
-      const detail = `view: ${view.view} reads its rows from Feast and is read-only; materialise them with Feast`;
+    if (view !== undefined && isElsewhere(view.definition)) {
+      const { reader } = view.definition;
+      const detail =
+        reader === undefined
+          ? `view: ${view.view} reads its rows from Feast and is read-only; materialise them with Feast`
+          : `view: ${view.view} reads its rows with the reader ${reader.use.value} and is read-only; write them there`;
       throw new MillraceError('invalid_body', detail);
     }
     if (view !== undefined) return view;

@@ -1,12 +1,17 @@
 import { expect } from 'chai';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { API_VERSION } from '../../../runtime/ground/api/version.js';
+import { PLUGIN_KINDS } from '../../../runtime/cli/new/plugin/plugin-kinds.js';
 import { pluginPackage } from '../../../runtime/cli/new/plugin/plugin-package.js';
 import { millrace } from '../../support/command-line.js';
 import { repositoryPath } from '../../support/repository.js';
 import { writeProject } from '../../support/project.js';
+
+const run = promisify(execFile);
 
 const PACKAGE = {
   'millrace.yaml': 'project: shop\nplugins: ["@acme/millrace-geo"]\n',
@@ -88,8 +93,62 @@ describe('millrace new plugin', () => {
     // No registry has Millrace, so types and tests use the folder of the one that runs.
     const [, millraceFolder = ''] = /^file:(.+)$/.exec(manifest.devDependencies.millrace) ?? [];
     expect(resolve(dir, millraceFolder)).to.equal(repositoryPath());
-    for (const [path, text] of Object.entries(pluginPackage('near_by', dir)))
+    for (const [path, text] of Object.entries(
+      pluginPackage({ name: 'near_by', kind: 'feature', language: 'typescript', folder: dir }),
+    ))
       expect(await readFile(join(dir, path), 'utf8'), path).to.equal(text);
+  });
+
+  const kinds = Object.keys(PLUGIN_KINDS) as (keyof typeof PLUGIN_KINDS)[];
+
+  it('writes each kind in JavaScript, with tests that pass', async function () {
+    this.timeout(120_000);
+    await mkdir(join(folder, 'node_modules'));
+    await symlink(repositoryPath(), join(folder, 'node_modules', 'millrace'));
+    for (const kind of kinds) {
+      const dir = join(folder, kind);
+      const named = ['new', 'plugin', `my_${kind}`, '--kind', kind, '--language', 'javascript', '--dir', dir];
+      const { code, stdout, stderr } = await millrace(named);
+      expect({ code, stderr }, kind).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.contain('wrote 6 files');
+      const tested = await run('node', ['--test', 'test/'], { cwd: dir }).catch((error: unknown) => error);
+      const { stdout: told } = tested as { readonly stdout: string };
+      expect(told, `${kind}: ${told}`)
+        .to.match(/^# fail 0$/m)
+        .and.not.match(/^# pass 0$/m);
+    }
+  });
+
+  it('writes each kind in TypeScript, without errors of types', async function () {
+    this.timeout(120_000);
+    await mkdir(join(folder, 'node_modules'));
+    await symlink(repositoryPath(), join(folder, 'node_modules', 'millrace'));
+    await symlink(repositoryPath('node_modules/@types'), join(folder, 'node_modules', '@types'));
+    for (const kind of kinds) {
+      const { code } = await millrace([
+        'new',
+        'plugin',
+        `my_${kind}`,
+        '--kind',
+        kind,
+        '--dir',
+        join(folder, kind),
+      ]);
+      expect(code, kind).to.equal(0);
+    }
+    const own = JSON.parse(await readFile(join(folder, 'feature', 'tsconfig.json'), 'utf8')) as object;
+    const all = { ...own, include: kinds.flatMap((kind) => [`${kind}/src`, `${kind}/test`]) };
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(all));
+    const tsc = repositoryPath('node_modules/typescript/bin/tsc');
+    const checked = await run('node', [tsc, '-p', folder, '--noEmit']).catch((error: unknown) => error);
+    expect((checked as { readonly stdout: string }).stdout).to.equal('');
+  });
+
+  it('refuses an unknown kind, and names the kinds', async () => {
+    const { code, stderr } = await millrace(['new', 'plugin', 'near_by', '--kind', 'widget']);
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('reader');
   });
 
   it('refuses a name that no plugin can have, and a folder that exists', async () => {

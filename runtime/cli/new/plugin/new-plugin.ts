@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -9,21 +9,38 @@ import { CommandFailure, UsageError } from '../../../project/config/diagnostics/
 import { fileProblem } from '../../../ground/core/file-problem.js';
 import { SHIPPED_PLUGINS } from '../../../ground/core/locations.js';
 import { writeWhole } from '../../../ground/core/write-whole.js';
-import { pluginPackage } from './plugin-package.js';
+import { PLUGIN_KINDS } from './plugin-kinds.js';
+import { pluginPackage, type NewPlugin } from './plugin-package.js';
 
 interface Flags {
   readonly dir?: string;
+  readonly kind: NewPlugin['kind'];
+  readonly language: NewPlugin['language'];
 }
 
 export function newPluginCommand(context: CliContext): Command {
   return new Command('plugin')
-    .description('write a package with a plugin in TypeScript, its tests and a README')
+    .description('write a package with a plugin, its tests and a README')
     .argument('<name>', 'the name of the plugin, as `use:` gives it')
+    .addOption(
+      new Option('--kind <kind>', 'what the plugin is')
+        .choices(Object.keys(PLUGIN_KINDS))
+        .default('feature' satisfies NewPlugin['kind']),
+    )
+    .addOption(
+      new Option('--language <language>', 'what it is written in')
+        .choices(['typescript', 'javascript'])
+        .default('typescript'),
+    )
     .option('--dir <dir>', 'the folder of the package; by default the name, with dashes')
     .action((name: string, flags: Flags) => writePackage(context, name, flags));
 }
 
-async function writePackage(context: CliContext, name: string, { dir }: Flags): Promise<void> {
+async function writePackage(
+  context: CliContext,
+  name: string,
+  { dir, kind, language }: Flags,
+): Promise<void> {
   if (!NAME_PATTERN.test(name))
     throw new UsageError(`\`${name}\` cannot be the name of a plugin: ${nameHelp(name)}`);
   if (existsSync(join(SHIPPED_PLUGINS, name)))
@@ -36,7 +53,7 @@ async function writePackage(context: CliContext, name: string, { dir }: Flags): 
   const found = await stat(folder).catch(() => undefined);
   if (found !== undefined)
     throw new CommandFailure(`${shown} exists already`, 'choose another folder with --dir');
-  const files = pluginPackage(name, folder);
+  const files = pluginPackage({ name, kind, language, folder });
   try {
     await mkdir(folder, { recursive: true });
     for (const [path, text] of Object.entries(files)) await writeWhole(join(folder, path), text);

@@ -1,18 +1,31 @@
 import { basename, relative, sep } from 'node:path';
 import { API_VERSION } from '../../../ground/api/version.js';
 import { PACKAGE } from '../../../ground/core/locations.js';
+import { PLUGIN_KINDS, type PluginKind } from './plugin-kinds.js';
 
-/** The files of a package with one plugin, by path. @param folder its path */
-export function pluginPackage(name: string, folder: string): Readonly<Record<string, string>> {
-  const npmName = `millrace-${name.replaceAll('_', '-')}`;
+/** What `millrace new plugin` writes. */
+export interface NewPlugin {
+  readonly name: string;
+  readonly kind: keyof typeof PLUGIN_KINDS;
+  readonly language: 'typescript' | 'javascript';
+  /** The path of the package. */
+  readonly folder: string;
+}
+
+/** The files of a package with one plugin, by path. */
+export function pluginPackage(plugin: NewPlugin): Readonly<Record<string, string>> {
+  const { name, folder, language } = plugin;
+  const isTyped = language === 'typescript';
+  const end = isTyped ? 'ts' : 'js';
+  const npmName = `millrace-${kebab(name)}`;
   return {
-    'package.json': manifest(npmName, folder),
-    'tsconfig.json': TSCONFIG,
-    'README.md': readme(name, npmName, basename(folder)),
-    '.gitignore': 'node_modules/\ndist/\n',
-    'src/index.ts': index(name),
-    [`src/${name.replaceAll('_', '-')}.ts`]: source(name),
-    [`test/${name.replaceAll('_', '-')}.test.ts`]: test(name),
+    'package.json': manifest(npmName, folder, isTyped),
+    ...(isTyped ? { 'tsconfig.json': TSCONFIG } : {}),
+    'README.md': readme(plugin, npmName),
+    '.gitignore': isTyped ? 'node_modules/\ndist/\n' : 'node_modules/\n',
+    [`src/index.${end}`]: index(plugin),
+    [`src/${kebab(name)}.${end}`]: source(plugin),
+    [`test/${kebab(name)}.test.${end}`]: test(plugin),
   };
 }
 
@@ -20,8 +33,13 @@ export function pluginPackage(name: string, folder: string): Readonly<Record<str
 const RANGE = `^${API_VERSION.split('.').slice(0, 2).join('.')}`;
 
 /** Millrace is in no package registry, so types and tests use the folder of the Millrace that writes the package. */
-function manifest(npmName: string, folder: string): string {
+function manifest(npmName: string, folder: string, isTyped: boolean): string {
   const millrace = `file:${relative(folder, PACKAGE).replaceAll(sep, '/')}`;
+  const files = isTyped ? 'dist/src' : 'src';
+  const scripts = isTyped
+    ? { build: 'tsc', test: 'tsc && node --test dist/test/', prepack: 'tsc' }
+    : { test: 'node --test test/' };
+  const types = isTyped ? { '@types/node': '^20.19.0', millrace, typescript: '~6.0.0' } : { millrace };
   return `${JSON.stringify(
     {
       name: npmName,
@@ -29,10 +47,10 @@ function manifest(npmName: string, folder: string): string {
       description: 'A plugin of Millrace.',
       type: 'module',
       engines: { node: '>=20' },
-      millrace: { api: RANGE, plugins: './dist/src/index.js' },
-      files: ['dist/src'],
-      scripts: { build: 'tsc', test: 'tsc && node --test dist/test/', prepack: 'tsc' },
-      devDependencies: { '@types/node': '^20.19.0', millrace, typescript: '~6.0.0' },
+      millrace: { api: RANGE, plugins: `./${files}/index.js` },
+      files: [files],
+      scripts,
+      devDependencies: types,
     },
     null,
     2,
@@ -58,117 +76,119 @@ const TSCONFIG = `{
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const kebab = (name: string): string => name.replaceAll('_', '-');
 
-function index(name: string): string {
-  return `import { ${camel(name)} } from './${kebab(name)}.js';
-
-/** Everything that the package brings. A package can also export \`sinks\` and \`stores\`. */
-export const plugins = [${camel(name)}];
-`;
+/** Fills a template, in one of the two languages. */
+function filled(template: string, { name, language }: NewPlugin): string {
+  const typed =
+    language === 'typescript' ? template.replaceAll(/[‹›]/g, '') : template.replaceAll(/‹[^›]*›/g, '');
+  return typed.replaceAll('{{name}}', name).replaceAll('{{camel}}', camel(name));
 }
 
-function source(name: string): string {
-  return `import { definePlugin, isKnown, statusAt, Status, OptionError, type Input } from 'millrace/api';
+function index(plugin: NewPlugin): string {
+  const { surface } = PLUGIN_KINDS[plugin.kind];
+  return filled(
+    `import { {{camel}} } from './${kebab(plugin.name)}.js';
 
-/** What \`create\` gets: checked, with defaults, and expressions as inputs. */
-interface Options {
-  readonly value: Input;
-  readonly half_at: number;
+/** Everything that the package brings. A package can also export other lists, and \`services\`. */
+export const ${surface} = [{{camel}}];
+`,
+    plugin,
+  );
 }
 
-export const ${camel(name)} = definePlugin<Options>({
-  name: '${name}',
-  kind: 'feature',
-  summary: 'Brings a number that is not negative into the range from 0 to 1.',
-  options: {
+const FACTORIES = {
+  plugins: 'definePlugin',
+  readers: 'defineReader',
+  sinks: 'defineSink',
+  sources: 'defineSource',
+} as const;
+
+function source(plugin: NewPlugin): string {
+  const { kind, language } = plugin;
+  const own: PluginKind = PLUGIN_KINDS[kind];
+  const isTyped = language === 'typescript';
+  const factory = FACTORIES[own.surface];
+  const imported = [factory, ...own.imports, ...(isTyped ? own.types.map((type) => `type ${type}`) : [])];
+  const members = Object.entries(own.typed).map(([name, type]) => `  readonly ${name}: ${type};`);
+  const schema = {
     type: 'object',
     additionalProperties: false,
-    required: ['value'],
-    properties: {
-      value: { description: 'The number of each candidate.', millrace: 'number' },
-      half_at: {
-        description: 'The number that becomes 0.5.',
-        type: 'number',
-        exclusiveMinimum: 0,
-        default: 1,
-      },
-    },
-  },
-
-  // Called when the pipeline is compiled. An OptionError is shown at its place in the YAML.
-  create({ value, half_at: halfAt }) {
-    if (value.kind !== 'number') throw new OptionError(['value'], 'expected a number');
-    return {
-      outputs: { value: 'number' },
-
-      // Called for each request: columns in, columns out. Cells that it does not write stay absent.
-      compute(input, output) {
-        const given = input.column(value as Input<'number'>);
-        const scaled = output.number('value');
-        for (const row of input.rows) {
-          const at = row * given.stride;
-          const number = given.values[at] ?? NaN;
-          if (!isKnown(statusAt(given.status, at)) || number < 0) continue;
-          scaled.values[row] = number / (number + halfAt);
-          scaled.status[row] = Status.present;
-        }
-      },
-    };
-  },
-});
-`;
+    required: own.required,
+    properties: own.options,
+  };
+  const lines = [
+    ...(own.node === undefined ? [] : [own.node]),
+    `import { ${imported.join(', ')} } from 'millrace/api';`,
+    '',
+    ...(isTyped
+      ? [
+          '/** What `create` gets: checked, with defaults, and expressions as inputs. */',
+          'interface Options {',
+          ...members,
+          '}',
+          '',
+        ]
+      : []),
+    `export const {{camel}} = ${factory}‹<Options>›({`,
+    "  name: '{{name}}',",
+    ...(own.surface === 'plugins' ? [`  kind: '${kind}',`] : []),
+    `  summary: '${own.summary}',`,
+    `  options: ${JSON.stringify(schema, null, 2)
+      .replaceAll('\n', '\n  ')
+      .replaceAll(/"(\w+)":/g, '$1:')},`,
+    '',
+    own.create,
+    '});',
+    '',
+  ];
+  return filled(lines.join('\n'), plugin);
 }
 
-function test(name: string): string {
-  return `import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import type { FeatureComponent } from 'millrace/api';
-import { absent, compute, createStep, FakeStep, stepTests } from 'millrace/testing';
-import { ${camel(name)} } from '../src/${kebab(name)}.js';
-
-describe('${name}', () => {
-  // What every plugin must do, whatever it computes.
-  for (const { name, run } of stepTests(${camel(name)}, [{ with: { value: 'product.price' } }])) it(name, run);
-
-  it('scales each known number', async () => {
-    const step = new FakeStep(4);
-    const component = await createStep(${camel(name)}, {
-      with: { value: 'product.price', half_at: 10 },
-      columns: { 'product.price': step.number([10, 30, -1, absent]) },
-    });
-    const { value } = await compute(component as FeatureComponent, step);
-    assert.deepEqual(value, [0.5, 0.75, absent, absent]);
-  });
-
-  it('refuses an option that is wrong', async () => {
-    await assert.rejects(createStep(${camel(name)}, { with: { value: 'product.price', half_at: 0 } }), /half_at/);
-  });
-});
-`;
+function test(plugin: NewPlugin): string {
+  const own: PluginKind = PLUGIN_KINDS[plugin.kind];
+  const { imports, node, body } = own.tests;
+  const hooks = body.includes('after(') ? 'after, describe, it' : 'describe, it';
+  const isTyped = plugin.language === 'typescript';
+  const lines = [
+    ...(body.includes('assert.') ? ["import assert from 'node:assert/strict';"] : []),
+    ...(node === undefined ? [] : [node]),
+    `import { ${hooks} } from 'node:test';`,
+    ...(isTyped && body.includes('as FeatureComponent')
+      ? ["import type { FeatureComponent } from 'millrace/api';"]
+      : []),
+    `import { ${imports} } from 'millrace/testing';`,
+    `import { {{camel}} } from '../src/${kebab(plugin.name)}.js';`,
+    '',
+    "describe('{{name}}', () => {",
+    body.trimEnd(),
+    '});',
+    '',
+  ];
+  return filled(lines.join('\n'), plugin);
 }
 
-function readme(name: string, npmName: string, folder: string): string {
-  return `# ${npmName}
+function readme(plugin: NewPlugin, npmName: string): string {
+  const own: PluginKind = PLUGIN_KINDS[plugin.kind];
+  const rows = Object.entries(own.options).map(([name, { description, default: otherwise, type }]) => {
+    const given = own.required.includes(name) ? 'required' : `\`${JSON.stringify(otherwise)}\``;
+    return `| \`${name}\` | ${typeof type === 'string' ? type : 'expression: number'} | ${given} | ${description} |`;
+  });
+  const text = `# ${npmName}
 
-A plugin of Millrace: the step \`${name}\`.
+A plugin of Millrace: the ${plugin.kind} \`{{name}}\`. ${own.summary}
 
 \`\`\`yaml
-components:
-  - use: ${name}
-    with: { value: product.price, half_at: 20 }
-  - use: score
-    with: { value: 'coalesce(${name}:value, 0)' }
+${own.yaml}
 \`\`\`
 
-| option    | takes              | default  | meaning                       |
-| --------- | ------------------ | -------- | ----------------------------- |
-| \`value\`   | expression: number | required | The number of each candidate. |
-| \`half_at\` | number             | \`1\`      | The number that becomes 0.5.  |
+| option | takes | default | meaning |
+| ------ | ----- | ------- | ------- |
+${rows.join('\n')}
 
 ## Use it in a project
 
 \`\`\`sh
 npm pack                                              # here
-npm install ../${folder}/${npmName}-0.1.0.tgz   # in the folder where Millrace is installed
+npm install ../${basename(plugin.folder)}/${npmName}-0.1.0.tgz   # in the folder where Millrace is installed
 \`\`\`
 
 A package that is linked from another folder needs \`MILLRACE_LINKED_FOLDERS\`. A packed package does not.
@@ -180,7 +200,8 @@ plugins: ["${npmName}"]
 
 ## Develop it
 
-\`npm test\` compiles and runs the tests. \`millrace\` in package.json has the range of versions of the plugin API that it
+\`npm test\` runs the tests. \`millrace\` in package.json has the range of versions of the plugin API that it
 works with. The development dependency \`millrace\` is the folder of the Millrace that wrote this package.
 `;
+  return filled(text, plugin);
 }

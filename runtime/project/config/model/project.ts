@@ -2,7 +2,8 @@
  * The typed, frozen form of a project's files; the other files of this folder have one surface each. Names match the
  * grammar; references between files are not resolved yet.
  */
-import type { Located } from '../yaml/source.js';
+import type { Node } from 'yaml';
+import type { Located, SourceFile, Span } from '../yaml/source.js';
 import type { CounterDefinition } from './counters.js';
 import type { CurationList } from './curation.js';
 import type { EntityType } from './entities.js';
@@ -34,4 +35,13 @@ export interface ProjectConfig {
   readonly timeZone: string;
   /** The npm packages whose plugins the project uses, as millrace.yaml lists them. */
   readonly packages: readonly Located<string>[];
+  /** The options of the services of packages, by name. */
+  readonly services: ReadonlyMap<string, SharedServiceOptions>;
+}
+
+/** What millrace.yaml says of a service that packages share. */
+export interface SharedServiceOptions {
+  readonly at: Span;
+  readonly with: Node | undefined;
+  readonly file: SourceFile;
 }

@@ -29,10 +29,12 @@ const NAME_KEY = 'project';
 export const EVENTS_KEY = 'events';
 /** The key of the npm packages with plugins. A reload applies a change. */
 export const PLUGINS_KEY = 'plugins';
+/** The key of the options of services that packages share. A reload applies a change. */
+export const SERVICES_KEY = 'services';
 /** The key of the time zone of campaigns. A reload applies a change. */
 export const TIME_ZONE_KEY = 'time_zone';
 /** The keys that are parts of the project. */
-const PART_KEYS: readonly string[] = [EVENTS_KEY, PLUGINS_KEY, TIME_ZONE_KEY];
+const PART_KEYS: readonly string[] = [EVENTS_KEY, PLUGINS_KEY, SERVICES_KEY, TIME_ZONE_KEY];
 /** The keys that are not settings. */
 const PROJECT_KEYS: readonly string[] = [NAME_KEY, ...PART_KEYS];
 const KEYS: readonly string[] = [...PROJECT_KEYS, ...FILE_SETTINGS.keys()];

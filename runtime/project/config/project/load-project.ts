@@ -14,6 +14,7 @@ import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
 import { loadPackages } from './load-packages.js';
 import { loadPipelines } from './load-pipelines.js';
+import { loadServices } from './load-services.js';
 import { loadSinks } from './load-sinks.js';
 import { loadSources } from './load-sources.js';
 import { loadTimeZone } from './load-time-zone.js';
@@ -75,9 +76,10 @@ export async function loadProject(
   const events = await loadEvents(root, environment, entityNames, diagnostics);
   const counters = loadCounters(parsedCounters, { entities, entityNames, events, views }, context);
   const packages = await loadPackages(root, environment, diagnostics);
+  const services = await loadServices(root, environment, diagnostics);
   const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse('pipeline'), known, context);
-  for (const file of [...files.sink, ...files.source]) hideSecrets(file);
+  for (const file of [...files.sink, ...files.source, ...files.view]) hideSecrets(file);
   const sinks = loadSinks(parse('sink'), diagnostics);
   const sources = loadSources(parse('source'), { ...known, views, events, pipelines }, diagnostics);
   warnOfUnreached(counters, sources, events, diagnostics);
@@ -112,6 +114,7 @@ export async function loadProject(
     events,
     timeZone,
     packages,
+    services,
   };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const rest = withoutWrong(whole, wrong);

@@ -7,6 +7,7 @@ import { itemsOf, locatedText, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 import { checkSourceMap } from './check-source-map.js';
 import type { SourceDefinition, SourceInto } from '../model/sources.js';
+import { isElsewhere } from '../model/views.js';
 import { help, type SourceNames } from './source-names.js';
 
 /** Loads the sources of a project. Their plugins and options are checked when the project is compiled. */
@@ -85,12 +86,12 @@ function checkTarget({ kind, name }: LocatedInto, names: SourceNames, diagnostic
   if (kind === 'entities') checkEntity(name, names, diagnostics);
   if (kind !== 'features') return;
   const view = names.views.get(name.value);
-  if (view?.source !== undefined)
+  if (view !== undefined && isElsewhere(view))
     diagnostics.error(
       'unknown_view',
       name.at,
-      `Feast stores the rows of \`${name.value}\`, so a source cannot write them`,
-      'name a view without `source:`',
+      `the rows of \`${name.value}\` are not in the store, so a source cannot write them`,
+      'name a view without `source:` and without `use:`',
     );
   else if (view === undefined && !names.viewNames.has(name.value))
     diagnostics.error(

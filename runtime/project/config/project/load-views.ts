@@ -4,6 +4,7 @@ import { parseDuration } from '../../../ground/api/duration.js';
 import { readDefault } from './read-default.js';
 import { readFeastSource } from './load-feast-source.js';
 import { readFeastUse, refuseNamesOfSource } from './load-feast-use.js';
+import { readReader } from './load-reader.js';
 import type { EntityType } from '../model/entities.js';
 import type { FeatureDefinition, FeatureView } from '../model/views.js';
 import type { TypeContext } from './parse-type.js';
@@ -43,25 +44,28 @@ function loadView(
   const use = section.section('feast');
   const withUse = section.has('feast') ? { ...view, feast: readFeastUse(use, view, entities) } : view;
   const feast = section.section('source').section('feast');
+  const reader = readReader(section, feast.node !== undefined);
+  if (feast.node !== undefined) refuseKeysOfStore(section, 'Feast stores');
+  if (reader !== undefined) {
+    refuseKeysOfStore(section, 'a reader reads');
+    return { ...withUse, reader };
+  }
   if (feast.node === undefined) return withUse;
-  const group = section.entry('group');
-  if (group !== undefined)
-    diagnostics.error(
-      'unknown_key',
-      group.keyAt,
-      '`group` is not allowed for a view that Feast stores',
-      'remove the line: Feast stores all views of an entity together',
-    );
-  const history = section.entry('history');
-  if (view.history === true && history !== undefined)
-    diagnostics.error(
-      'unknown_key',
-      history.keyAt,
-      '`history` is not allowed for a view that Feast stores',
-      'remove the line: its rows do not pass through Millrace',
-    );
   refuseNamesOfSource(use);
   return { ...withUse, source: readFeastSource(feast, view, entities) };
+}
+
+/** @param who e.g. `Feast stores` */
+function refuseKeysOfStore(section: ViewSection, who: string): void {
+  for (const [key, help] of [
+    ['group', 'remove the line: its rows are not in the store'],
+    ['history', 'remove the line: its rows do not pass through Millrace'],
+  ] as const) {
+    const entry = section.entry(key);
+    if (entry === undefined || (key === 'history' && !section.isTrue(key))) continue;
+    const message = `\`${key}\` is not allowed for a view that ${who}`;
+    section.diagnostics.error('unknown_key', entry.keyAt, message, help);
+  }
 }
 
 type ViewSection = Section<'feature-view'>;

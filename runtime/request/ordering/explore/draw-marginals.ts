@@ -4,7 +4,7 @@ import { luceMarginals } from './luce-marginals.js';
 
 /**
  * The probability of each drawn candidate to be at its place, whatever is above it. By place.
- * @param scores of the candidates, best first
+ * @param scores of the candidates, as for `drawOrder`
  */
 export function marginalsOf(
   draw: DrawMethod,
@@ -27,8 +27,27 @@ function marginals(draw: DrawMethod, scores: ArrayLike<number>, order: Int32Arra
     case 'epsilon_greedy':
       return greedyMarginals(draw.epsilon, order);
     case 'plackett_luce':
-      return luceMarginals(scores, draw.temperature, order);
+      return sortedLuceMarginals(scores, draw.temperature, order);
   }
+}
+
+/** The weights of a policy are in any order, and the marginals need the best candidate first. */
+function sortedLuceMarginals(
+  scores: ArrayLike<number>,
+  temperature: number,
+  order: Int32Array,
+): Float64Array {
+  const sorted = Int32Array.from(scores, (_, index) => index).sort(
+    (a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b,
+  );
+  const rank = new Int32Array(sorted.length);
+  sorted.forEach((index, at) => (rank[index] = at));
+  const descending = Float64Array.from(sorted, (index) => scores[index] ?? 0);
+  return luceMarginals(
+    descending,
+    temperature,
+    order.map((index) => rank[index] ?? 0),
+  );
 }
 
 function swapMarginals(probability: number, order: Int32Array): Float64Array {

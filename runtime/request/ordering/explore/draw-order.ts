@@ -10,7 +10,7 @@ export interface DrawnOrder {
 
 /**
  * Draws an order.
- * @param scores of the candidates, best first
+ * @param scores of the candidates, best first; in any order for `plackett_luce`
  * @param random uniform in [0, 1)
  */
 export function drawOrder(draw: DrawMethod, scores: ArrayLike<number>, random: () => number): DrawnOrder {

@@ -9,7 +9,7 @@ export interface OpenPlaces {
   readonly places: Int32Array;
   /** The rows without exploration. */
   readonly rows: Int32Array;
-  /** Never increasing. */
+  /** Never increasing; logarithms of the weights of a policy can. */
   readonly scores: Float64Array;
 }
 

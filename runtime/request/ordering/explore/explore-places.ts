@@ -1,4 +1,4 @@
-import type { Exploration } from '../../../ground/api/ranking-edit.js';
+import type { DrawMethod, Exploration } from '../../../ground/api/ranking-edit.js';
 import type { DrawnOrder } from './draw-order.js';
 import { marginalsOf } from './draw-marginals.js';
 import type { Draws, OpenPlaces } from './draws.js';
@@ -31,8 +31,8 @@ export class ExploredPlaces {
 
   #findMarginals(): Float64Array {
     const found = new Float64Array(this.order.length).fill(NaN);
-    for (const { exploration, open, drawn } of this.#runs) {
-      const marginals = marginalsOf(exploration.draw, open.scores, drawn);
+    for (const { draw, scores, open, drawn } of this.#runs) {
+      const marginals = marginalsOf(draw, scores, drawn);
       open.places.forEach((place, at) => (found[place] = marginals[at] ?? NaN));
     }
     return found;
@@ -40,7 +40,9 @@ export class ExploredPlaces {
 }
 
 interface DrawnRun {
-  readonly exploration: Exploration;
+  readonly draw: DrawMethod;
+  /** That the draw depends on, by place without exploration. */
+  readonly scores: Float64Array;
   readonly open: OpenPlaces;
   readonly drawn: DrawnOrder;
 }
@@ -78,15 +80,35 @@ export function explorePlaces(
   const drawOpen = draws(step);
   const runs: DrawnRun[] = [];
   for (const open of openPlaces(before, placed)) {
-    const drawn = drawOpen(exploration.draw, open);
+    const { draw, scores } = methodOf(exploration.draw, open);
+    const drawn = drawOpen(draw, { ...open, scores });
     if (drawn === undefined) continue;
-    runs.push({ exploration, open, drawn });
+    runs.push({ draw, scores, open, drawn });
     for (const [at, place] of open.places.entries()) {
       order[place] = open.rows[drawn.order[at] ?? 0] ?? 0;
       propensity[place] = drawn.propensity[at] ?? NaN;
     }
   }
   return new ExploredPlaces(step, before, order, propensity, runs);
+}
+
+/** A weight below this share of the largest counts as this share. */
+const LEAST_WEIGHT = 1e-12;
+
+/** Weights are scores of Plackett and Luce: exp(log(weight)). @throws RangeError if a weight is none */
+function methodOf(
+  draw: Exploration['draw'],
+  { rows, scores }: OpenPlaces,
+): { readonly draw: DrawMethod; readonly scores: Float64Array } {
+  if (draw.method !== 'weights') return { draw, scores };
+  const weights = Float64Array.from(rows, (row) => draw.weights[row] ?? NaN);
+  if (!weights.every((weight) => weight >= 0 && weight < Infinity))
+    throw new RangeError('`explore` got a weight that is negative, not finite or missing');
+  const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
+  const worths = weights.map((weight) =>
+    largest === 0 ? 0 : Math.log(Math.max(weight / largest, LEAST_WEIGHT)),
+  );
+  return { draw: { method: 'plackett_luce', temperature: 1 }, scores: worths };
 }
 
 /** The places without a row of their own, in a list for each run of rows of one tier. */

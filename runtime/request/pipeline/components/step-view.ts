@@ -9,6 +9,7 @@ import type { Input } from '../../../ground/api/input.js';
 import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../../ground/api/status.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
 import type { Deadline } from '../../../ground/core/deadline.js';
+import { keyedRandom } from '../../../ground/core/keyed-random.js';
 import { copyColumn } from '../../../language/frame/copy-column.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { TraceSpan } from '../../../project/tracing/trace-span.js';
@@ -31,6 +32,7 @@ export class StepView implements StepInput {
   /** By slot. Undefined for a plugin that ships with Millrace. */
   readonly #copies: Map<number, Column> | undefined;
   readonly rows: Int32Array;
+  #random: (() => number) | undefined;
 
   constructor(
     step: PlannedStep,
@@ -58,6 +60,17 @@ export class StepView implements StepInput {
 
   get now(): number {
     return this.#frame.now;
+  }
+
+  get requestId(): string {
+    return this.#frame.seed.requestId;
+  }
+
+  random(): number {
+    const { requestId, salt } = this.#frame.seed;
+    // Not the draws of places, which have the name of the step too.
+    this.#random ??= keyedRandom(salt, JSON.stringify([requestId, this.#step.as, 'step']));
+    return this.#random();
   }
 
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K> {

@@ -54,7 +54,11 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
     degraded: report.degraded,
     stages: STAGES.map(({ name }) => ({ stage: name, ms: report.stageMs[name] })),
     store: { round_trips: report.roundTrips, keys_read: report.keysRead },
-    outside: { round_trips: report.outside.roundTrips, keys_read: report.outside.keysRead },
+    outside: {
+      round_trips: report.outside.roundTrips,
+      keys_read: report.outside.keysRead,
+      ...(report.outside.reads.length === 0 ? {} : { reads: report.outside.reads }),
+    },
     unknown_fields: mostOften(report.unknownFields),
     ...(report.coerced === undefined ? {} : { coerced_fields: mostOften(report.coerced.fields) }),
     features: run.statuses.list().map(({ view, status, cause, values }) => ({

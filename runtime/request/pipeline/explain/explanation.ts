@@ -1,5 +1,6 @@
 import type { ComponentKind } from '../../../ground/api/plugin.js';
 import type { StatusName } from '../../../ground/api/status.js';
+import type { ReadReport } from '../../../state/index/feature-source.js';
 import type { Card } from '../../../state/index/cards.js';
 import type { Degradation } from '../page/degraded.js';
 import type { BroughtCandidates, RetrievalReport } from '../request/retrieval-report.js';
@@ -78,7 +79,12 @@ export interface Explanation {
   readonly stages: readonly { readonly stage: StageName; readonly ms: number }[];
   readonly store: { readonly round_trips: number; readonly keys_read: number };
   /** The same counts for features that are stored outside the store. */
-  readonly outside: { readonly round_trips: number; readonly keys_read: number };
+  readonly outside: {
+    readonly round_trips: number;
+    readonly keys_read: number;
+    /** What became of the reads of readers, in the order of their ends. */
+    readonly reads?: readonly ReadReport[];
+  };
   /** Undeclared fields of the body, most frequent first; at most 50. */
   readonly unknown_fields: readonly { readonly field: string; readonly times: number }[];
   /** With `accept: lax`, if values were converted: their fields, in the same order; at most 50. */

@@ -148,6 +148,7 @@ async function rankAgain(
   const frame = new Frame(plan.layout);
   frame.reset(rows.length, from.now);
   frame.preview = from.preview;
+  frame.seed = from.seed;
   frame.eventsSince = from.eventsSince;
   frame.histories.push(...from.histories);
   const taken = Int32Array.from(rows);

@@ -1,9 +1,18 @@
 import { RecordBatch } from '../../../state/store/codec/record-batch.js';
+import type { ReadReport } from '../../../state/index/feature-source.js';
 import type { Store } from '../../../state/store/store.js';
 import type { ReadTime } from './read-deadline.js';
 
 /** The minimum number of keys that are sent ahead of deferred keys. */
 const WORTH_SPLITTING = 256;
+
+/** Reads of features outside the store. */
+export interface OutsideReads {
+  roundTrips: number;
+  keysRead: number;
+  /** Those of readers. */
+  readonly reads: readonly ReadReport[];
+}
 
 /** The records that one request reads: each key once, across all round trips. */
 export class BatchRead {
@@ -17,7 +26,11 @@ export class BatchRead {
   #rest: Promise<void>[] = [];
   roundTrips = 0;
   /** Reads of features outside the store, in parallel to the round trips. */
-  readonly outside = { roundTrips: 0, keysRead: 0 };
+  readonly outside: OutsideReads & { readonly reads: ReadReport[] } = {
+    roundTrips: 0,
+    keysRead: 0,
+    reads: [],
+  };
   /** By entity type: ids that were looked up and are not in the index. */
   readonly missing = new Map<string, number>();
   /** The records, by the numbers that `ask` returned. */

@@ -101,12 +101,7 @@ export class LevelReads {
    */
   roundTrip(): Promise<unknown> | undefined {
     if (this.#outside.length === 0) return this.#batch.roundTrip();
-    const { deadline, outside } = this.#batch;
-    for (const { keys } of this.#outside) {
-      outside.roundTrips++;
-      outside.keysRead += keys;
-    }
-    const reads = this.#outside.map((cells) => cells.read(deadline, this.#spans?.span));
+    const reads = this.#outside.map((cells) => cells.read(this.#batch, this.#spans?.span));
     return Promise.all([this.#batch.roundTrip(), ...reads]);
   }
 

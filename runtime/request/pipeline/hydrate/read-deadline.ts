@@ -2,11 +2,12 @@ import { MillraceError } from '../../../ground/api/errors.js';
 import type { Deadline } from '../../../ground/core/deadline.js';
 
 /** The deadline of reads. */
-export type ReadTime = Pick<Deadline, 'signal' | 'within'>;
+export type ReadTime = Pick<Deadline, 'signal' | 'within' | 'left'>;
 
 /** Aborts the reads of a request early, so that time is left to answer without them. */
 export class ReadDeadline implements ReadTime {
   readonly #request: Deadline;
+  readonly #end: number;
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #leaveRequest: () => void;
@@ -14,6 +15,7 @@ export class ReadDeadline implements ReadTime {
   /** @param ms from the start of the request */
   constructor(request: Deadline, ms: number) {
     this.#request = request;
+    this.#end = request.started + ms;
     this.#timer = setTimeout(
       () => {
         // A busy process runs timers before it reads sockets, so the reply may already be in the socket.
@@ -30,6 +32,10 @@ export class ReadDeadline implements ReadTime {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  get left(): number {
+    return Math.max(0, Math.min(this.#request.left, this.#end - performance.now()));
   }
 
   /** Returns the outcome of the promise, or rejects with the error of the deadline that expires first. */

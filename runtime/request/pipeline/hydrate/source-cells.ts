@@ -5,7 +5,7 @@ import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { CellRead } from './cell-read.js';
 import { within, type TraceSpan } from '../../../project/tracing/trace-span.js';
-import type { ReadTime } from './read-deadline.js';
+import type { BatchRead } from './batch-read.js';
 
 /** Readers of a plan's features that are outside the store. */
 export type SourceReaders = ReadonlyMap<FeatureRead, SourceReader>;
@@ -49,11 +49,6 @@ export class SourceCells implements CellRead {
     this.#first = new Int32Array(this.#keys.length).fill(-1);
   }
 
-  /** Number of keys to read. */
-  get keys(): number {
-    return this.#keys.length;
-  }
-
   #number(key: readonly string[], known: Map<string, number> | undefined): number {
     if (known === undefined) return this.#keys.push(key) - 1;
     // A single id is used as it is; several ids are each prefixed with their length, so no two keys have the same text.
@@ -64,9 +59,25 @@ export class SourceCells implements CellRead {
   }
 
   /** @throws MillraceError store_unavailable, deadline_exceeded */
-  async read(deadline: ReadTime, span?: TraceSpan): Promise<void> {
-    const work = (): Promise<SourceRows> => deadline.within(this.#reader.read(this.#keys, deadline.signal));
-    this.#rows = span === undefined ? await work() : await within(span.startFeast(this.keys), work);
+  async read(
+    { deadline, outside }: Pick<BatchRead, 'deadline' | 'outside'>,
+    parent?: TraceSpan,
+  ): Promise<void> {
+    const { view } = this.#reader;
+    const keys = this.#keys.length;
+    const span = view === undefined ? parent?.startFeast(keys) : parent?.startReader(view, keys);
+    const work = (): Promise<SourceRows> => {
+      const ask = { now: this.#now, leftMs: deadline.left, trace: span };
+      return deadline.within(this.#reader.read(this.#keys, deadline.signal, ask));
+    };
+    this.#rows = span === undefined ? await work() : await within(span, work);
+    const { report } = this.#rows;
+    if (report !== undefined) {
+      outside.reads.push(report);
+      span?.set({ 'millrace.read.outcome': report.outcome, 'millrace.read.asked': report.asked });
+    }
+    outside.roundTrips += Number(report?.asked !== 0);
+    outside.keysRead += report?.asked ?? keys;
   }
 
   hasId(row: number): boolean {
@@ -74,7 +85,7 @@ export class SourceCells implements CellRead {
   }
 
   missing(): number {
-    return 0; // Feast keeps no entities
+    return 0; // there are no entities
   }
 
   missingLayouts(): void {

@@ -25,6 +25,7 @@ export function shareColumns(
     frame.eventsSince = control.eventsSince;
     frame.preview = control.preview;
   }
+  frame.seed = control.seed;
   setParams(plan, frame);
   return () => {
     for (let slot = 0; slot < own.length; slot++) {

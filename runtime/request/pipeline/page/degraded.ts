@@ -1,10 +1,11 @@
 /**
  * The causes of a degraded answer, in the order reported. The header `Millrace-Degraded` uses the same causes. `unranked`
- * occurs without any other cause but `retrieve`, `unscored` at most once, and each other cause once for each step or view.
+ * occurs without any other cause but `retrieve` and `read`, `unscored` at most once, and each other cause once for each step or view.
  */
 export const DEGRADATION_CAUSES = {
   retrieve:
     'a retriever that failed, was late, or did not answer in full; the candidates are those of the others',
+  read: 'a feature view whose reader failed, was late, or did not answer in full; its values are stale or failed',
   front: 'a search whose hits could not be ranked, so they are in the order of the engine',
   unranked:
     'the store could not be read, so the candidates are in the order sent (`on_store_error: unranked`)',

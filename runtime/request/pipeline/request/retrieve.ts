@@ -1,10 +1,10 @@
 import type { Column } from '../../../ground/api/columns.js';
 import { MillraceError } from '../../../ground/api/errors.js';
-import { OutboundError } from '../../../ground/api/http-client.js';
 import type { Found, RetrieverInput } from '../../../ground/api/retriever.js';
 import { isKnown, Status } from '../../../ground/api/status.js';
 import { Deadline } from '../../../ground/core/deadline.js';
 import { idProblem } from '../../../ground/core/ids.js';
+import { lossOf } from '../../../ground/core/loss-of.js';
 import { copyColumn } from '../../../language/frame/copy-column.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import { runKernels } from '../../../language/expression/run-kernels.js';
@@ -125,15 +125,8 @@ async function ask(retriever: PlannedRetriever, run: PlanRun, frame: Frame, most
   try {
     return await (stages.span === undefined ? work(undefined) : traceStep(stages.span, step, work));
   } catch (error) {
-    const isLate =
-      (error instanceof MillraceError && error.code === 'deadline_exceeded') ||
-      (error instanceof OutboundError && error.fault === 'timeout');
-    const reason = isLate
-      ? `it did not answer within ${timeoutMs} ms`
-      : error instanceof Error
-        ? error.message
-        : String(error);
-    return nothing(retriever, isLate ? 'late' : 'failed', performance.now() - began, reason);
+    const { outcome, reason } = lossOf(error, timeoutMs);
+    return nothing(retriever, outcome, performance.now() - began, reason);
   } finally {
     deadline.end();
   }

@@ -41,7 +41,10 @@ export async function checkConnections(
   const sources = compiled.sources.flatMap(({ definition, source }) =>
     source.probe === undefined ? [] : [connection(definition.name, 'source', source.probe, timeoutMs)],
   );
-  return Promise.all([...store, ...steps, ...sinks, ...sources]);
+  const readers = compiled.readers.flatMap(({ view, reader }) =>
+    reader.probe === undefined ? [] : [connection(view.name, 'reader', reader.probe, timeoutMs)],
+  );
+  return Promise.all([...store, ...steps, ...sinks, ...sources, ...readers]);
 }
 
 async function storeConnection(

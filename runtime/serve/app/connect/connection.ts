@@ -2,7 +2,7 @@
 export interface Connection {
   /** What needs the server, e.g. `store` or `ranking: ltr`. */
   readonly of: string;
-  readonly kind: 'store' | 'model' | 'sink' | 'source' | 'component';
+  readonly kind: 'store' | 'model' | 'sink' | 'source' | 'reader' | 'component';
   /** Without passwords. */
   readonly server: string;
   /** `warning`: it can be used, but something should be changed. */

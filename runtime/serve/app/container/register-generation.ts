@@ -11,7 +11,8 @@ import { Cards } from '../../../state/index/cards.js';
 import { ConditionColumns } from '../../../state/index/condition-columns.js';
 import { EntityIndex } from '../../../state/index/entity-index.js';
 import { eventTimesOf } from '../../../project/settings/feature-settings.js';
-import { NO_SOURCES, type FeatureSources } from '../../../state/index/feature-source.js';
+import { NO_SOURCES, type FeatureSources, type ReadReport } from '../../../state/index/feature-source.js';
+import { ReaderSources } from '../../../state/readers/reader-sources.js';
 import { Scans } from '../../../state/index/export/scans.js';
 import { FeatureStore } from '../../../state/index/feature-store.js';
 import { FeastWrites } from '../../../state/index/feast-writes.js';
@@ -23,6 +24,8 @@ import { historyNeedsOf } from '../../feedback/history-needs.js';
 import { openEventCodes } from '../../../state/store/event-codes.js';
 import { redisSettings } from '../../../project/settings/redis-settings.js';
 import type { Settings } from '../../../project/settings/settings.js';
+import type { CompiledProject } from '../project/compile-project.js';
+import { ReadLog } from '../project/held-log.js';
 import { followEntities, leasing } from './follow-entities.js';
 import { leaseResidentTables } from './resident.js';
 import type { Lease } from './shared.js';
@@ -37,7 +40,7 @@ export async function registerGeneration(
   container: DependencyContainer,
   config: ProjectConfig,
   plans: readonly Plan[],
-  kept: readonly EntityBinding[] = [],
+  { kept, readers }: Pick<CompiledProject, 'kept' | 'readers'> = { kept: [], readers: [] },
 ): Promise<() => Promise<void>> {
   const settings = container.resolve(TOKENS.settings);
   const releases: (() => unknown)[] = [];
@@ -49,7 +52,9 @@ export async function registerGeneration(
     return lease.value;
   };
   try {
-    const { sources } = hold(await leaseSources(container, config.views, settings));
+    const { sources: others } = hold(await leaseSources(container, config.views, settings));
+    const clock = container.resolve(TOKENS.clock);
+    const sources = new ReaderSources({ readers, others, clock, onRead: readObserver(container) });
     const store = container.resolve(TOKENS.store);
     const codes = await openEventCodes(store, settings.prefix, config.events.keys());
     const resident = hold(await leaseResidentTables(container, plans, settings, config));
@@ -71,6 +76,16 @@ export async function registerGeneration(
     throw error;
   }
   return release;
+}
+
+/** Counts reads of readers, and logs those that fail. */
+function readObserver(container: DependencyContainer): (report: ReadReport) => void {
+  const metrics = container.resolve(TOKENS.metrics);
+  const failures = new ReadLog(container.resolve(TOKENS.logger));
+  return (report) => {
+    metrics.readView(report);
+    failures.report(report);
+  };
 }
 
 /** Follows the generations of counters, if the project has counters. @returns a function that ends it */

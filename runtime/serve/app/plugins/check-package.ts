@@ -1,8 +1,11 @@
-/** Checks what the module of a package exports: lists of plugins, sinks, sources and store engines. */
+/** Checks what the module of a package exports: lists of plugins, sinks, sources, readers and store engines, and services. */
 import type { SinkPlugin } from '../../../ground/api/ledger.js';
 import type { Plugin } from '../../../ground/api/plugin.js';
+import type { ReaderPlugin } from '../../../ground/api/reader.js';
 import type { SourcePlugin } from '../../../ground/api/source.js';
+import type { ServicePlugin } from '../../../ground/api/shared-service.js';
 import type { StoreEnginePlugin } from '../../../ground/api/store-engine.js';
+import type { JsonObject } from '../../../ground/api/types.js';
 import type { Span } from '../../../project/config/yaml/source.js';
 import { nearest } from '../../../ground/core/nearest.js';
 import {
@@ -11,6 +14,7 @@ import {
   kindFaults,
   type Given,
   type PluginFault,
+  type PluginSource,
   type Surface,
 } from './check-plugin.js';
 
@@ -19,15 +23,26 @@ export interface PackageContents {
   readonly plugins: readonly Plugin[];
   readonly sinks: readonly SinkPlugin[];
   readonly sources: readonly SourcePlugin[];
+  readonly readers: readonly ReaderPlugin[];
   readonly stores: readonly StoreEnginePlugin[];
+  readonly services: readonly NamedService[];
 }
+
+/** A service that plugins share, with its name. */
+export type NamedService = ServicePlugin & {
+  readonly name: string;
+  readonly options: JsonObject;
+  readonly needs: readonly string[];
+};
 
 /** The exports that count, with the word for one of their members. */
 const SURFACES = {
   plugins: 'plugin',
   sinks: 'sink',
   sources: 'source',
+  readers: 'reader',
   stores: 'store engine',
+  services: 'service',
 } as const satisfies Record<keyof PackageContents, Surface>;
 
 const NAMES = Object.keys(SURFACES) as (keyof PackageContents)[];
@@ -44,7 +59,9 @@ export function checkPackage(
     plugins: [],
     sinks: [],
     sources: [],
+    readers: [],
     stores: [],
+    services: [],
   };
   const fault = (message: string, help: string): void =>
     void faults.push({ at, message: about + message, help });
@@ -58,13 +75,19 @@ export function checkPackage(
     );
   }
   for (const name of given) {
-    const list = exported[name];
+    const list = name === 'services' ? namedIn(exported[name]) : exported[name];
     if (!Array.isArray(list) || list.length === 0) {
-      fault(`its \`${name}\` is ${described(list)}: expected a list of ${SURFACES[name]}s`, HELP);
+      fault(
+        `its \`${name}\` is ${described(list)}: expected a ${name === 'services' ? 'mapping of names to' : 'list of'} ${SURFACES[name]}s`,
+        HELP,
+      );
       continue;
     }
     for (const [index, one] of (list as readonly unknown[]).entries()) {
-      const copied = copyOf(one, name, { at, about: `${about}${name}[${index}]: ` });
+      const copied = copyOf(one, name, {
+        at,
+        about: `${about}${name === 'services' ? `services.${String((one as Given).name)}` : `${name}[${index}]`}: `,
+      });
       if (Array.isArray(copied)) faults.push(...(copied as readonly PluginFault[]));
       else contents[name].push(copied);
     }
@@ -84,13 +107,15 @@ function copyOf(
   try {
     const source = given as Given;
     const { name, kind, summary, options, amongCandidates, create, open, isShared } = source;
-    const schema = typeof options === 'object' && options !== null ? plainCopy(options) : options;
+    const written = list === 'services' ? (options ?? NO_OPTIONS) : options;
+    const schema = typeof written === 'object' && written !== null ? plainCopy(written) : written;
     const copy = { name, kind, summary, options: schema, amongCandidates, create, open };
     const place = { name: undefined, about, index: at, schema: undefined, isShipped: false };
     const faults = [
       ...(list === 'plugins' ? kindFaults(copy, place) : []),
       ...commonFaults(copy, place, what),
     ];
+    if (list === 'services') faults.push(...serviceFaults(source, place));
     if (faults.length > 0) return faults;
     const made = (first: unknown, second: unknown): unknown =>
       ((list === 'stores' ? open : create) as (first: unknown, second: unknown) => unknown).call(
@@ -100,13 +125,55 @@ function copyOf(
       );
     if (list === 'stores') return Object.freeze({ name, summary, isShared: isShared === true, open: made });
     const members = { name, summary, options: schema };
-    if (list === 'sinks' || list === 'sources') return Object.freeze({ ...members, create: made });
+    if (list === 'services') {
+      const { needs = [], close, health } = source as Partial<NamedService>;
+      const more = {
+        ...(close && { close: close.bind(source) }),
+        ...(health && { health: health.bind(source) }),
+      };
+      return Object.freeze({ ...members, needs: [...needs], create: made, ...more });
+    }
+    if (list !== 'plugins') return Object.freeze({ ...members, create: made });
     const among = amongCandidates === true ? { amongCandidates } : {};
     return Object.freeze({ ...members, kind, ...among, create: made });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return [{ at, message: `${about}the ${what} cannot be read: ${reason}` }];
   }
+}
+
+const NO_OPTIONS: JsonObject = { type: 'object', additionalProperties: false, properties: {} };
+
+/** The services of a mapping, each with its name. */
+function namedIn(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  return Object.entries(given).map(([name, one]): unknown =>
+    typeof one === 'object' && one !== null
+      ? Object.create(one as object, { name: { value: name } })
+      : { name },
+  );
+}
+
+function serviceFaults(source: Given, { index, about = '' }: PluginSource): PluginFault[] {
+  const { needs } = source;
+  const faults = (['close', 'health'] as const).flatMap((method): PluginFault[] => {
+    const given = source[method];
+    if (given === undefined || typeof given === 'function') return [];
+    return [
+      {
+        at: index,
+        message: `${about}the service's \`${method}\` is ${described(given)}: expected a function`,
+      },
+    ];
+  });
+  const areNames =
+    needs === undefined || (Array.isArray(needs) && needs.every((one) => typeof one === 'string'));
+  if (!areNames)
+    faults.push({
+      at: index,
+      message: `${about}the service's \`needs\` is ${described(needs)}: expected a list of names`,
+    });
+  return faults;
 }
 
 /** A promise has no members, so it stays what it is. */

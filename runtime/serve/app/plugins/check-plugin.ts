@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isNode, parseDocument, type Document, type Pair, type Scalar } from 'yaml';
 import type { SinkPlugin } from '../../../ground/api/ledger.js';
 import { COMPONENT_KINDS, type Plugin } from '../../../ground/api/plugin.js';
+import type { ReaderPlugin } from '../../../ground/api/reader.js';
 import type { SourcePlugin } from '../../../ground/api/source.js';
 import { NAME_PATTERN, type JsonObject } from '../../../ground/api/types.js';
 import { schemaFaults, type SchemaFault } from '../../../project/config/project/check-schema.js';
@@ -31,14 +32,15 @@ export interface PluginSource {
   readonly isShipped: boolean;
 }
 
-/** What a plugin's folder declares: a component for pipelines, a sink for records, or a source of messages. */
+/** What a plugin's folder declares: a component for pipelines, a sink, a source of messages, or a reader of views. */
 export type Declared =
   | { readonly surface: 'component'; readonly plugin: Plugin }
   | { readonly surface: 'sink'; readonly plugin: SinkPlugin }
-  | { readonly surface: 'source'; readonly plugin: SourcePlugin };
+  | { readonly surface: 'source'; readonly plugin: SourcePlugin }
+  | { readonly surface: 'reader'; readonly plugin: ReaderPlugin };
 
 export interface DeclaredByFolder {
-  /** One, or a sink and a source. */
+  /** One, or a sink and a source, each perhaps with a reader. */
   readonly declared: readonly Declared[];
 }
 
@@ -47,15 +49,15 @@ export function checkPlugin(
   exported: Readonly<Record<string, unknown>>,
   source: PluginSource,
 ): DeclaredByFolder | readonly PluginFault[] {
-  const { plugin, sink, source: reader } = exported;
+  const { plugin, sink, source: messages, reader } = exported;
   const wrong = (message: string, help: string): PluginFault[] => [{ at: source.index, message, help }];
-  if (plugin === undefined && sink === undefined && reader === undefined) {
+  if ([plugin, sink, messages, reader].every((one) => one === undefined)) {
     const others = Object.keys(exported).filter((key) => key !== 'module.exports');
     const found = others.length === 0 ? 'it exports nothing' : `it exports ${others.join(', ')}`;
     return wrong(`it exports no \`plugin\`: ${found}`, PLUGIN_HELP);
   }
   const outside = sink === undefined ? 'source' : 'sink';
-  if (plugin !== undefined && (sink ?? reader) !== undefined)
+  if (plugin !== undefined && (sink ?? messages) !== undefined)
     return wrong(
       `it exports a \`plugin\` and a \`${outside}\`: a folder declares one of them`,
       `move the ${outside} to a folder of its own`,
@@ -65,14 +67,14 @@ export function checkPlugin(
   const check = (given: unknown, surface: Declared['surface']): void => {
     const word = surface === 'component' ? 'plugin' : surface;
     if (typeof given !== 'object' || given === null) {
-      const factory = { component: 'definePlugin', sink: 'defineSink', source: 'defineSource' }[surface];
+      const factory = FACTORIES[surface];
       faults.push(
         ...wrong(`its \`${word}\` is ${described(given)}`, `write: export const ${word} = ${factory}({ … })`),
       );
       return;
     }
-    // The schema of a source is in another file than that of a sink.
-    const place = surface === 'source' ? { ...source, schema: undefined } : source;
+    // The schemas of a source and of a reader are in files of their own.
+    const place = surface === 'source' || surface === 'reader' ? { ...source, schema: undefined } : source;
     const found = commonFaults(given as Given, place, word);
     if (surface === 'component') faults.push(...kindFaults(given as Given, source));
     faults.push(...found);
@@ -80,12 +82,20 @@ export function checkPlugin(
   };
   if (plugin !== undefined) check(plugin, 'component');
   if (sink !== undefined) check(sink, 'sink');
-  if (reader !== undefined) check(reader, 'source');
+  if (messages !== undefined) check(messages, 'source');
+  if (reader !== undefined) check(reader, 'reader');
   return faults.length === 0 ? { declared } : faults;
 }
 
 /** How messages name what a plugin is. */
-export type Surface = 'plugin' | 'sink' | 'source' | 'store engine';
+export type Surface = 'plugin' | 'sink' | 'source' | 'reader' | 'store engine' | 'service';
+
+const FACTORIES = {
+  component: 'definePlugin',
+  sink: 'defineSink',
+  source: 'defineSource',
+  reader: 'defineReader',
+} as const satisfies Record<Declared['surface'], string>;
 
 const PLUGIN_HELP = 'write: export const plugin = definePlugin({ … })';
 

@@ -3,6 +3,7 @@ import type { PluginLogger, PluginServices, StoreReader } from '../../../ground/
 import type { JsonObject } from '../../../ground/api/types.js';
 import { LruCache } from '../../../ground/core/lru-cache.js';
 import { PluginMetricsRegistry } from '../../metrics/plugin-metrics.js';
+import type { RunningServices, SharedServices } from './shared-services.js';
 import type { Caller } from '../../../language/outbound/http-connector.js';
 
 /** The parts of the process that plugins use. */
@@ -12,6 +13,8 @@ export interface PluginHost {
   readonly metrics: PluginMetricsRegistry;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** The services of packages that all loaded projects share; by default each has its own. */
+  readonly running?: RunningServices;
 }
 
 /** For commands that only check a project: nothing is logged, and nobody reads the metrics. */
@@ -19,10 +22,16 @@ export function offlineHost(): PluginHost {
   return { metrics: new PluginMetricsRegistry(), now: Date.now };
 }
 
+/** What plugins may use of their project. */
+export interface ProjectServices {
+  readonly reader: StoreReader;
+  readonly shared: Pick<SharedServices, 'get'>;
+}
+
 /** Makes the services of a plugin. @param user the step or sink that uses it */
 export function pluginServices(
   { logger, metrics, now }: PluginHost,
-  store: StoreReader,
+  { reader: store, shared }: ProjectServices,
   plugin: string,
   { pipeline, step }: Caller,
 ): PluginServices {
@@ -33,6 +42,7 @@ export function pluginServices(
     now,
     cache: ({ entries, ttlMs = Infinity }) => new LruCache(entries, ttlMs, now),
     store,
+    service: (token) => shared.get(token) as never,
   };
 }
 

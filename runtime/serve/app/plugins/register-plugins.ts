@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { container as rootContainer } from 'tsyringe';
 import type { SinkPlugin } from '../../../ground/api/ledger.js';
 import type { Plugin } from '../../../ground/api/plugin.js';
+import type { ReaderPlugin } from '../../../ground/api/reader.js';
 import type { SourcePlugin } from '../../../ground/api/source.js';
 import type { StoreEnginePlugin } from '../../../ground/api/store-engine.js';
 import { pluginToken } from '../../../ground/api/tokens.js';
@@ -23,6 +24,8 @@ import { checkPlugin, type DeclaredByFolder, type PluginFault, type PluginSource
 import { codeVersion, codeVersions, importModule } from './import-module.js';
 import { importShipped } from './import-shipped.js';
 import { firstLine } from './first-line.js';
+import type { NamedService } from './check-package.js';
+import type { DeclaredService } from './shared-services.js';
 import { loadPackage } from './load-package.js';
 import { compiledFolders, type PluginFolder } from './compiled-folders.js';
 
@@ -37,8 +40,8 @@ const OLD_NODE: readonly (readonly [string, string])[] = [
 
 /** What the registry knows of each plugin, for lists of plugins. */
 export interface RegisteredPlugin {
-  readonly surface: 'component' | 'sink' | 'source' | 'store';
-  readonly plugin: Plugin | SinkPlugin | SourcePlugin | StoreEnginePlugin;
+  readonly surface: 'component' | 'sink' | 'source' | 'reader' | 'store' | 'service';
+  readonly plugin: Plugin | SinkPlugin | SourcePlugin | ReaderPlugin | StoreEnginePlugin | NamedService;
   readonly origin: PluginOrigin;
 }
 
@@ -55,6 +58,8 @@ export interface ProjectPlugins extends PluginRegistry {
   readonly all: readonly RegisteredPlugin[];
   /** The store engines of packages, by name. */
   readonly stores: ReadonlyMap<string, StoreEnginePlugin>;
+  /** The services that packages share, in the order of the packages. */
+  readonly services: readonly DeclaredService[];
   /** The files of code of packages, relative to the project, with their versions. */
   readonly files: ReadonlyMap<string, string>;
   /** The packages, and the folders of plugins of the project, each with the version of its code. */
@@ -111,7 +116,9 @@ class Registration {
   readonly #container = rootContainer.createChildContainer();
   readonly #sinks = new Map<string, SinkPlugin>();
   readonly #sources = new Map<string, SourcePlugin>();
+  readonly #readers = new Map<string, ReaderPlugin>();
   readonly #stores = new Map<string, StoreEnginePlugin>();
+  readonly #services: DeclaredService[] = [];
   readonly #components = new Set<string>();
   readonly #places = new Map<string, Span>();
   readonly #owners = new Map<string, string>(STORE_ENGINES.map((name) => [`store ${name}`, 'Millrace']));
@@ -132,7 +139,9 @@ class Registration {
       isShipped: (name) => this.#owners.get(name) === 'Millrace',
       sinks: this.#sinks,
       sources: this.#sources,
+      readers: this.#readers,
       stores: this.#stores,
+      services: this.#services,
       files: this.#files,
       code: this.#code,
       all: this.#all,
@@ -172,12 +181,20 @@ class Registration {
       ...contents.plugins.map((plugin) => ({ surface: 'component' as const, plugin, origin })),
       ...contents.sinks.map((plugin) => ({ surface: 'sink' as const, plugin, origin })),
       ...contents.sources.map((plugin) => ({ surface: 'source' as const, plugin, origin })),
+      ...contents.readers.map((plugin) => ({ surface: 'reader' as const, plugin, origin })),
       ...contents.stores.map((plugin) => ({ surface: 'store' as const, plugin, origin })),
+      ...contents.services.map((plugin) => ({ surface: 'service' as const, plugin, origin })),
     ];
     for (const one of found) {
       const owner = this.#ownerOf(one);
-      if (owner === undefined) this.#add(one, `\`${name}\``);
-      else
+      if (owner === undefined) {
+        this.#add(one, `\`${name}\``);
+        if (one.surface === 'service') {
+          const plugin = one.plugin as NamedService;
+          const code = codeVersion(loaded.files);
+          this.#services.push({ name: plugin.name, plugin, package: name, code, at: wanted.at });
+        }
+      } else
         this.#diagnostics.error(
           'plugin_failed',
           wanted.at,
@@ -201,6 +218,8 @@ class Registration {
     if (one.surface === 'store') this.#stores.set(name, one.plugin as StoreEnginePlugin);
     else if (one.surface === 'sink') this.#sinks.set(name, one.plugin as SinkPlugin);
     else if (one.surface === 'source') this.#sources.set(name, one.plugin as SourcePlugin);
+    else if (one.surface === 'service') return;
+    else if (one.surface === 'reader') this.#readers.set(name, one.plugin as ReaderPlugin);
     else {
       this.#components.add(name);
       this.#container.register(pluginToken(name), { useValue: one.plugin as Plugin });
@@ -212,9 +231,9 @@ class Registration {
   }
 }
 
-/** Components and sinks share their names, as their folders do. A source can have the name of a sink. */
+/** Components and sinks share their names, as their folders do. A source or a reader can have the name of another. */
 function nameOf({ surface, plugin }: RegisteredPlugin): string {
-  return `${surface === 'store' || surface === 'source' ? `${surface} ` : ''}${plugin.name}`;
+  return `${surface === 'component' || surface === 'sink' ? '' : `${surface} `}${plugin.name}`;
 }
 
 function ownedBy(owner: string, name: string): string {
@@ -222,7 +241,14 @@ function ownedBy(owner: string, name: string): string {
   return owner === `\`${name}\`` ? 'another of the package' : `one of ${owner}`;
 }
 
-const SURFACE_WORDS = { component: 'plugin', sink: 'sink', source: 'source', store: 'store engine' } as const;
+const SURFACE_WORDS = {
+  component: 'plugin',
+  sink: 'sink',
+  source: 'source',
+  reader: 'reader',
+  store: 'store engine',
+  service: 'service',
+} as const;
 
 interface LoadedFolder {
   readonly folder: PluginFolder;

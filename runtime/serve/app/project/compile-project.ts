@@ -2,15 +2,22 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SinkPlugin } from '../../../ground/api/ledger.js';
+import type { ReaderPlugin } from '../../../ground/api/reader.js';
 import type { SourcePlugin } from '../../../ground/api/source.js';
 import type { Plugin } from '../../../ground/api/plugin.js';
 import type { PluginServices } from '../../../ground/api/services.js';
-import { closeComponents, everyStep, warmComponents } from '../../../request/compile/component-life.js';
+import {
+  closeComponents,
+  everyStep,
+  warmComponents,
+  warmReaders,
+} from '../../../request/compile/component-life.js';
 import { EntityFilters } from '../../../request/compile/compile-filter.js';
 import type { EntityBinding } from '../../../request/compile/need-entities.js';
 import { compilePipeline } from '../../../request/compile/compile-pipeline.js';
 import { fileSink } from '../../../project/config/project/load-sinks.js';
 import { compileSink, type CompiledSink, type SinkServices } from '../../../request/compile/compile-sink.js';
+import { compileReader } from '../../../request/compile/compile-reader.js';
 import { compileSource, type CompiledSource } from '../../../request/compile/compile-source.js';
 import { packageFinder } from '../../../request/compile/find-package.js';
 import { OptionFiles } from '../../../request/compile/option-files.js';
@@ -28,10 +35,12 @@ import type { SourceFile } from '../../../project/config/yaml/source.js';
 import { withParams, type PipelineParams } from '../../../project/config/project/param-values.js';
 import type { StepTools } from '../../../request/compile/step-tools.js';
 import type { ReleaseCode } from '../../../state/releases/release-index.js';
+import type { OpenReader } from '../../../state/readers/view-rows.js';
 import { LateReader } from '../plugins/late-reader.js';
 import { offlineHost, pluginServices, type PluginHost } from '../plugins/plugin-host.js';
 import { missingModels, withoutModels, type Untrained } from './untrained.js';
 import { openFront, type CompiledFront } from '../../fronts/open-front.js';
+import { SharedServices } from '../plugins/shared-services.js';
 import { registerPlugins, type ProjectPlugins } from '../plugins/register-plugins.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
 import { checkPass } from '../../http/routes/front.js';
@@ -81,6 +90,8 @@ export interface CompiledProject {
   readonly sinks: readonly CompiledSink[];
   /** The sources without errors. They have not connected. */
   readonly sources: readonly CompiledSource[];
+  /** The readers of views without errors. */
+  readonly readers: readonly OpenReader[];
   readonly diagnostics: readonly Diagnostic[];
   /** What the project declares, without pipelines, sinks and sources whose files have errors. */
   readonly declared: {
@@ -89,6 +100,7 @@ export interface CompiledProject {
     readonly plugins: readonly Plugin[];
     readonly sinks: readonly SinkPlugin[];
     readonly sources: readonly SourcePlugin[];
+    readonly readers: readonly ReaderPlugin[];
   };
   /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
@@ -102,6 +114,8 @@ export interface CompiledProject {
   readonly reader: LateReader;
   /** What components keep of entities, once it is bound to the store. */
   readonly kept: readonly EntityBinding[];
+  /** The services of packages. */
+  readonly shared: Pick<SharedServices, 'health'>;
   /** Closes the components, once; returns the errors. */
   close(): Promise<unknown[]>;
 }
@@ -167,6 +181,8 @@ export async function compileProject(
   );
   const reader = new LateReader();
   const kept: EntityBinding[] = [];
+  const host = options.pluginHost ?? offlineHost();
+  const shared = new SharedServices(host.running);
   // What has no errors is compiled even if other files have some, so that all errors are reported at once.
   const found = new Diagnostics();
   let plugins: ProjectPlugins | undefined;
@@ -176,14 +192,29 @@ export async function compileProject(
     plugins = await registerPlugins(options.codeRoot ?? checked.root, load, found);
     checkEngine(options.store ?? SETTINGS.store.default, plugins, found);
     plugins = withoutModels(plugins, missing);
-    parts = await compileParts({ options, outbound, checked, plugins, curation, files, reader, kept, found });
+    const compiling = {
+      options,
+      host,
+      outbound,
+      checked,
+      plugins,
+      curation,
+      files,
+      reader,
+      shared,
+      kept,
+      found,
+    };
+    await startServices(compiling);
+    parts = await compileParts(compiling);
   }
-  const { pipelines, fronts } = parts;
+  const { pipelines, readers } = parts;
   diagnostics.addAll(
     checkable === undefined ? found.all.filter(({ code }) => APART_FROM_SCHEMAS.has(code)) : found.all,
   );
   if (!diagnostics.hasErrors) await curation.compile(diagnostics);
   if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
+  if (!diagnostics.hasErrors) await warmReaders(readers, diagnostics);
   let closing: Promise<unknown[]> | undefined;
   return {
     config: stubs === undefined ? loaded.config : storedHere(loaded.config),
@@ -197,53 +228,89 @@ export async function compileProject(
       plugins: plugins === undefined ? [] : [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
       sinks: [...(plugins?.sinks.values() ?? [])],
       sources: [...(plugins?.sources.values() ?? [])],
+      readers: [...(plugins?.readers.values() ?? [])],
     },
     files: new Map([...files.versions, ...(plugins?.files ?? [])]),
     optionFiles: files.versions,
     code: plugins?.code ?? [],
-    close: () => (closing ??= closeAll(pipelines, fronts)),
+    shared,
+    close: () => (closing ??= closeAll(parts, shared)),
   };
 }
 
 /** What is compiled of a project whose files are loaded. */
-type CompiledParts = Pick<CompiledProject, 'filters' | 'pipelines' | 'fronts' | 'sinks' | 'sources'>;
+type CompiledParts = Pick<
+  CompiledProject,
+  'filters' | 'pipelines' | 'fronts' | 'sinks' | 'sources' | 'readers'
+>;
 
-const NO_PARTS: CompiledParts = { filters: undefined, pipelines: [], fronts: [], sinks: [], sources: [] };
+const NO_PARTS: CompiledParts = {
+  filters: undefined,
+  pipelines: [],
+  fronts: [],
+  sinks: [],
+  sources: [],
+  readers: [],
+};
 
 /** A project that is compiled. */
 interface Compiling {
   readonly options: CompileOptions;
+  readonly host: PluginHost;
   readonly outbound: OutboundObserver | undefined;
   readonly checked: ProjectConfig;
   readonly plugins: ProjectPlugins;
   readonly curation: CurationLists;
   readonly files: OptionFiles;
   readonly reader: LateReader;
+  readonly shared: SharedServices;
   readonly kept: EntityBinding[];
   readonly found: Diagnostics;
 }
 
+/** Starts the services of the packages, before any plugin is created. */
+async function startServices({
+  host,
+  checked,
+  plugins,
+  files,
+  reader,
+  shared,
+  found,
+}: Compiling): Promise<void> {
+  await shared.start(plugins.services, {
+    options: checked.services,
+    files,
+    contextOf: (name) => {
+      const caller = { pipeline: '', step: name };
+      const { logger, metrics, now } = pluginServices(host, { reader, shared }, name, caller);
+      return { logger, metrics, now };
+    },
+    diagnostics: found,
+  });
+}
+
 async function compileParts(compiling: Compiling): Promise<CompiledParts> {
-  const { options, outbound, checked, plugins, files, reader, kept, found } = compiling;
+  const { options, host, outbound, checked, plugins, files, reader, shared, kept, found } = compiling;
   const {
     prefix = SETTINGS.prefix.default,
     modelHosts = AllowedHosts.none,
     tunable = false,
     stubs,
   } = options;
-  const { pluginHost: host = offlineHost() } = options;
   const ofPlugin = (plugin: string, user: Caller): PluginServices =>
-    pluginServices(host, reader, plugin, user);
+    pluginServices(host, { reader, shared }, plugin, user);
   const findPackage = packageFinder(options.codeRoot ?? checked.root);
   const follow = (binding: EntityBinding): unknown => kept.push(binding);
   const services = { ofPlugin, follow, http: httpConnector(modelHosts, outbound), findPackage };
   const filters = new EntityFilters(checked, plugins, { prefix, files, services });
-  // If a plugin cannot be loaded, every step that uses it would only repeat that error.
-  const isWhole = !found.all.some(({ code }) => code === 'plugin_failed');
+  // If a plugin cannot be loaded, or a service cannot start, every step that uses it would only repeat that error.
+  const isWhole = !found.all.some(({ code }) => code === 'plugin_failed') && shared.hasAll(plugins.services);
   const pipelines = isWhole ? await compilePipelines(compiling, services) : [];
+  const readers = isWhole && stubs === undefined ? await compileReaders(compiling, services) : [];
   const plans = new Map(pipelines.map(({ name, plan }) => [name, plan]));
   checkDrawnArms(checked.experiments, plans, found);
-  if (!isWhole || tunable || stubs !== undefined) return { ...NO_PARTS, filters, pipelines };
+  if (!isWhole || tunable || stubs !== undefined) return { ...NO_PARTS, filters, pipelines, readers };
   const fronts = checked.fronts.flatMap((front) => {
     const caller = { pipeline: front.pipeline.value, step: front.name };
     const opened = openFront(front, services.http(caller), found);
@@ -251,7 +318,8 @@ async function compileParts(compiling: Compiling): Promise<CompiledParts> {
     return opened ?? [];
   });
   const sinks = await compileSinks(compiling, services);
-  return { filters, pipelines, fronts, sinks, sources: await compileSources(compiling, services) };
+  const sources = await compileSources(compiling, services);
+  return { filters, pipelines, fronts, sinks, sources, readers };
 }
 
 async function compilePipelines(
@@ -327,16 +395,37 @@ async function compileSources(
   return compiled;
 }
 
+/** Makes the readers of the views that pipelines, or programs that read features, may ask for: of all views. */
+async function compileReaders(
+  { checked, plugins, files, found }: Compiling,
+  { ofPlugin, findPackage, http }: StepTools['services'],
+): Promise<OpenReader[]> {
+  const compiled: OpenReader[] = [];
+  for (const view of checked.views.values()) {
+    if (view.reader === undefined) continue;
+    const caller = { pipeline: '', step: view.name };
+    const used = {
+      ...{ files, findPackage, entities: checked.entities, http: http(caller) },
+      ofPlugin: (plugin: string) => ofPlugin(plugin, caller),
+    };
+    const reader = await compileReader(view, view.reader, plugins, used, found);
+    if (reader !== undefined) compiled.push(reader);
+  }
+  return compiled;
+}
+
 async function closeAll(
-  pipelines: readonly CompiledPipeline[],
-  fronts: readonly CompiledFront[],
+  { pipelines, fronts, readers }: CompiledParts,
+  shared: SharedServices,
 ): Promise<unknown[]> {
   const errors = await Promise.all([
+    closeComponents(readers.map(({ reader }) => reader)),
     closeComponents(pipelines.flatMap(({ plan }) => everyStep(plan).map(({ component }) => component))),
     ...pipelines.map(({ experiments }) => experiments?.close() ?? []),
     ...fronts.map(({ client }) => client.close().then(() => [])),
   ]);
-  return errors.flat();
+  // Services outlive the components that use them.
+  return [...errors.flat(), ...(await shared.release())];
 }
 
 /** The experiments that change what a pipeline answers. */
@@ -357,8 +446,8 @@ function logsAllOf({ experiments, pipelines }: ProjectConfig, name: string): boo
 export function storedHere<T extends ProjectConfig | undefined>(config: T): T {
   if (config === undefined) return config;
   const views = Array.from(config.views, ([name, view]) => {
-    const { source, ...stored } = view;
-    return [name, source === undefined ? view : stored] as const;
+    const { source, reader, ...stored } = view;
+    return [name, source === undefined && reader === undefined ? view : stored] as const;
   });
   return { ...config, views: new Map(views) };
 }

@@ -19,9 +19,9 @@ export async function writeEditorSchemas(
   compiled: CompiledProject,
   folder: string,
 ): Promise<string[] | undefined> {
-  const { config, plugins, sinks, sources } = compiled.declared;
+  const { config, ...plugins } = compiled.declared;
   if (config === undefined) return undefined;
-  const schemas = editorSchemas({ config, plugins, sinks, sources, outputs: outputsOf(compiled) });
+  const schemas = editorSchemas({ config, ...plugins, outputs: outputsOf(compiled) });
   for (const [name, text] of schemas) {
     const path = join(folder, name);
     const before = await readFile(path, 'utf8').catch(() => undefined);

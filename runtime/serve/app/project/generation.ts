@@ -119,7 +119,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
     // Commands and tests rank without exploration, and need no secret.
     if (services.resolve(TOKENS.stops) !== undefined)
       checkExploreSalt(plans, services.resolve(TOKENS.settings));
-    release = await registerGeneration(services, config, plans, compiled.kept);
+    release = await registerGeneration(services, config, plans, compiled);
     await services.resolve(TOKENS.stops)?.follow(config.experiments.map(({ name }) => name));
     const watch = new CurationWatch({
       lists: compiled.curation,
@@ -383,6 +383,7 @@ function httpServicesOf(
       },
       warnings: () => monitor.warnings(),
     },
+    shared: compiled.shared,
     metrics: services.resolve(TOKENS.metrics),
     instance: services.resolve(TOKENS.instance),
     keys: services.resolve(TOKENS.keys),

@@ -1,4 +1,5 @@
 import type { PlannedStep } from '../../../request/compile/plan.js';
+import type { ReadReport } from '../../../state/index/feature-source.js';
 import type { RetrieverReport } from '../../../request/pipeline/request/retrieval-report.js';
 
 const MINUTE = 60_000;
@@ -40,6 +41,14 @@ export class HeldLog extends MinuteLog {
       { pipeline, step: as, use, held_ms: Math.round(ms) },
       'a step held the event loop: no other request was answered meanwhile',
     );
+  }
+}
+
+/** Reports readers that do not answer, or not in full. */
+export class ReadLog extends MinuteLog {
+  report({ view, outcome, reason, asked, stale }: ReadReport): void {
+    if (outcome === 'read' || outcome === 'kept') return;
+    this.warn(view, { view, outcome, reason, rows: asked, stale }, 'a reader did not answer in full');
   }
 }
 

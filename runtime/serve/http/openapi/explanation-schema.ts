@@ -1,5 +1,6 @@
 import { COMPONENT_KINDS } from '../../../ground/api/plugin.js';
 import { STATUS_NAMES } from '../../../ground/api/status.js';
+import { READ_OUTCOMES } from '../../../state/index/feature-source.js';
 import { DEGRADATION_CAUSES } from '../../../request/pipeline/page/degraded.js';
 import { RETRIEVER_OUTCOMES } from '../../../request/pipeline/request/retrieval-report.js';
 import {
@@ -259,7 +260,27 @@ const EXPLANATION: Schema = record(
     degraded: list(record({ cause: { type: 'string', enum: Object.keys(DEGRADATION_CAUSES) }, value: text })),
     stages: list(record({ stage: { type: 'string', enum: STAGES.map(({ name }) => name) }, ms: number })),
     store: record({ round_trips: count, keys_read: count }),
-    outside: record({ round_trips: count, keys_read: count }),
+    outside: record(
+      { round_trips: count, keys_read: count },
+      {
+        reads: {
+          ...list(
+            record(
+              {
+                view: text,
+                outcome: { type: 'string', enum: Object.keys(READ_OUTCOMES) },
+                keys: count,
+                asked: { ...count, description: 'Keys without a fresh row that is kept.' },
+                stale: { ...count, description: 'Asked keys for which an older row was used.' },
+                ms: number,
+              },
+              { reason: text },
+            ),
+          ),
+          description: 'What became of the reads of views that plugins read.',
+        },
+      },
+    ),
     unknown_fields: fields,
     features: list(record({ view: text, status, values: count }, { cause })),
     steps: list(step),

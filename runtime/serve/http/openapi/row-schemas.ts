@@ -1,6 +1,6 @@
 import { STORE_WRITE_FAILURES, type ErrorCode } from '../../../ground/api/error-codes.js';
 import type { EntityType } from '../../../project/config/model/entities.js';
-import type { FeatureView } from '../../../project/config/model/views.js';
+import { isElsewhere, type FeatureView } from '../../../project/config/model/views.js';
 import type { ROWS_BODY } from '../../../state/index/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../../state/index/row-keys.js';
 import { exampleId } from './entity-schemas.js';
@@ -48,7 +48,7 @@ export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
 
 /** Returns the views that can be written. Views in Feast are read-only. */
 export function writableViews(views: ReadonlyMap<string, FeatureView>): FeatureView[] {
-  return [...views.values()].filter(({ source }) => source === undefined);
+  return [...views.values()].filter((view) => !isElsewhere(view));
 }
 
 /**

@@ -47,7 +47,7 @@ export const readiness: GetRoute = {
   class: 'health',
   audience: 'everyone',
   title: 'Whether this instance takes traffic',
-  handler: ({ store, keys, logger, projectVersion, release, instance }) => {
+  handler: ({ store, shared, keys, logger, projectVersion, release, instance }) => {
     let failing: string | undefined;
     const checks = new StoreCheck(store);
     const checkStore = async (): Promise<StoreState> => {
@@ -60,12 +60,13 @@ export const readiness: GetRoute = {
       return check;
     };
     return async ({ res }) => {
-      const check = await checkStore();
+      const [check, services] = await Promise.all([checkStore(), shared?.health()]);
       // Pipelines are loaded before the service listens. The checks are built after the ping, because the signal may
       // arrive during the ping.
       const parts: Readonly<Record<string, StoreState>> = {
         store: check,
         pipelines: { status: 'OK' },
+        ...services,
         ...(instance.isShuttingDown ? { process: SHUTTING_DOWN } : {}),
       };
       const ready = Object.values(parts).every(({ status }) => status === 'OK');
@@ -91,7 +92,7 @@ export const readiness: GetRoute = {
         checks: { store: { status: 'OK' }, pipelines: { status: 'OK' } },
       }),
       503: plainJson(
-        'The store does not answer or refuses writes, or the process shuts down; each check says why.',
+        'The store does not answer or refuses writes, a service of a package is not healthy, or the process shuts down; each check says why.',
         READINESS,
         { status: 'NOT_READY', checks: { store: { status: 'OK' }, process: SHUTTING_DOWN } },
       ),
