@@ -1,4 +1,4 @@
-import { escaped } from '../../runtime/cli/report/escaped.js';
+import { escaped } from '../../runtime/learn/report/escaped.js';
 import {
   frame,
   INNER_HEIGHT,
@@ -7,7 +7,7 @@ import {
   numberTick,
   round,
   TOP,
-} from '../../runtime/cli/report/svg-frame.js';
+} from '../../runtime/learn/report/svg-frame.js';
 
 /** One line of a plot. */
 export interface CostLine {
