@@ -163,9 +163,7 @@ async function evaluatePipeline(context: CliContext, name: string, flags: Flags)
   }
   if (flags.json === true) printJson(context, evaluationJson(evaluation));
   else
-    context.stdout.write(
-      evaluationText(evaluationTree(evaluation), styleOf(context, context.stdout).width),
-    );
+    context.stdout.write(evaluationText(evaluationTree(evaluation), styleOf(context, context.stdout).width));
   if (flags.html !== undefined) await writeReport(context, flags.html, evaluationTree(evaluation));
   if (flags.junit !== undefined) await writeOutput(flags.junit, junitOfGates(evaluation));
   const failed = evaluation.gates.filter(({ passed }) => !passed).length;

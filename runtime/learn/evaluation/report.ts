@@ -150,13 +150,14 @@ export class MeasuredQueries implements Iterable<QueryReport> {
   /** The first places of each side. */
   pagesOf(at: number): readonly (readonly PlacedId[])[] {
     return Array.from({ length: this.#sides }, (_, side) =>
-      Array.from({ length: this.#places }, (_place, place) => (at * this.#sides + side) * this.#places + place).flatMap(
-        (row) => {
-          const id = this.#idAt(row);
-          const grade = this.#grades[row] ?? NaN;
-          return id === undefined ? [] : [Number.isNaN(grade) ? { id } : { id, grade }];
-        },
-      ),
+      Array.from(
+        { length: this.#places },
+        (_place, place) => (at * this.#sides + side) * this.#places + place,
+      ).flatMap((row) => {
+        const id = this.#idAt(row);
+        const grade = this.#grades[row] ?? NaN;
+        return id === undefined ? [] : [Number.isNaN(grade) ? { id } : { id, grade }];
+      }),
     );
   }
 

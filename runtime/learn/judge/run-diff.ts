@@ -51,7 +51,7 @@ export async function diffRequests(
   try {
     for await (const { line, value } of source.requests()) {
       // The side that runs second finds warm caches, so the sides take turns.
-      await diffRequest(collector, line, value, flags, a, b, compared % 2 === 0);
+      await diffRequest(collector, { line, value }, flags, [a, b], compared % 2 === 0);
       compared += 1;
       progress.update(source.done(), compared);
     }
@@ -141,11 +141,9 @@ async function requestsOfLedger(
 
 async function diffRequest(
   collector: DiffCollector,
-  line: number,
-  body: JsonObject,
+  { line, value: body }: NumberedRequest,
   { depth: k, persistence: p }: DiffFlags,
-  a: Contestant,
-  b: Contestant,
+  [a, b]: readonly [Contestant, Contestant],
   isAFirst: boolean,
 ): Promise<void> {
   const whole = withoutPaging(body);

@@ -1,9 +1,15 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { Gate } from '../evaluation/gate.js';
+import type { Count, Gate } from '../evaluation/gate.js';
 import type { Metric } from '../evaluation/metric-names.js';
 import { judged } from '../evaluation/metrics.js';
-import { evaluate, MeasuredQueries, PAGE_PLACES, worstQueries } from '../evaluation/report.js';
+import {
+  evaluate,
+  MeasuredQueries,
+  PAGE_PLACES,
+  worstQueries,
+  type EvaluationReport,
+} from '../evaluation/report.js';
 import { quantile } from '../../ground/core/statistics.js';
 import type { Console } from '../../ground/core/console.js';
 import { fileProblem } from '../../ground/core/file-problem.js';
@@ -105,13 +111,7 @@ export async function runEvaluation(
     (message) => context.stderr.write(`warning: ${message}\n`),
   );
   const [own = new RankingCounts(), other] = counts;
-  const gateCounts = {
-    queries: report.metrics[0]?.queries ?? 0,
-    unjudged: own.unjudged,
-    removed: own.removed,
-    missing: own.missing,
-    degraded: own.degradedRankings,
-  };
+  const gateCounts = countsForGates(report, own);
   return {
     pipeline: main.definition.name,
     against: flags.against,
@@ -129,6 +129,13 @@ export async function runEvaluation(
     gates: gates.map((gate) => checkGate(gate, report, gateCounts)),
     empty: options.empty,
   };
+}
+
+function countsForGates(
+  { metrics }: EvaluationReport,
+  { unjudged, removed, missing, degradedRankings: degraded }: RankingCounts,
+): Readonly<Record<Count, number>> {
+  return { queries: metrics[0]?.queries ?? 0, unjudged, removed, missing, degraded };
 }
 
 async function* rankAll(

@@ -34,13 +34,15 @@ export async function embedImages(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const without = addresses.length - images.size;
-  if (without > 0) warn(`${counted(without, 'image')} could not be loaded and ${without === 1 ? 'is' : 'are'} left out`);
+  if (without > 0)
+    warn(`${counted(without, 'image')} could not be loaded and ${without === 1 ? 'is' : 'are'} left out`);
   return images;
 }
 
 function imagesOf(part: Part): readonly string[] {
   if (typeof part === 'string') return [];
-  if ('sides' in part) return part.sides.flatMap(({ cards }) => cards.flatMap(({ card }) => card?.image ?? []));
+  if ('sides' in part)
+    return part.sides.flatMap(({ cards }) => cards.flatMap(({ card }) => card?.image ?? []));
   if ('section' in part) return part.parts.flatMap(imagesOf);
   return 'page' in part ? part.page.flatMap(imagesOf) : [];
 }

@@ -129,8 +129,7 @@ function sliceParts({ report }: Evaluation, slice: string): readonly Part[] {
 
 const valueOf = (one: QueryReport, metric: string): number => one.values[metric] ?? NaN;
 const baselineOf = (one: QueryReport, metric: string): number => one.baseline?.[metric] ?? NaN;
-const deltaOf = (one: QueryReport, metric: string): number =>
-  valueOf(one, metric) - baselineOf(one, metric);
+const deltaOf = (one: QueryReport, metric: string): number => valueOf(one, metric) - baselineOf(one, metric);
 
 function worstParts({ report, worst, cards }: Evaluation): readonly Part[] {
   const metric = report.metrics[0]?.metric;
