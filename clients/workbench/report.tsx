@@ -1,5 +1,12 @@
 import type { JSX } from 'preact';
-import type { CardSide, Part, Report, SidedPages, TableColumn } from '../../runtime/learn/report/tree.js';
+import type {
+  CardSide,
+  Columns,
+  Part,
+  Report,
+  SidedPages,
+  TableColumn,
+} from '../../runtime/learn/report/tree.js';
 import { CardFace } from './cards.js';
 import { localNumbers, said, say } from './compare-language.js';
 import { numberText } from './language.js';
@@ -102,7 +109,9 @@ function TableOf({
 }): JSX.Element {
   const all: readonly TableColumn[] = Array.isArray(columns)
     ? (columns as readonly TableColumn[])
-    : Object.entries(columns).map(([title, is]) => (is === 'right' ? { title, align: is } : { title }));
+    : Object.entries(columns as Columns).map(([title, is]) =>
+        is === 'right' ? { title, align: is } : { title },
+      );
   const isNumber = (at: number): boolean => all[at]?.align === 'right' || all[at]?.title === '95 % interval';
   return (
     <Table

@@ -108,11 +108,11 @@ async function diffed(run: ComparisonRun, queries: readonly string[]): Promise<C
   );
   if (a === undefined || b === undefined) throw new Error('two pipelines are compared');
   const shape = requestShape(a, undefined);
-  const from = a.definition.retrieve === undefined ? { candidates: { from: 'index', where: 'true' } } : {};
-  const bodies = queries.map((query): JsonObject => {
-    const { candidates: _, ...fields } = shape.bodyOf({ query, candidates: [], context: {} }, []);
-    return { ...fields, ...from };
-  });
+  // Without candidates, retrievers find them.
+  const found = a.definition.retrieve === undefined ? { from: 'index', where: 'true' } : undefined;
+  const bodies = queries.map((query) =>
+    withCandidates(shape.bodyOf({ query, candidates: [], context: {} }, []), found),
+  );
   const { report } = await diffRequests(
     consoleOf(run),
     { bodies, last: 0, depth: 10, persistence: 0.9, top: SHOWN },
@@ -125,6 +125,11 @@ async function diffed(run: ComparisonRun, queries: readonly string[]): Promise<C
     run.note,
   );
   return { report: diffTree(report, cards), result: diffJson(report, cards) };
+}
+
+function withCandidates(body: JsonObject, candidates: JsonObject | undefined): JsonObject {
+  const others = Object.entries(body).filter(([name]) => name !== 'candidates');
+  return { ...Object.fromEntries(others), ...(candidates === undefined ? {} : { candidates }) };
 }
 
 async function reported(run: ComparisonRun, name: string): Promise<Compared> {

@@ -201,8 +201,9 @@ function withoutPaging(body: JsonObject): JsonObject {
 }
 
 /** The texts of a request that are no candidates, such as what was searched. */
-function queryOf({ candidates: _, ...fields }: JsonObject): string {
-  const texts = Object.values(fields).flatMap((value) =>
+function queryOf(body: JsonObject): string {
+  const fields = Object.entries(body).filter(([name]) => name !== 'candidates');
+  const texts = fields.flatMap(([, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.values(value) : [value],
   );
   const text = texts.filter((one) => typeof one === 'string').join(', ');

@@ -30,7 +30,7 @@ export class InstanceBoard<T extends Told> {
   /** What all instances said last. @throws MillraceError with a code of STORE_READ_FAILURES */
   async list(now: number): Promise<readonly T[]> {
     const [record = null] = await this.#store.read([this.#key]);
-    return toldIn<T>(record, now);
+    return toldIn(record, now) as readonly T[];
   }
 
   /**
@@ -40,7 +40,7 @@ export class InstanceBoard<T extends Told> {
   async tell(instance: string, told: T | null, now: number): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const [before = null] = await this.#store.read([this.#key]);
-      const others = toldIn<T>(before, now).filter((one) => one.instance !== instance);
+      const others = toldIn(before, now).filter((one) => one.instance !== instance);
       const own = told === null || JSON.stringify(told).length > MOST_BYTES ? [] : [told];
       const latest = others.toSorted((a, b) => b.seen - a.seen).slice(0, MOST_INSTANCES - own.length);
       const text = Buffer.from(JSON.stringify([...own, ...latest]));
@@ -53,12 +53,12 @@ export class InstanceBoard<T extends Told> {
 }
 
 /** Entries of another form are ignored: another version may write them. */
-function toldIn<T extends Told>(record: Buffer | null, now: number): readonly T[] {
+function toldIn(record: Buffer | null, now: number): readonly Told[] {
   if (record === null) return [];
   try {
     const list: unknown = JSON.parse(record.toString('utf8', VERSIONED_HEAD));
     return Array.isArray(list)
-      ? list.filter((one): one is T => isTold(one) && now - one.seen < FORGOTTEN_AFTER)
+      ? list.filter((one): one is Told => isTold(one) && now - one.seen < FORGOTTEN_AFTER)
       : [];
   } catch {
     return [];

@@ -171,8 +171,9 @@ function routeOf(name: string, told: Told): PostRoute {
       },
     },
     handler: (services) => async (exchange) => {
-      const answer = await withBody(exchange, async (body) =>
-        told.answers(compared(services), body, whoOf(exchange)),
+      const who = whoOf(exchange);
+      const answer = await withBody(exchange, (body) =>
+        Promise.resolve(told.answers(compared(services), body, who)),
       );
       await sendLargeJson(exchange.res, answer);
     },
