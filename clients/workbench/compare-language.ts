@@ -47,6 +47,7 @@ const ENGLISH = {
   unknown: 'unknown',
   grade: (grade: string) => `grade ${grade}`,
   nothingRanked: 'nothing was ranked',
+  line: (number: string) => `line ${number}`,
 };
 
 const GERMAN: typeof ENGLISH = {
@@ -94,6 +95,7 @@ const GERMAN: typeof ENGLISH = {
   unknown: 'unbekannt',
   grade: (grade) => `Note ${grade}`,
   nothingRanked: 'nichts im Ranking',
+  line: (number) => `Zeile ${number}`,
 };
 
 const isGerman = language === 'de';
@@ -108,6 +110,7 @@ export function localNumbers(text: string): string {
   return text
     .replaceAll(NUMBER, (one) => one.replaceAll(/[.,]/g, (sign) => (sign === ',' ? '.' : ',')))
     .replaceAll(/\[([^\][]*?), ([^\][]*?)\]/g, '[$1; $2]')
+    .replaceAll(/(%) to ([-+\d])/g, '$1 bis $2')
     .replaceAll('unknown', 'unbekannt');
 }
 
@@ -231,7 +234,7 @@ const SENTENCES: readonly (readonly [pattern: RegExp, german: string])[] = [
   [/^(\[.+\]|unknown) \(decides\)$/, '$1 (entscheidet)'],
   [/^(\[.+\]|unknown)$/, '$1'],
   [
-    /^by the past: (.+), (.+) less variance, correlation (.+)$/,
+    /^by the past: (.+); (.+) less variance, correlation (.+)$/,
     'um die Vergangenheit: $1, $2 weniger Varianz, Korrelation $3',
   ],
   [
@@ -246,7 +249,7 @@ const SENTENCES: readonly (readonly [pattern: RegExp, german: string])[] = [
     'ein Effekt von $1 wäre schon gefunden. Für einen Effekt von $2 genügen die Einheiten, sobald sie reif sind.',
   ],
   [
-    /^an effect of (\S+ %) would be found by now\. It takes (.+) days? to find an effect of (.+) with a probability of 80 %\.$/,
+    /^an effect of (\S+ %) would be found by now\. It takes (.+?)(?: more)? days? to find an effect of (.+) with a probability of 80 %\.$/,
     'ein Effekt von $1 wäre schon gefunden. Für einen Effekt von $3 braucht es mit 80 % Wahrscheinlichkeit $2 Tage.',
   ],
   [/^an effect of (\S+ %) would be found by now$/, 'ein Effekt von $1 wäre schon gefunden'],
@@ -285,6 +288,18 @@ const SENTENCES: readonly (readonly [pattern: RegExp, german: string])[] = [
   ],
 ];
 
+/** Parts of a list of what was left out. */
+const LEFT_OUT: readonly (readonly [pattern: RegExp, german: string])[] = [
+  [/^(\S+) requests without an? (\S+)$/, '$1 Anfragen ohne $2'],
+  [/^(\S+) requests whose arm a header chose$/, '$1 Anfragen, deren Arm ein Header wählte'],
+  [/^(\S+) requests excluded for other reasons$/, '$1 aus anderen Gründen ausgeschlossene Anfragen'],
+  [/^(\S+) (\S+)s that were in several arms$/, '$1 $2 in mehreren Armen'],
+  [/^(\S+) events outside the window$/, '$1 Ereignisse außerhalb des Zeitraums'],
+  [/^(\S+) events of other requests and (\S+)s$/, '$1 Ereignisse anderer Anfragen und $2'],
+  [/^(\S+) events without a request and an? (\S+)$/, '$1 Ereignisse ohne Anfrage und $2'],
+  [/^(\S+) repeated events$/, '$1 wiederholte Ereignisse'],
+];
+
 /** A text of a report in the language of the page; undefined if the page has no translation of it. */
 export function said(text: string): string | undefined {
   if (!isGerman) return text;
@@ -292,7 +307,17 @@ export function said(text: string): string | undefined {
   if (word !== undefined) return word;
   // Values of the project stay as they are.
   if (/^[\w@.:-]*$/.test(text)) return text;
-  for (const [pattern, german] of SENTENCES) {
+  const parts = text.split(', ').map((part) => filled(part, LEFT_OUT));
+  return (
+    filled(text, SENTENCES) ?? (parts.every((part) => part !== undefined) ? parts.join(', ') : undefined)
+  );
+}
+
+function filled(
+  text: string,
+  phrases: readonly (readonly [pattern: RegExp, german: string])[],
+): string | undefined {
+  for (const [pattern, german] of phrases) {
     const found = pattern.exec(text);
     if (found !== null)
       return german.replaceAll(/\$(\d)/g, (_, at: string) => localNumbers(found[Number(at)] ?? ''));

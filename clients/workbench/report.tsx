@@ -129,7 +129,8 @@ function Sides({ pages: { query, found, sides } }: { readonly pages: SidedPages 
   return (
     <details class="sided">
       <summary>
-        <strong>{query}</strong> <span class="dim">{localNumbers(found)}</span>
+        <strong>{query.replace(/^line (\d+)/, (_, number: string) => say.line(number))}</strong>{' '}
+        <span class="dim">{localNumbers(found)}</span>
       </summary>
       <div class="sides">
         {sides.map((side) => (

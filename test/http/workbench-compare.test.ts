@@ -74,10 +74,7 @@ async function start(
   root: string,
   isWorkbench: boolean,
 ): Promise<{ url: string; close: () => Promise<void> }> {
-  const settings = loadSettings(
-    { LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000', LEDGER_DIR: join(root, 'ledger') },
-    { project: root },
-  );
+  const settings = loadSettings({ LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000' }, { project: root });
   const app = await createApp(settings, {
     ...{ store: new MemoryStore(), logger: pino({ level: 'silent' }), experiments: true },
     ...(isWorkbench ? { compares } : {}),
@@ -105,7 +102,7 @@ describeWith('chromium', 'the screen of comparisons, in German', function () {
   before(async function () {
     browser = await startBrowser(this);
     root = await writeProject(FILES);
-    experimentLedger(1000).write(join(root, 'ledger'));
+    experimentLedger(1000).write(join(root, '.millrace', 'ledger'));
     service = await start(root, true);
     const context = await browser.newContext({ locale: 'de-DE', viewport: { width: 1280, height: 900 } });
     page = await context.newPage();
@@ -228,8 +225,8 @@ describeWith('chromium', 'the screen of comparisons, in German', function () {
     await done();
     const pages = section('Seiten mit den größten Unterschieden').locator('details');
     expect(await pages.locator('summary strong').allInnerTexts()).to.deep.equal([
-      'line 1: zelt',
-      'line 2: rucksack',
+      'Zeile 1: zelt',
+      'Zeile 2: rucksack',
     ]);
     await click(pages.first().locator('summary'));
     expect(await pages.first().locator('.sides > div').first().locator('li').count()).to.equal(8);

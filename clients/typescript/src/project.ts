@@ -115,6 +115,7 @@ export interface ComparisonRequest {
   readonly logged?: number;
   readonly queries?: readonly string[];
   readonly experiment?: string;
+  readonly query_field?: string;
   readonly slice?: string;
   readonly metrics?: readonly string[];
   readonly require?: readonly string[];

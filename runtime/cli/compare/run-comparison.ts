@@ -75,7 +75,7 @@ function gatesOf({ metrics = DEFAULT_METRICS, require = [], against }: Compariso
 
 async function evaluated(run: ComparisonRun): Promise<Compared> {
   const { project, request } = run;
-  const { pipeline, against, judgments, logged = 0, slice } = request;
+  const { pipeline, against, judgments, logged = 0, slice, query_field: queryField } = request;
   const { metrics, gates } = gatesOf(request);
   const names = [pipeline, against].filter((name) => name !== undefined);
   const source =
@@ -88,6 +88,7 @@ async function evaluated(run: ComparisonRun): Promise<Compared> {
       ...source,
       ...(slice === undefined || slice === '' ? {} : { slice }),
       ...(against === undefined ? {} : { against }),
+      ...(queryField === undefined ? {} : { queryField }),
       ...{ metrics, last: logged, label: new Map([['click', 1]]), worst: SHOWN, pages: true },
       ...{ gain: 'exp2', empty: 'skip', ties: 'input', relevant: 1, shuffles: 1, seed: 0 },
     },
@@ -107,7 +108,7 @@ async function diffed(run: ComparisonRun, queries: readonly string[]): Promise<C
     contestantOf(run, name),
   );
   if (a === undefined || b === undefined) throw new Error('two pipelines are compared');
-  const shape = requestShape(a, undefined);
+  const shape = requestShape(a, run.request.query_field);
   // Without candidates, retrievers find them.
   const found = a.definition.retrieve === undefined ? { from: 'index', where: 'true' } : undefined;
   const bodies = queries.map((query) =>

@@ -40,6 +40,7 @@ export const START_BODY = {
   logged: optional(wholeField(1, MOST_LOGGED)),
   queries: optional(textsField(MOST_QUERIES, 'queries')),
   experiment: optional(nameField('the name of an experiment')),
+  query_field: optional(nameField('the field of the request that gets the query')),
   slice: optional(textField()),
   metrics: optional(textsField(MOST_METRICS, 'metrics')),
   require: optional(textsField(MOST_GATES, 'conditions')),

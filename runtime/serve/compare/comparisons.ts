@@ -209,7 +209,8 @@ export class Comparisons {
         progress: (share) => this.#change(job, { progress: Math.min(1, share) }),
         note: (text) => {
           const { notes } = job.state;
-          if (notes.length < MOST_NOTES) this.#change(job, { notes: [...notes, text] });
+          if (notes.length < MOST_NOTES)
+            this.#change(job, { notes: [...notes, withoutPaths(text, project)] });
         },
       });
       this.#end(job, { state: 'done', progress: 1 });
@@ -218,21 +219,28 @@ export class Comparisons {
       else {
         const problem = signal.aborted
           ? `it takes longer than ${WITHIN_MS / 60_000} minutes`
-          : this.#problem(error);
+          : this.#problem(error, project);
         this.#end(job, { state: 'failed', problem });
       }
     }
   }
 
-  #problem(error: unknown): string {
-    if (error instanceof CommandFailure && error.help !== undefined) return `${error.message}; ${error.help}`;
-    if (error instanceof CommandFailure || error instanceof UsageError || error instanceof MillraceError)
-      return error.message;
+  #problem(error: unknown, project: ComparedProject): string {
+    if (error instanceof CommandFailure && error.help !== undefined)
+      return withoutPaths(`${error.message}; ${error.help}`, project);
     // Errors of files name their place. Others are faults of the program, and may quote anything.
-    if (error instanceof Error && error.name === 'InputError') return error.message;
+    const isTold =
+      error instanceof CommandFailure || error instanceof UsageError || error instanceof MillraceError;
+    if (isTold || (error instanceof Error && error.name === 'InputError'))
+      return withoutPaths(error.message, project);
     this.#logger.error({ error: describeError(error) }, 'a comparison failed');
     return 'an error of the service; its log says which';
   }
+}
+
+/** Where the files lie on the machine is nobody's business. */
+function withoutPaths(text: string, { settings: { ledgerDir, project } }: ComparedProject): string {
+  return text.replaceAll(ledgerDir, 'the ledger').replaceAll(`${project}/`, '');
 }
 
 /** The first pipeline that somebody may not use. An experiment may have any pipeline. */

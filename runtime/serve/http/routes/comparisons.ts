@@ -29,6 +29,8 @@ const FIELDS: { readonly [Name in keyof ComparisonRequest]-?: string } = {
   logged: `Instead of judgments: so many requests of the ledger, the newest, at most ${MOST_LOGGED}. A click has grade 1.`,
   queries: 'Instead of judgments: queries. Without grades, the rankings of two pipelines are compared.',
   experiment: 'Instead of all others: the report of this experiment.',
+  query_field:
+    'The field of the request that gets the query: `FIELD` or `FIELD.ATTRIBUTE`; needed if several may be it.',
   slice: 'The column of the judgments, or attribute of the query, to report separately.',
   metrics: 'Such as `ndcg@10`. The first one decides what the worst queries are.',
   require: 'The gate: conditions such as `lower(delta.ndcg@10) > 0`.',
