@@ -112,11 +112,12 @@ export class Comparisons {
     const refused = mayUse(request, who);
     if (refused !== undefined)
       throw new MillraceError('key_not_allowed', `the key may not use the pipeline ${refused}`);
+    const { comparer } = await this.#load();
+    comparer.check(request);
+    // No other comparison can be added between this look and the end of the function.
     const waiting = [...this.#jobs.values()].filter(({ state }) => state.state === 'waiting');
     if (waiting.length >= MOST_WAITING || this.#isClosed)
       throw new MillraceError('comparisons_full', `${MOST_WAITING} comparisons wait already`);
-    const { comparer } = await this.#load();
-    comparer.check(request);
     const id = randomUUID().slice(0, 8);
     const state: ComparisonState = {
       comparison: id,
@@ -228,10 +229,8 @@ export class Comparisons {
   #problem(error: unknown, project: ComparedProject): string {
     if (error instanceof CommandFailure && error.help !== undefined)
       return withoutPaths(`${error.message}; ${error.help}`, project);
-    // Errors of files name their place. Others are faults of the program, and may quote anything.
-    const isTold =
-      error instanceof CommandFailure || error instanceof UsageError || error instanceof MillraceError;
-    if (isTold || (error instanceof Error && error.name === 'InputError'))
+    // Others are faults of the program, and may quote anything.
+    if (error instanceof CommandFailure || error instanceof UsageError || error instanceof MillraceError)
       return withoutPaths(error.message, project);
     this.#logger.error({ error: describeError(error) }, 'a comparison failed');
     return 'an error of the service; its log says which';
