@@ -14,7 +14,7 @@ const ENGLISH = {
   judgments: (name: string) => `judgments ${name}`,
   logged: 'logged requests and their clicks',
   ownQueries: 'own queries, without grades',
-  experiment: (name: string) => `experiment ${name}`,
+  experiment: (name: string) => `Experiment ${name}`,
   last: 'How many, the newest',
   queries: 'Queries, one a line',
   slice: 'Slice',

@@ -346,7 +346,7 @@ function Found({
           {problem}
         </p>
       )}
-      {report !== null && <ReportView report={report as Report} />}
+      {report !== null && <ReportView report={report as Report} heading={titleOf(request)} />}
       {notes.length > 0 && (
         <details>
           <summary>{say.notes(notes.length)}</summary>

@@ -13,7 +13,14 @@ import { numberText } from './language.js';
 import { Table } from './parts.js';
 
 /** A report of the service. Its texts are said in the language of the page, as far as that has them. */
-export function ReportView({ report }: { readonly report: Report }): JSX.Element {
+export function ReportView({
+  report,
+  heading,
+}: {
+  readonly report: Report;
+  /** What stands above it already. */
+  readonly heading: string;
+}): JSX.Element {
   return (
     <>
       {report.gates !== undefined && report.gates.length > 0 && (
@@ -31,9 +38,11 @@ export function ReportView({ report }: { readonly report: Report }): JSX.Element
           ))}
         </ul>
       )}
-      <p>
-        <Said text={report.title} />
-      </p>
+      {said(report.title) !== heading && (
+        <p>
+          <Said text={report.title} />
+        </p>
+      )}
       {report.parts.map((part) => (
         <PartView part={part} />
       ))}

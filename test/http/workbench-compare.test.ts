@@ -74,7 +74,10 @@ async function start(
   root: string,
   isWorkbench: boolean,
 ): Promise<{ url: string; close: () => Promise<void> }> {
-  const settings = loadSettings({ LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000' }, { project: root });
+  const settings = loadSettings(
+    { LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000', MILLRACE_IMAGE_HOSTS: 'cdn.shop.example' },
+    { project: root },
+  );
   const app = await createApp(settings, {
     ...{ store: new MemoryStore(), logger: pino({ level: 'silent' }), experiments: true },
     ...(isWorkbench ? { compares } : {}),
@@ -186,11 +189,8 @@ describeWith('chromium', 'the screen of comparisons, in German', function () {
     expect(await sides.nth(1).locator('li', { hasText: 'Note 3' }).locator('h3').innerText()).to.equal(
       'Zelt Modell 1',
     );
-    const image = sides.nth(0).locator('img').first();
-    await image.scrollIntoViewIfNeeded();
-    expect(await image.evaluate('(image) => image.decode().then(() => image.naturalWidth > 0)')).to.equal(
-      true,
-    );
+    await sides.nth(0).locator('img').first().scrollIntoViewIfNeeded();
+    await page.waitForFunction("document.querySelector('details[open] img').naturalWidth > 0");
     expect(clicks).to.be.at.most(5);
     expect(await section('Seiten der Suchen, die am meisten gewinnen').locator('details').count()).to.equal(
       10,
