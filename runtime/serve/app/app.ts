@@ -104,7 +104,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   guards?.releases.start(reloader);
   consumption?.show(services);
   await consumption?.use(first);
-  if (overrides.isLive === true) await services.resolve(TOKENS.live).begin(() => reloader.current);
+  if (overrides.isLive === true) services.resolve(TOKENS.live).begin(() => reloader.current);
 
   const close = (): Promise<void> =>
     closeApp(services, settings, { consumption, reloader, recording, tracing, guards });

@@ -27,14 +27,17 @@ export class LiveInstances {
   readonly #started: number;
   #own: ToldInstance | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isSaying = false;
+  /** Settles when what is being said is said. */
+  #saying: Promise<void> = Promise.resolve();
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#started = parts.now();
   }
 
-  /** Begins to say how this process is. */
-  async begin(served: () => ServedProject): Promise<void> {
+  /** Begins to say how this process is. A start does not wait for it: the store may be slow. */
+  begin(served: () => ServedProject): void {
     const { registry, board, instance, now } = this.#parts;
     const meter = new LiveMeter(registry());
     const say = async (): Promise<void> => {
@@ -43,11 +46,17 @@ export class LiveInstances {
       const { version, pipelines } = served();
       const started = new Date(this.#started).toISOString();
       this.#own = { instance, seen, started, project: version, ...meter.state(pipelines) };
-      // A store that is lost is told by the store monitor; the next time retries.
-      await board?.tell(instance, this.#own, seen).catch(() => undefined);
+      await board?.tell(instance, this.#own, seen);
     };
-    await say();
-    this.#timer = setInterval(() => void say(), SAMPLE_MS).unref();
+    const begin = (): void => {
+      if (this.#isSaying) return;
+      this.#isSaying = true;
+      // A store that is lost is told by the store monitor; the next time retries.
+      const ended = (): void => void (this.#isSaying = false);
+      this.#saying = say().then(ended, ended);
+    };
+    begin();
+    this.#timer = setInterval(begin, SAMPLE_MS).unref();
   }
 
   /** @throws MillraceError with a code of STORE_READ_FAILURES */
@@ -71,6 +80,7 @@ export class LiveInstances {
   async close(): Promise<void> {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
+    await this.#saying;
     const { board, instance, now } = this.#parts;
     await board?.tell(instance, null, now()).catch(() => undefined);
   }
