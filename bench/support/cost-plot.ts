@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { repositoryPath } from '../../test/support/repository.js';
-import { escaped } from '../../runtime/cli/report/escaped.js';
+import { escaped } from '../../runtime/learn/report/escaped.js';
 import {
   frame,
   INNER_HEIGHT,
@@ -9,7 +9,7 @@ import {
   numberTick,
   round,
   TOP,
-} from '../../runtime/cli/report/svg-frame.js';
+} from '../../runtime/learn/report/svg-frame.js';
 
 /** One line of a plot. */
 export interface CostLine {

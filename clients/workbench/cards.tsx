@@ -49,11 +49,42 @@ export function CardOf({
 }): JSX.Element {
   const { candidate_id: id, card, place, score } = candidate;
   const title = titleOf(candidate);
+  const move = before !== undefined && <Move place={place} was={before.get(id)} />;
+  return (
+    <CardFace id={id} card={card} place={place} hasImages={hasImages} mark={move}>
+      <p class="score">
+        {text.score} {scoreText(score)}{' '}
+        <button class="why" type="button" aria-label={text.whyHere(title, place)} onClick={onWhy}>
+          {text.why}
+        </button>
+      </p>
+      {children}
+    </CardFace>
+  );
+}
+
+/** What a card shows wherever it is. @param mark stands beside its place */
+export function CardFace({
+  id,
+  card,
+  place,
+  hasImages,
+  mark,
+  children,
+}: {
+  readonly id: string;
+  readonly card: ExplainedCandidate['card'];
+  readonly place: number;
+  readonly hasImages: boolean;
+  readonly mark?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const title = card?.title ?? id;
   return (
     <article class="card">
       {hasImages && <Picture key={card?.image} address={card?.image} />}
       <p class="place">
-        {place}. {before !== undefined && <Move place={place} was={before.get(id)} />}
+        {place}. {mark}
       </p>
       <h3 title={title === id ? id : `${title} (${id})`}>{title}</h3>
       {card?.missing === true && <p class="failed">{text.notInIndex}</p>}
@@ -63,12 +94,6 @@ export function CardOf({
           {card.badges.map(({ name, value }) => `${words(name)} ${plain(value)}`).join(' · ')}
         </p>
       )}
-      <p class="score">
-        {text.score} {scoreText(score)}{' '}
-        <button class="why" type="button" aria-label={text.whyHere(title, place)} onClick={onWhy}>
-          {text.why}
-        </button>
-      </p>
       {children}
     </article>
   );

@@ -10,6 +10,8 @@ const ENGLISH = {
   screens: 'Screens',
   rank: 'Rank',
   campaigns: 'Campaigns',
+  compare: 'Compare',
+  live: 'Live',
   noAnswer: 'The service does not answer.',
   version: (version: string, watches: boolean) =>
     `version ${version}${watches ? ', changes of files apply at once' : ''}`,
@@ -131,6 +133,8 @@ const GERMAN: typeof ENGLISH = {
   screens: 'Ansichten',
   rank: 'Ranking',
   campaigns: 'Aktionen',
+  compare: 'Vergleichen',
+  live: 'Live',
   noAnswer: 'Der Dienst antwortet nicht.',
   version: (version, watches) => `Version ${version}${watches ? ', geänderte Dateien gelten sofort' : ''}`,
   notInService: 'Die geänderten Dateien gelten noch nicht',

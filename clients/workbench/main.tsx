@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
 import { text } from './language.js';
 import { Campaigns } from './campaigns.js';
+import { Compare } from './compare.js';
+import { Live } from './live.js';
 import { Rank } from './rank.js';
 import { messageOf, projectNow, Refusal, sendKey, whoAmI } from './service.js';
 
@@ -43,7 +45,7 @@ function useProject(): readonly [Known, () => Promise<void>] {
   return [known, look];
 }
 
-const SCREENS = ['rank', 'campaigns'] as const;
+const SCREENS = ['rank', 'campaigns', 'compare', 'live'] as const;
 
 /** The screen that the address names after `#`; without a name, the first one. */
 function useScreen(): (typeof SCREENS)[number] {
@@ -102,6 +104,8 @@ function Workbench(): JSX.Element {
         {refusal !== undefined && <p role="alert">{refusal.message}</p>}
         {project !== undefined && screen === 'rank' && <Rank project={project} refused={refused} />}
         {project !== undefined && screen === 'campaigns' && <Campaigns project={project} refused={refused} />}
+        {project !== undefined && screen === 'compare' && <Compare refused={refused} />}
+        {project !== undefined && screen === 'live' && <Live refused={refused} />}
       </main>
     </>
   );

@@ -1,4 +1,6 @@
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
+import type { InstanceList } from '../../runtime/serve/http/routes/instances.js';
+import type { ComparisonList } from '../../runtime/serve/compare/comparison.js';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 
 /** An answer other than 200. */
@@ -83,6 +85,21 @@ export function explain(
 /** Calls a route below /api/v1/curation/ of a list. */
 export function curation<T>(route: string, body: object): Promise<T> {
   return post<T>(`/api/v1/curation/${route}`, JSON.stringify(body));
+}
+
+/** How all instances are. */
+export function instances(): Promise<InstanceList> {
+  return send<InstanceList>('/api/v1/instances', {});
+}
+
+/** What can be compared here, and what was. */
+export function comparisons(): Promise<ComparisonList> {
+  return send<ComparisonList>('/api/v1/comparisons', {});
+}
+
+/** Calls a route below /api/v1/comparisons/. */
+export function comparison<T>(route: 'start' | 'get' | 'stop', body: object): Promise<T> {
+  return post<T>(`/api/v1/comparisons/${route}`, JSON.stringify(body));
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -135,6 +135,16 @@ def test_asks_for_curation_and_experiments(client: Millrace) -> None:
     with pytest.raises(Problem) as refused:
         client.roll_back("nothing")
     assert refused.value.code == "unknown_release"
+    assert isinstance(client.list_instances(), list)
+    for of_comparison in (
+        client.list_comparisons,
+        lambda: client.start_comparison("product_ranking", judgments="test.csv"),
+        lambda: client.get_comparison("none"),
+        lambda: client.stop_comparison("none"),
+    ):
+        with pytest.raises(Problem) as refused:
+            of_comparison()
+        assert refused.value.code == "comparisons_elsewhere"
     assert client.end_rollback()["version_before"] is None
 
 

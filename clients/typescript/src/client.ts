@@ -2,6 +2,9 @@ import { MillraceError, Problem } from './errors.js';
 import type {
   AnswerOf,
   AnyProject,
+  Comparison,
+  ComparisonRequest,
+  Comparisons,
   DeletedRows,
   FeedbackCounts,
   Forgotten,
@@ -322,7 +325,38 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
     return this.#post('/api/v1/invitations/revoke', { invitation }, options);
   }
 
+  // Comparisons, which run in the process of the workbench
+
+  /** The comparisons, and the names of pipelines, judgments and experiments that one may use. */
+  async listComparisons(options: CallOptions = {}): Promise<Comparisons> {
+    return JSON.parse((await this.#get('/api/v1/comparisons', options)).text) as Comparisons;
+  }
+
+  /** Starts a comparison. It is not sent again, since that would be another comparison. */
+  startComparison(request: ComparisonRequest, options: CallOptions = {}): Promise<Comparison> {
+    return this.#post('/api/v1/comparisons/start', request, { retries: 0, ...options });
+  }
+
+  /** How far a comparison is, and once it is done, its `report` and its `result`. */
+  getComparison(
+    comparison: string,
+    options: CallOptions = {},
+  ): Promise<Comparison & { readonly report: unknown; readonly result: unknown }> {
+    return this.#post('/api/v1/comparisons/get', { comparison }, options);
+  }
+
+  /** Stops a comparison at its next request. */
+  stopComparison(comparison: string, options: CallOptions = {}): Promise<Comparison> {
+    return this.#post('/api/v1/comparisons/stop', { comparison }, options);
+  }
+
   // The service
+
+  /** How all instances are: rates, refusals, latency, sources, arms. */
+  async listInstances(options: CallOptions = {}): Promise<readonly Record<string, unknown>[]> {
+    const { text } = await this.#get('/api/v1/instances', options);
+    return (JSON.parse(text) as { instances: readonly Record<string, unknown>[] }).instances;
+  }
 
   /** Whether the process answers. */
   async healthz(options: CallOptions = {}): Promise<boolean> {

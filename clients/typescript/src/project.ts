@@ -107,6 +107,42 @@ export interface Forgotten {
   readonly cursor: string | null;
 }
 
+/** What is compared: over one of `judgments`, `logged`, `queries` and `experiment`. */
+export interface ComparisonRequest {
+  readonly pipeline?: string;
+  readonly against?: string;
+  readonly judgments?: string;
+  readonly logged?: number;
+  readonly queries?: readonly string[];
+  readonly experiment?: string;
+  readonly query_field?: string;
+  readonly slice?: string;
+  readonly metrics?: readonly string[];
+  readonly require?: readonly string[];
+}
+
+/** How far a comparison of the workbench is. */
+export interface Comparison {
+  /** Its id. */
+  readonly comparison: string;
+  readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped';
+  readonly request: ComparisonRequest;
+  readonly author: string | null;
+  readonly at: string;
+  /** From 0 to 1; null if it is not known. */
+  readonly progress: number | null;
+  readonly notes: readonly string[];
+  readonly problem: string | null;
+}
+
+/** The comparisons, and the names that one may use. */
+export interface Comparisons {
+  readonly pipelines: readonly string[];
+  readonly judgments: readonly string[];
+  readonly experiments: readonly string[];
+  readonly comparisons: readonly Comparison[];
+}
+
 /** What an invited person may do. */
 export type Role = 'merchandiser' | 'scientist' | 'operator' | 'admin';
 

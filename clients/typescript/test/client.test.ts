@@ -169,7 +169,7 @@ describe('the client, against the service,', () => {
 it('the client sends its key, and invites people with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-keys-'));
   const env = { MILLRACE_KEYS: join(folder, 'keys.json') };
-  const made = spawnSync(process.execPath, [BIN, 'keys', 'create', 'test', '--scope', 'rank,admin'], {
+  const made = spawnSync(process.execPath, [BIN, 'keys', 'create', 'test', '--scope', 'rank,admin,explain'], {
     env: { PATH: process.env['PATH'], ...env },
     cwd: folder,
     encoding: 'utf8',
@@ -188,6 +188,13 @@ it('the client sends its key, and invites people with it', async () => {
     assert.deepEqual(await client.listInvitations(), [invited]);
     assert.equal((await client.revokeInvitation('anna')).state, 'revoked');
     await assert.rejects(client.revokeInvitation('anna'), { status: 404, code: 'unknown_invitation' });
+    // Comparisons run in the process of the workbench.
+    const elsewhere = { status: 409, code: 'comparisons_elsewhere' };
+    await assert.rejects(client.listComparisons(), elsewhere);
+    await assert.rejects(client.startComparison({ pipeline: 'search', judgments: 'test.csv' }), elsewhere);
+    await assert.rejects(client.getComparison('none'), elsewhere);
+    await assert.rejects(client.stopComparison('none'), elsewhere);
+    assert.equal(Array.isArray(await client.listInstances()), true);
     await assert.rejects(new Millrace(service.url).rank('search', { candidates }), { status: 401 });
   } finally {
     await service.stop();

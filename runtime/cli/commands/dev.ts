@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { serveAlone } from '../../serve/app/serve.js';
 import type { SettingFlags } from '../../project/settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
+import { compares } from '../compare/compares.js';
 import { devVoice } from '../dev/dev-voice.js';
 import { addSettingFlags } from '../setting-flags.js';
 
@@ -15,7 +16,7 @@ export function devCommand(context: CliContext): Command {
         workers: '1',
         workbench: 'on',
       });
-      await serveAlone(settings, devVoice(context));
+      await serveAlone(settings, { ...devVoice(context), compares });
     });
   return addSettingFlags(dev, ['project', 'store', 'dataDir', 'port', 'host', 'reloadDiff']);
 }

@@ -8,7 +8,9 @@ import { printJson, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../../project/config/diagnostics/failure.js';
 import { namedBy, openContestants, type Named } from '../contestants.js';
 import { evaluationJson, type Evaluation } from '../../learn/judge/evaluation.js';
-import { evaluationText } from '../report/evaluation-text.js';
+import { evaluationTree } from '../../learn/report/evaluation-tree.js';
+import { writeReport } from '../report/write-report.js';
+import { evaluationText } from '../report/report.js';
 import { parseGates } from '../../learn/judge/gates.js';
 import { addJudgmentsOptions } from '../../learn/judge/judgments-options.js';
 import { junitOfGates } from '../report/junit.js';
@@ -32,6 +34,7 @@ interface Flags extends SettingFlags, EvaluationFlags, Omit<OffPolicyFlags, 'est
   readonly require: readonly string[];
   readonly json?: boolean;
   readonly junit?: string;
+  readonly html?: string;
 }
 
 export function evaluateCommand(context: CliContext): Command {
@@ -65,7 +68,7 @@ function addLedgerOptions(command: Command): Command {
         'estimate what users would do, from pages that the ledger has with their probabilities',
       )
         .choices(ESTIMATORS)
-        .conflicts(['judgments', 'against', 'metrics', 'require', 'run', 'junit', 'shuffles']),
+        .conflicts(['judgments', 'against', 'metrics', 'require', 'run', 'junit', 'html', 'shuffles']),
     )
     .addOption(
       new Option('--reward <MODEL>', 'with --estimator: what the feedback on a place depends on')
@@ -132,6 +135,7 @@ function addMetricOptions(command: Command): Command {
     .addOption(wholeOption('--worst <N>', 'number of worst queries to print', 5))
     .option('--run <FILE>', 'write the rankings as a TREC run')
     .option('--json', 'print the result as JSON, with every query')
+    .option('--html <FILE>', 'write a page with the worst and best queries: one file that loads nothing')
     .option('--junit <FILE>', 'write the conditions as a JUnit report');
 }
 
@@ -152,12 +156,15 @@ async function evaluatePipeline(context: CliContext, name: string, flags: Flags)
   ]);
   let evaluation: Evaluation;
   try {
-    evaluation = await runEvaluation(context, flags, gates, contestants.all, baseline?.text, run);
+    const wanted = { ...flags, pages: flags.html !== undefined };
+    evaluation = await runEvaluation(context, wanted, gates, contestants.all, baseline?.text, run);
   } finally {
     await contestants.close();
   }
   if (flags.json === true) printJson(context, evaluationJson(evaluation));
-  else context.stdout.write(evaluationText(evaluation, styleOf(context, context.stdout).width));
+  else
+    context.stdout.write(evaluationText(evaluationTree(evaluation), styleOf(context, context.stdout).width));
+  if (flags.html !== undefined) await writeReport(context, flags.html, evaluationTree(evaluation));
   if (flags.junit !== undefined) await writeOutput(flags.junit, junitOfGates(evaluation));
   const failed = evaluation.gates.filter(({ passed }) => !passed).length;
   if (failed > 0)

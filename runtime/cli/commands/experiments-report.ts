@@ -4,10 +4,9 @@ import { experimentReport } from '../../learn/outcomes/experiment-report.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { findPlan } from '../experiments/find-plan.js';
 import { addSourceFlags, readSources, type SourceFlags } from '../experiments/sources.js';
-import { reportJson } from '../report/experiment-json.js';
-import { reportTree } from '../report/experiment-tree.js';
-import { writeOutput } from '../report/output.js';
-import { reportPage } from '../report/page.js';
+import { reportJson } from '../../learn/report/experiment-json.js';
+import { reportTree } from '../../learn/report/experiment-tree.js';
+import { writeReport } from '../report/write-report.js';
 import { reportText } from '../report/report.js';
 
 interface Flags extends SourceFlags {
@@ -31,7 +30,7 @@ async function report(context: CliContext, name: string, flags: Flags): Promise<
     experimentReport(plan.plan, sources, flags.effect),
   );
   for (const warning of found.warnings) context.stderr.write(`warning: ${warning}\n`);
-  if (flags.html !== undefined) await writeOutput(flags.html, reportPage(reportTree(found)));
+  if (flags.html !== undefined) await writeReport(context, flags.html, reportTree(found));
   if (flags.json === true) printJson(context, reportJson(found));
   else context.stdout.write(reportText(reportTree(found).parts, styleOf(context, context.stdout).width));
 }

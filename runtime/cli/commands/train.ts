@@ -23,7 +23,7 @@ import {
   writeComputed,
   type PreparedColumns,
 } from '../../learn/training/prepare-columns.js';
-import { numberText } from '../report/evaluation-text.js';
+import { numberText } from '../../learn/report/evaluation-tree.js';
 import { prove } from '../../learn/training/prove.js';
 import { runPython, type TrainingJob } from '../../learn/training/run-python.js';
 import { cardMarkdown } from '../report/model-card.js';

@@ -21,7 +21,7 @@ import { addSettingFlags } from '../setting-flags.js';
 import { keepLogged, keepQueries, type RequestFlags } from '../../learn/judge/keep-requests.js';
 import type { TunedMeasure } from '../../learn/judge/logged-measure.js';
 import { rangedParams, type RangedParam } from '../../learn/judge/ranged-params.js';
-import { numberText } from '../report/evaluation-text.js';
+import { numberText } from '../../learn/report/evaluation-tree.js';
 import { tuningJson, tuningText, type Tuning } from '../report/tuning-text.js';
 import { writeWhole } from '../../ground/core/write-whole.js';
 

@@ -3,6 +3,7 @@ import { MillraceError } from '../../ground/api/errors.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { SETTINGS, type Settings } from '../../project/settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
+import { compares } from '../compare/compares.js';
 import { clientKey, type TargetFlags } from '../load/open-target.js';
 import { addSettingFlags, serviceOption } from '../setting-flags.js';
 
@@ -30,8 +31,8 @@ async function run(context: CliContext, { url, ...flags }: TargetFlags): Promise
 
 /** Opens the project and the store in this process. */
 async function serveStore(settings: Settings): Promise<void> {
-  const { serveAlone } = await import('../../serve/app/serve.js');
-  await serveAlone(settings).catch((error: unknown) => {
+  const { logVoice, serveAlone } = await import('../../serve/app/serve.js');
+  await serveAlone(settings, { ...logVoice(settings), compares }).catch((error: unknown) => {
     if (!(error instanceof MillraceError) || error.code !== 'data_folder_in_use') throw error;
     throw new CommandFailure(
       'another process, such as a running service, uses the embedded store of the project',

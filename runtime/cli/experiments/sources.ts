@@ -11,7 +11,7 @@ import type { SettingFlags, Settings } from '../../project/settings/settings.js'
 import { checkLedger } from '../../state/ledger/ledger-folder.js';
 import type { CliContext } from '../context.js';
 import { addSettingFlags, timeFlag } from '../setting-flags.js';
-import type { FoundPlan } from './find-plan.js';
+import type { FoundPlan } from '../../learn/outcomes/plan-of.js';
 
 /** What `report` and `plan` read. */
 export interface SourceFlags extends SettingFlags {

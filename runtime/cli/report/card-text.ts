@@ -1,22 +1,14 @@
 import { printable } from '../../ground/core/display-width.js';
+import { CARD_COLUMN, cardCell, type Cell, type TableColumn } from '../../learn/report/tree.js';
 import type { Card, CardsById } from '../../state/index/cards.js';
-import { renderTable, type Cell, type TableColumn } from './table.js';
+import { renderTable } from './table.js';
 
-/** The column of titles. */
-export const CARD_COLUMN: TableColumn = { title: 'title', least: 12 };
 /** The column of ids beside titles. */
 export const ID_COLUMN: TableColumn = { title: 'candidate_id', max: 50, least: 16 };
-const NOT_FOUND = '(not in the index)';
 const LONGEST_SUBTITLE = 14;
 const LONGEST_BADGE = 16;
 /** A narrower terminal has room for titles alone. */
 const WIDE = 110;
-
-/** The title of a card; that its entity is not in the index; nothing without a card. */
-export function cardCell(card: Card | undefined): string {
-  if (card === undefined) return '';
-  return card.missing === true ? NOT_FOUND : printable(card.title);
-}
 
 /** A table of a page in its order, as wide as the terminal: with the cards of the candidates, if there are any. */
 export function rankingText(

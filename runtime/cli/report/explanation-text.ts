@@ -10,8 +10,9 @@ import type {
 } from '../../request/pipeline/explain/explanation.js';
 import { CANDIDATE_FATES } from '../../request/pipeline/explain/explanation.js';
 import { degradationText } from '../../request/pipeline/page/degraded.js';
-import { CARD_COLUMN, cardCell, ID_COLUMN } from './card-text.js';
-import { renderTable, rightColumn, shorten } from './table.js';
+import { CARD_COLUMN, cardCell, rightColumn } from '../../learn/report/tree.js';
+import { ID_COLUMN } from './card-text.js';
+import { renderTable, shorten } from './table.js';
 import { missOf } from '../../ground/core/miss-of.js';
 import { count, counted } from '../../ground/core/count.js';
 import { wrap } from '../../ground/core/wrap.js';

@@ -1,6 +1,6 @@
 import { printable } from '../../ground/core/display-width.js';
-import { cardCell, CARD_COLUMN } from './card-text.js';
-import { renderTable, rightColumn } from './table.js';
+import { CARD_COLUMN, cardCell, rightColumn } from '../../learn/report/tree.js';
+import { renderTable } from './table.js';
 import type { JudgedPlace } from '../rank/judged-query.js';
 
 const LONGEST_ID = 16;

@@ -1,7 +1,7 @@
 import type { Evaluation } from '../../learn/judge/evaluation.js';
 import type { TestRun } from '../ranking-tests/run-tests.js';
-import { escaped } from './escaped.js';
-import { gateText } from './evaluation-text.js';
+import { escaped } from '../../learn/report/escaped.js';
+import { gateText } from '../../learn/report/evaluation-tree.js';
 
 /** Reports in the form of JUnit. Source: the schema of the Jenkins JUnit plugin, `junit-10.xsd`. */
 function junit(attributes: string, suites: readonly string[]): string {

@@ -1,36 +1,15 @@
 import { wrap, wrapAfter } from '../../ground/core/wrap.js';
-import { renderTable, type Cell, type Columns, type TableColumn } from './table.js';
+import { gateText } from '../../learn/report/evaluation-tree.js';
+import type { Part, Report } from '../../learn/report/tree.js';
+import { renderTable } from './table.js';
 
-/** What a command found: made once, then rendered as text, or as a page. */
-export interface Report {
-  readonly title: string;
-  readonly parts: readonly Part[];
-}
-
-export type Part =
-  /** A paragraph. */
-  | string
-  /** A text after a label. `indent`: of its further lines in a terminal. */
-  | { readonly label: string; readonly note: string; readonly indent: number }
-  | { readonly columns: Columns | readonly TableColumn[]; readonly rows: readonly (readonly Cell[])[] }
-  /** Parts under a title, or under none (''). */
-  | { readonly section: string; readonly parts: readonly Part[] }
-  /** Parts that are too much for a terminal. */
-  | { readonly page: readonly Part[] }
-  /** SVGs with their titles, only on the page. */
-  | { readonly plots: readonly (readonly [title: string, svg: string])[] };
-
-/** A section of parts; none if it has no parts. */
-export function section(title: string, ...parts: readonly Part[]): readonly Part[] {
-  return parts.length === 0 ? [] : [{ section: title, parts }];
-}
-
-export function table(columns: Columns | readonly TableColumn[], rows: readonly (readonly Cell[])[]): Part {
-  return { columns, rows };
-}
-
-export function note(label: string, text: string, indent: number): Part {
-  return { label, note: text, indent };
+/** An evaluation as text: its title, its parts, and last its conditions. At most `width` columns wide. */
+export function evaluationText({ title, parts, gates = [] }: Report, width: number): string {
+  const lines = gates.flatMap((gate) =>
+    wrapAfter(gate.passed ? 'PASS ' : 'FAIL ', gateText(gate), 6, width).map((line) => `${line}\n`),
+  );
+  const light = lines.length === 0 ? [] : ['\n', ...lines];
+  return [wrap(title, 0, width), reportText(parts, width), ...light].join('');
 }
 
 /** The parts as text, at most `width` columns wide. */
@@ -43,7 +22,7 @@ export function reportText(parts: readonly Part[], width: number): string {
           .map((line) => `${line}\n`)
           .join('');
       if ('rows' in part) return renderTable(part.columns, part.rows, width);
-      if ('parts' in part) return `\n${wrap(part.section, 0, width)}${reportText(part.parts, width)}`;
+      if ('section' in part) return `\n${wrap(part.section, 0, width)}${reportText(part.parts, width)}`;
       return '';
     })
     .join('');

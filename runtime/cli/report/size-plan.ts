@@ -1,8 +1,8 @@
 import { timeText } from '../../ground/core/timestamp.js';
 import { spanText } from '../../learn/dataset/span-text.js';
 import type { Size, SizePlan } from '../../learn/outcomes/size-plan.js';
-import { metricText, percent, ruleText, valueText } from './experiment-words.js';
-import { note, section, table, type Part } from './report.js';
+import { metricText, percent, ruleText, valueText } from '../../learn/report/experiment-words.js';
+import { note, section, table, type Part } from '../../learn/report/tree.js';
 
 /** What `experiments plan` prints. */
 export function sizeParts(sized: SizePlan): readonly Part[] {

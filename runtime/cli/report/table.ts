@@ -1,31 +1,8 @@
 import { cellsOf } from '../../ground/core/display-width.js';
-
-export type Cell = string | number;
+import { columnsOf, type Cell, type Columns, type TableColumn } from '../../learn/report/tree.js';
 
 /** The spaces between two columns. */
 const BETWEEN = 2;
-
-export interface TableColumn {
-  readonly title: string;
-  readonly align?: 'left' | 'right';
-  /** Wider cells are cut in a text and end with an ellipsis. */
-  readonly max?: number;
-  /** Its cells get the width that the other columns leave, at least so much. Of several, the first is cut first. */
-  readonly least?: number;
-}
-
-/** A column of numbers. */
-export const rightColumn = (title: string): TableColumn => ({ title, align: 'right' });
-
-/** The columns of a table by title: how cells are aligned, or how wide a text may be. */
-export type Columns = Readonly<Record<string, 'left' | 'right' | number>>;
-
-export function columnsOf(columns: Columns | readonly TableColumn[]): readonly TableColumn[] {
-  if (Array.isArray(columns)) return columns as readonly TableColumn[];
-  return Object.entries(columns as Columns).map(([title, is]) =>
-    typeof is === 'number' ? { title, max: is } : { title, align: is },
-  );
-}
 
 /**
  * Renders a plain table: two spaces between columns, a line under the titles, no trailing spaces.

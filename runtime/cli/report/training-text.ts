@@ -1,7 +1,7 @@
 import { count, counted } from '../../ground/core/count.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import { wrap } from '../../ground/core/wrap.js';
-import { numberText } from './evaluation-text.js';
+import { numberText } from '../../learn/report/evaluation-tree.js';
 import type { Proof } from '../../learn/training/prove.js';
 
 /** The card of a model, as clients/python makes it. */

@@ -1,6 +1,6 @@
 import { wrap } from '../../ground/core/wrap.js';
 import type { TuneResult } from '../../learn/tuning/tune.js';
-import { numberText } from './evaluation-text.js';
+import { numberText } from '../../learn/report/evaluation-tree.js';
 
 /** The result of `millrace tune`, as its outputs need it. */
 export interface Tuning {

@@ -12,6 +12,23 @@ export const ERROR_CODES = {
     title: 'The body is not JSON',
     remedy: 'Send one JSON document in UTF-8; the detail gives the line and column of the error.',
   },
+  unknown_comparison: {
+    status: 404,
+    title: 'There is no such comparison',
+    remedy:
+      'Take the id that the start of the comparison answered. The last 10 are kept until the process ends.',
+  },
+  comparisons_full: {
+    status: 409,
+    title: 'Too many comparisons wait',
+    remedy: 'Wait until one is done, or stop one.',
+  },
+  comparisons_elsewhere: {
+    status: 409,
+    title: 'This process compares nothing',
+    remedy:
+      'A service that ranks does not run comparisons. Run `millrace workbench` beside it on the same Redis, `millrace dev`, or `millrace evaluate` and `millrace diff`.',
+  },
   unknown_experiment: {
     status: 404,
     title: 'The project has no such experiment',

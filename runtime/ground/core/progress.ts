@@ -2,7 +2,12 @@ import type { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 
 /** A stream that may be a terminal. */
-export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+export type TerminalStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  /** Takes the share that is done, from 0 to 1, where somebody else shows it. */
+  readonly progress?: (share: number) => void;
+};
 
 /** Receives the progress of a long operation. */
 export interface Progress {
@@ -28,6 +33,12 @@ export function startProgress(
   unit = 'rows',
   isLogged = false,
 ): Progress {
+  const { progress: tell } = stream;
+  if (tell !== undefined)
+    return {
+      update: (done) => (total === undefined ? undefined : tell(done / total)),
+      stop: () => undefined,
+    };
   if (stream.isTTY !== true) return isLogged ? lines(stream, label, total, unit) : SILENT;
   const bar = total === undefined || total === 0 ? '' : ' {bar} {percentage}%';
   const single = new SingleBar({

@@ -9,12 +9,22 @@ import {
   type Interval,
 } from '../../ground/core/statistics.js';
 
+/** How many places of a page are kept of each query, for reports that show pages. */
+export const PAGE_PLACES = 10;
+
+/** A candidate on a page. */
+export interface PlacedId {
+  readonly id: string;
+  /** Undefined if it is not judged. */
+  readonly grade?: number | undefined;
+}
+
 /** The rankings of one query. */
 export interface QueryRankings {
   /** The slice that the query belongs to; undefined without slices. */
   readonly slice?: string | undefined;
-  /** The candidate at the first place; undefined if nothing was ranked. */
-  readonly first?: string | undefined;
+  /** The first places of each side. */
+  readonly pages?: readonly (readonly PlacedId[])[];
   /** Several, if the query was ranked from several orders of its candidates. */
   readonly rankings: readonly JudgedRanking[];
   /** Those of the baseline. */
@@ -74,26 +84,38 @@ export class MeasuredQueries implements Iterable<QueryReport> {
   readonly #metrics: readonly Metric[];
   readonly #options: MeasureOptions;
   readonly #queryAt: (at: number) => string;
-  /** The numbers of the candidates, plus 1; 0 for none. The same candidates are first of many queries. */
-  readonly #firsts: Uint32Array;
+  /** By query, side and place: the number of the candidate, plus 1; 0 for none. */
+  readonly #placed: Uint32Array;
+  /** Their grades; NaN for none. */
+  readonly #grades: Float32Array;
   readonly #ids = new Names();
+  readonly #places: number;
+  readonly #sides: number;
   readonly slices: (string | undefined)[] = [];
   /** By metric: NaN where it is not defined for the query. */
   readonly values: ReadonlyMap<string, Float64Array>;
   /** Those of the baseline. */
   readonly baseline: ReadonlyMap<string, Float64Array> | undefined;
 
-  /** @param queries how many there are, and the name of each */
+  /** @param queries how many there are, the name of each, and how many places of their pages are kept */
   constructor(
-    { count, queryAt }: { readonly count: number; readonly queryAt: (at: number) => string },
+    queries: {
+      readonly count: number;
+      readonly queryAt: (at: number) => string;
+      readonly places?: number | undefined;
+    },
     metrics: readonly Metric[],
     options: MeasureOptions,
     hasBaseline: boolean,
   ) {
+    const { count, queryAt, places = 1 } = queries;
     this.#metrics = metrics;
     this.#options = options;
     this.#queryAt = queryAt;
-    this.#firsts = new Uint32Array(count);
+    this.#places = places;
+    this.#sides = hasBaseline ? 2 : 1;
+    this.#placed = new Uint32Array(count * places * this.#sides);
+    this.#grades = new Float32Array(this.#placed.length);
     const columns = (): Map<string, Float64Array> =>
       new Map(metrics.map(({ name }) => [name, new Float64Array(count)]));
     this.values = columns();
@@ -101,8 +123,13 @@ export class MeasuredQueries implements Iterable<QueryReport> {
   }
 
   /** Measures the rankings of a query, which need not be held afterwards. */
-  measure(at: number, { slice, first, rankings, baseline }: QueryRankings): void {
-    this.#firsts[at] = first === undefined ? 0 : this.#ids.add(first) + 1;
+  measure(at: number, { slice, pages = [], rankings, baseline }: QueryRankings): void {
+    for (const [side, page] of pages.entries())
+      for (const [place, { id, grade = NaN }] of page.slice(0, this.#places).entries()) {
+        const row = (at * this.#sides + side) * this.#places + place;
+        this.#placed[row] = this.#ids.add(id) + 1;
+        this.#grades[row] = grade;
+      }
     if (slice !== undefined) this.slices[at] = slice;
     for (const metric of this.#metrics) {
       set(this.values.get(metric.name), at, this.#valueOf(metric, rankings));
@@ -114,14 +141,33 @@ export class MeasuredQueries implements Iterable<QueryReport> {
     return {
       query: this.#queryAt(at),
       slice: this.slices[at],
-      first: this.#ids.at((this.#firsts[at] ?? 0) - 1),
+      first: this.#idAt(at * this.#sides * this.#places),
       values: valuesAt(this.values, at),
       baseline: this.baseline && valuesAt(this.baseline, at),
     };
   }
 
+  /** The first places of each side. */
+  pagesOf(at: number): readonly (readonly PlacedId[])[] {
+    return Array.from({ length: this.#sides }, (_, side) =>
+      Array.from(
+        { length: this.#places },
+        (_place, place) => (at * this.#sides + side) * this.#places + place,
+      ).flatMap((row) => {
+        const id = this.#idAt(row);
+        const grade = this.#grades[row] ?? NaN;
+        return id === undefined ? [] : [Number.isNaN(grade) ? { id } : { id, grade }];
+      }),
+    );
+  }
+
   *[Symbol.iterator](): Generator<QueryReport, void> {
-    for (const at of this.#firsts.keys()) yield this.of(at);
+    const count = this.#placed.length / (this.#sides * this.#places);
+    for (let at = 0; at < count; at++) yield this.of(at);
+  }
+
+  #idAt(row: number): string | undefined {
+    return this.#ids.at((this.#placed[row] ?? 0) - 1);
   }
 
   #valueOf(metric: Metric, several: readonly JudgedRanking[]): number {
@@ -151,10 +197,19 @@ export function evaluate(queries: MeasuredQueries, seed: number): EvaluationRepo
   };
 }
 
-/** The queries with the lowest values of the first metric, and those that lost most to the baseline, worst first. */
+/** A query that a report shows, with the pages of each side. */
+export interface ShownQuery extends QueryReport {
+  readonly pages: readonly (readonly PlacedId[])[];
+}
+
+/**
+ * The queries with the lowest values of the first metric, worst first, and those that lost and won most against the
+ * baseline.
+ */
 export interface WorstQueries {
-  readonly lowest: readonly QueryReport[];
-  readonly lost: readonly QueryReport[];
+  readonly lowest: readonly ShownQuery[];
+  readonly lost: readonly ShownQuery[];
+  readonly won: readonly ShownQuery[];
 }
 
 export function worstQueries({ queries }: EvaluationReport, most: number): WorstQueries {
@@ -162,7 +217,7 @@ export function worstQueries({ queries }: EvaluationReport, most: number): Worst
   const [baseline = new Float64Array()] = queries.baseline?.values() ?? [];
   const valueOf = (at: number): number => values[at] ?? NaN;
   const deltaOf = (at: number): number => valueOf(at) - (baseline[at] ?? NaN);
-  const worst = (by: (at: number) => number, isOne: (at: number) => boolean): readonly QueryReport[] => {
+  const worst = (by: (at: number) => number, isOne: (at: number) => boolean): readonly ShownQuery[] => {
     const firstOf = (some: readonly number[]): number[] =>
       some.toSorted((a, b) => by(a) - by(b)).slice(0, most);
     // A few are listed of many, so only these are held.
@@ -171,11 +226,15 @@ export function worstQueries({ queries }: EvaluationReport, most: number): Worst
       if (isOne(at)) found.push(at);
       if (found.length > 2 * most + 1000) found = firstOf(found);
     }
-    return firstOf(found).map((at) => queries.of(at));
+    return firstOf(found).map((at) => ({ ...queries.of(at), pages: queries.pagesOf(at) }));
   };
   return {
     lowest: worst(valueOf, (at) => Number.isFinite(valueOf(at))),
     lost: worst(deltaOf, (at) => deltaOf(at) < 0),
+    won: worst(
+      (at) => -deltaOf(at),
+      (at) => deltaOf(at) > 0,
+    ),
   };
 }
 

@@ -6,6 +6,7 @@ import {
 } from '../../ground/core/compare-rankings.js';
 import { quantile } from '../../ground/core/statistics.js';
 import type { ExplainedCandidate } from '../../request/pipeline/explain/explanation.js';
+import { PAGE_PLACES, type PlacedId } from '../evaluation/report.js';
 import type { ExplainedRanking } from './explain-whole.js';
 
 /** A candidate that has another place in B than in A. */
@@ -31,6 +32,8 @@ export interface Lost {
 
 /** How the rankings of one request differ. */
 export interface RankingDiff extends OrderDiff {
+  /** The first places in A and in B. */
+  readonly pages: readonly (readonly PlacedId[])[];
   readonly rbo: number;
   /** Undefined if it is not defined: fewer than two common candidates, or all tied. */
   readonly tau: number | undefined;
@@ -60,6 +63,7 @@ export function compareExplained(
   const scoreOf = ({ ranked_score: score }: ExplainedCandidate): number => score ?? -Infinity;
   return {
     ...orders,
+    pages: [idsA, idsB].map((ids) => ids.slice(0, PAGE_PLACES).map((id) => ({ id }))),
     rbo: rankBiasedOverlap(idsA, idsB, p),
     tau: kendallTau(
       pairs.map(([before]) => scoreOf(before)),

@@ -10,6 +10,13 @@ export interface DiffedRequest extends Pick<RankingDiff, 'isSame' | 'overlap' | 
   readonly added: number;
 }
 
+/** A request that a report shows, with the pages of both sides. */
+export interface ShownRequest extends Pick<RankingDiff, 'overlap' | 'rbo' | 'pages'> {
+  readonly line: number;
+  /** What was searched; empty if no field of the request is a text. */
+  readonly query: string;
+}
+
 export interface FailedRequest {
   readonly line: number;
   readonly side: 'A' | 'B';
@@ -37,6 +44,8 @@ export interface DiffReport {
   readonly p: number;
   readonly requests: readonly DiffedRequest[];
   readonly failed: readonly FailedRequest[];
+  /** Those with the largest differences, largest first. */
+  readonly shown: readonly ShownRequest[];
   readonly overlap: Summary;
   readonly rbo: Summary;
   /** Over the requests for which it is defined. */
@@ -58,8 +67,11 @@ export interface DiffReport {
 }
 
 /** The candidates that a report lists. */
-export function listedCandidates({ moves, removed, added }: DiffReport): readonly string[] {
-  return [...moves, ...removed.first, ...added.first].map(({ candidate }) => candidate);
+export function listedCandidates({ moves, removed, added, shown }: DiffReport): readonly string[] {
+  return [
+    ...[...moves, ...removed.first, ...added.first].map(({ candidate }) => candidate),
+    ...shown.flatMap(({ pages }) => pages.flat().map(({ id }) => id)),
+  ];
 }
 
 export interface LostReport {
@@ -67,6 +79,9 @@ export interface LostReport {
   readonly byFilter: readonly { readonly filter: string | undefined; readonly count: number }[];
   readonly first: readonly InRequest<Lost>[];
 }
+
+/** The requests whose pages are shown. */
+const MOST_SHOWN = 10;
 
 /** Places up to this one are plotted. */
 export const PLOTTED_PLACES = 40;
@@ -76,6 +91,7 @@ export class DiffCollector {
   readonly #requests: DiffedRequest[] = [];
   readonly #failed: FailedRequest[] = [];
   readonly #moves: Largest<InRequest<Move>>;
+  readonly #shown = new Largest<ShownRequest>(MOST_SHOWN, ({ rbo }) => -rbo);
   readonly #removed: LostCollector;
   readonly #added: LostCollector;
   readonly #steps = new Map<string | undefined, number>();
@@ -91,8 +107,10 @@ export class DiffCollector {
     this.#added = new LostCollector(top);
   }
 
-  add(line: number, diff: RankingDiff): void {
-    const { isSame, overlap, rbo, tau, removed, added } = diff;
+  /** @param query what was searched */
+  add(line: number, query: string, diff: RankingDiff): void {
+    const { isSame, overlap, rbo, tau, removed, added, pages } = diff;
+    if (!isSame) this.#shown.add({ line, query, overlap, rbo, pages });
     this.#requests.push({ line, isSame, overlap, rbo, tau, removed: removed.length, added: added.length });
     for (const move of diff.moves) {
       this.#moves.add({ line, ...move });
@@ -126,6 +144,7 @@ export class DiffCollector {
       overlap: summaryOf(this.#requests.map(({ overlap }) => overlap)),
       rbo: summaryOf(this.#requests.map(({ rbo }) => rbo)),
       tau: summaryOf(this.#requests.flatMap(({ tau }) => tau ?? [])),
+      shown: this.#shown.all(),
       moves: this.#moves.all(),
       allMoves: this.#allMoves,
       steps: Array.from(this.#steps, ([step, moved]) => ({ step, moved })).sort((x, y) => y.moved - x.moved),

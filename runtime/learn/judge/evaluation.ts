@@ -12,7 +12,9 @@ export interface Evaluation {
   readonly source: { readonly judgments: string } | { readonly ledger: string };
   readonly report: EvaluationReport;
   readonly worst: WorstQueries;
-  /** The cards of the candidates at the first places of the worst queries. */
+  /** Whether whole pages of these queries are known, and not their first places alone. */
+  readonly hasPages: boolean;
+  /** The cards of the candidates on the pages of the worst and best queries. */
   readonly cards: CardsById;
   /** Queries in the file. */
   readonly queries: number;

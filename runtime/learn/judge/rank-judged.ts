@@ -1,5 +1,6 @@
 import type { JudgedCandidate, JudgedQuery } from '../evaluation/judgments.js';
 import type { JudgedRanking } from '../evaluation/metrics.js';
+import { PAGE_PLACES, type PlacedId } from '../evaluation/report.js';
 import { shuffled } from '../../ground/core/shuffle.js';
 import type { Contestant } from './contestant.js';
 import type { RequestShape } from './request-shape.js';
@@ -85,8 +86,8 @@ export interface JudgedQueries {
 export interface RankedByAll {
   readonly at: number;
   readonly query: JudgedQuery;
-  /** The candidate that the first ranker put first, in the first order of the candidates. */
-  readonly first: string | undefined;
+  /** The first places by each ranker, in the first order of the candidates. */
+  readonly pages: readonly (readonly PlacedId[])[];
   /** By ranker, then by order of the candidates. */
   readonly rankings: readonly (readonly JudgedRanking[])[];
 }
@@ -106,7 +107,7 @@ export async function* rankJudged(
     const grades = new Map(query.candidates.map(({ id, grade }) => [id, grade]));
     const ideal = [...grades.values()].filter((grade) => !Number.isNaN(grade)).sort((a, b) => b - a);
     const rankings = rankers.map((): JudgedRanking[] => []);
-    let first: string | undefined;
+    const pages: (readonly PlacedId[])[] = [];
     for (let shuffle = 0; shuffle < Math.max(1, shuffles); shuffle++) {
       const candidates =
         shuffles === 0 ? query.candidates : shuffled(query.candidates, seed + shuffle * count + at);
@@ -114,14 +115,18 @@ export async function* rankJudged(
         const found = await ranker.rank(query, candidates, `judged-${at + 1}`);
         const ranked = ties === 'id' ? tiesById(found.ranked) : found.ranked;
         onRanked(which, query, shuffle, ranked);
-        if (which === 0 && shuffle === 0) first = ranked[0]?.id;
+        if (shuffle === 0) pages.push(pageOf(ranked, grades));
         rankings[which]?.push({ ranked: ranked.map(({ id }) => grades.get(id) ?? NaN), ideal });
         const counted = counts[which];
         if (counted !== undefined && shuffle === 0) countRanking(counted, grades, ranked, found);
       }
     }
-    yield { at, query, first, rankings };
+    yield { at, query, pages, rankings };
   }
+}
+
+function pageOf(ranked: readonly Scored[], grades: ReadonlyMap<string, number>): readonly PlacedId[] {
+  return ranked.slice(0, PAGE_PLACES).map(({ id }) => ({ id, grade: grades.get(id) }));
 }
 
 /** By score, then by id in descending order of code points, as trec_eval's `te_chk_and_format.c` sorts. */

@@ -38,7 +38,7 @@ interface Target {
   readonly put: Put;
 }
 
-/** The entity type whose id is the text of a query. */
+/** The entity type whose id is the text of a query, and the name of a field that is one. */
 const QUERY_TYPE = 'query';
 
 /**
@@ -92,7 +92,9 @@ function targetOf(contestant: ShapedPipeline, wanted: string | undefined): Targe
   const fields = [...definition.request.fields.values()];
   if (wanted !== undefined) return namedTarget(contestant, wanted);
   if (fields.length === 0) return undefined;
-  const queries = fields.filter((field) => field.kind === 'entity' && field.entity === QUERY_TYPE);
+  const queries = fields.filter(
+    (field) => field.name === QUERY_TYPE || (field.kind === 'entity' && field.entity === QUERY_TYPE),
+  );
   const required = fields.filter(({ optional }) => !optional);
   const [only, ...more] = [queries, required, fields].find((some) => some.length > 0) ?? [];
   if (only === undefined || more.length > 0)

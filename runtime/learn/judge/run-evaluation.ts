@@ -1,9 +1,15 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { Gate } from '../evaluation/gate.js';
+import type { Count, Gate } from '../evaluation/gate.js';
 import type { Metric } from '../evaluation/metric-names.js';
 import { judged } from '../evaluation/metrics.js';
-import { evaluate, MeasuredQueries, worstQueries } from '../evaluation/report.js';
+import {
+  evaluate,
+  MeasuredQueries,
+  PAGE_PLACES,
+  worstQueries,
+  type EvaluationReport,
+} from '../evaluation/report.js';
 import { quantile } from '../../ground/core/statistics.js';
 import type { Console } from '../../ground/core/console.js';
 import { fileProblem } from '../../ground/core/file-problem.js';
@@ -39,6 +45,8 @@ export interface EvaluationFlags extends SourceFlags {
   readonly worst: number;
   /** The file for the rankings. */
   readonly run?: string;
+  /** Whether the pages of the worst and best queries are shown. */
+  readonly pages?: boolean;
 }
 
 /**
@@ -70,10 +78,15 @@ export async function runEvaluation(
     empty: flags.empty === 'skip' ? ('skip' as const) : flags.empty === '1' ? (1 as const) : (0 as const),
   };
   const depth = metrics.find(({ k }) => Number.isFinite(k))?.k ?? 10;
-  const measured = new MeasuredQueries(source, metrics, options, rankers.length > 1);
+  const measured = new MeasuredQueries(
+    { ...source, places: flags.pages === true ? PAGE_PLACES : 1 },
+    metrics,
+    options,
+    rankers.length > 1,
+  );
   const sizes = new Uint32Array(source.count);
   const shares = { sum: 0, count: 0 };
-  for await (const { at, query, first, rankings } of rankAll(
+  for await (const { at, query, pages, rankings } of rankAll(
     context,
     flags,
     source,
@@ -83,7 +96,7 @@ export async function runEvaluation(
   )) {
     const [ranked = [], baseline] = rankings;
     const slice = source.slices?.get(query.query);
-    measured.measure(at, { slice, first, rankings: ranked, baseline });
+    measured.measure(at, { slice, pages, rankings: ranked, baseline });
     sizes[at] = query.candidates.length;
     for (const share of ranked.flatMap((one) => judged(one, depth) ?? [])) {
       shares.sum += share;
@@ -94,23 +107,18 @@ export async function runEvaluation(
   const worst = worstQueries(report, flags.worst);
   const cards = await main.project.cards.orNone(
     main.definition.candidateType.value,
-    [...worst.lowest, ...worst.lost].flatMap(({ first: best }) => best ?? []),
+    [...worst.lowest, ...worst.lost, ...worst.won].flatMap(({ pages }) => pages.flat().map(({ id }) => id)),
     (message) => context.stderr.write(`warning: ${message}\n`),
   );
   const [own = new RankingCounts(), other] = counts;
-  const gateCounts = {
-    queries: report.metrics[0]?.queries ?? 0,
-    unjudged: own.unjudged,
-    removed: own.removed,
-    missing: own.missing,
-    degraded: own.degradedRankings,
-  };
+  const gateCounts = countsForGates(report, own);
   return {
     pipeline: main.definition.name,
     against: flags.against,
     source: flags.ledger === undefined ? { judgments: flags.judgments ?? '' } : { ledger: flags.ledger },
     report,
     worst,
+    hasPages: flags.pages === true,
     cards,
     queries: source.count,
     medianCandidates: quantile(sizes.sort(), 0.5),
@@ -121,6 +129,13 @@ export async function runEvaluation(
     gates: gates.map((gate) => checkGate(gate, report, gateCounts)),
     empty: options.empty,
   };
+}
+
+function countsForGates(
+  { metrics }: EvaluationReport,
+  { unjudged, removed, missing, degradedRankings: degraded }: RankingCounts,
+): Readonly<Record<Count, number>> {
+  return { queries: metrics[0]?.queries ?? 0, unjudged, removed, missing, degraded };
 }
 
 async function* rankAll(

@@ -51,7 +51,8 @@ export function* pagesOf(
   { candidates }: JsonObject,
   { page, limits, name }: Contestant['definition'],
 ): Generator<{ readonly user_page: number; readonly user_page_size: number }> {
-  const sent = Array.isArray(candidates) ? candidates.length : 0;
+  // Of a request that lets the pipeline find its candidates, nobody knows how many there are.
+  const sent = Array.isArray(candidates) ? candidates.length : limits.candidates;
   if (sent > limits.candidates)
     throw new CommandFailure(
       `a query has ${sent} candidates, but ${name} ranks at most ${limits.candidates}`,

@@ -30,6 +30,8 @@ export interface AppOverrides extends Overrides {
   readonly records?: boolean;
   /** How the sources of the project are read; by default they are not. */
   readonly consumes?: ConsumeOptions;
+  /** Whether it says every few seconds how it is, for the screen Live. By default not. */
+  readonly isLive?: boolean;
   /** Tells the user of each reload; by default in the log. */
   readonly tellReload?: (report: ReloadReport) => void;
 }
@@ -109,6 +111,7 @@ export async function createApp(
   guards?.releases.start(reloader);
   consumption?.show(services);
   await consumption?.use(first);
+  if (overrides.isLive === true) services.resolve(TOKENS.live).begin(() => reloader.current);
 
   const close = (): Promise<void> =>
     closeApp(services, settings, { consumption, reloader, recording, tracing, guards });
@@ -173,6 +176,8 @@ async function closeApp(
   { consumption, reloader, recording, tracing, guards }: AppParts,
 ): Promise<void> {
   await guards?.close();
+  await services.resolve(TOKENS.comparisons)?.close();
+  await services.resolve(TOKENS.live).close();
   await consumption?.close();
   // A running reload would wait until they have read all entities.
   await services.resolve(TOKENS.followers).close();

@@ -67,6 +67,7 @@ export async function startService(given: Settings, options: ServiceOptions = {}
       ...options,
       // A preview is what the service answers, so it has the arms of the experiments.
       ...{ logger, instance, keys, records: settings.workbench !== 'only', experiments: true },
+      isLive: settings.workbench !== 'only',
       ...(settings.consume ? { consumes: { consumer, takesEntities, slows: true } } : {}),
     });
     const servers = await listenAll(app, settings, options, tls);
@@ -178,7 +179,7 @@ export function connectionLimits(settings: Settings): ListenOptions {
 }
 
 /** How a service tells the user what it does. */
-export interface Voice extends Pick<AppOverrides, 'tellReload'> {
+export interface Voice extends Pick<AppOverrides, 'tellReload' | 'compares'> {
   readonly logger: Logger;
   /** Called when the service listens. */
   readonly started: (service: RunningService) => void;
@@ -199,7 +200,7 @@ export async function serveAlone(settings: Settings, voice: Voice = logVoice(set
 }
 
 /** Tells everything in the log. */
-function logVoice(settings: Settings): Voice {
+export function logVoice(settings: Settings): Voice {
   const logger = openLog(settings);
   return {
     logger,

@@ -3,6 +3,7 @@ import type { Pipeline } from '../../request/pipeline/types.js';
 import type { CompiledFront } from '../fronts/open-front.js';
 import type { Route } from './route.js';
 import { reservedBy } from './route-path.js';
+import { COMPARISONS } from './routes/comparisons.js';
 import { deleteEntities, deleteEntitiesFirstPath } from './routes/delete-entities.js';
 import { deleteFeatures } from './routes/delete-features.js';
 import { getCuration, putCuration } from './routes/curation.js';
@@ -30,6 +31,7 @@ import { rebuildCounter } from './routes/rebuild-counter.js';
 import { redocBundle } from './routes/redoc-bundle.js';
 import { redoc } from './routes/redoc.js';
 import { search } from './routes/search.js';
+import { listInstances } from './routes/instances.js';
 import { INVITATIONS } from './routes/invitations.js';
 import { SESSION } from './routes/session.js';
 import { scanEntities } from './routes/scan-entities.js';
@@ -58,6 +60,8 @@ export const SERVICE_ROUTES: readonly Route[] = [
   putCuration,
   getCuration,
   ...DRAFT_ROUTES,
+  ...COMPARISONS,
+  listInstances,
   listExperiments,
   stopExperiment,
   resumeExperiment,

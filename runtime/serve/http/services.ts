@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
 import type { Invitations } from '../access/invitations.js';
 import type { Sessions } from '../access/sessions.js';
+import type { ComparisonAnswer, ComparisonList, ComparisonState } from '../compare/comparison.js';
+import type { Asking } from '../compare/comparisons.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { EventKind } from '../../project/config/model/events.js';
 import type { FeatureView } from '../../project/config/model/views.js';
@@ -26,6 +28,7 @@ import type { Edge } from './edge/edge.js';
 import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Instance } from './instance.js';
+import type { InstanceList } from './routes/instances.js';
 
 /** The services that the HTTP app calls. Bodies are parsed JSON; the services validate them. */
 export interface HttpServices {
@@ -41,6 +44,10 @@ export interface HttpServices {
   readonly drafts: DraftService;
   /** Lists and stops experiments; undefined if the process serves none. */
   readonly experiments?: ExperimentService;
+  /** Undefined in a process that ranks: it compares nothing. */
+  readonly comparisons?: ComparisonService | undefined;
+  /** All instances; undefined if they are not known. */
+  readonly live?: { list(): Promise<InstanceList> } | undefined;
   readonly pipelines: readonly Pipeline[];
   readonly fronts?: readonly CompiledFront[];
   readonly store: {
@@ -182,6 +189,14 @@ export interface ForgetService {
 
 export interface CounterRebuildService {
   rebuild(body: unknown): Promise<unknown>;
+}
+
+/** Comparisons of pipelines, as jobs of the process. */
+export interface ComparisonService {
+  list(who: Asking): Promise<ComparisonList>;
+  start(body: unknown, who: Asking): Promise<ComparisonState>;
+  get(body: unknown, who: Asking): ComparisonAnswer;
+  stop(body: unknown, who: Asking): ComparisonState;
 }
 
 /** Drafts of changes to lists. @param author the name of the key or of the person */

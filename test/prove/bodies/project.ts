@@ -6,6 +6,7 @@ import {
   optionCases,
   POSTGRES_PORT,
 } from './options.js';
+import { COMPARISONS } from '../../../runtime/serve/http/routes/comparisons.js';
 import { reload } from '../../../runtime/serve/http/routes/reload.js';
 import { startPostgres } from '../../support/postgres-server.js';
 import { ENTITY_FILES } from './columns.js';
@@ -78,10 +79,18 @@ export async function generator(): Promise<Generator> {
         `option ${option}`,
         `${name} is not installed`,
       ]),
-      [`route ${reload.path}`, 'it loads the project, which costs the same for every body'],
+      ...Array.from(LEFT_OUT, ([path, why]): [string, string] => [`route ${path}`, why]),
     ]),
   };
 }
+
+/** Routes whose bodies are not measured, and why. */
+const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  [reload.path, 'it loads the project, which costs the same for every body'],
+  ...COMPARISONS.map(
+    ({ path }) => [path, 'a service that ranks answers it without reading more than the body'] as const,
+  ),
+]);
 
 /** Starts the service of the project. @param files of the pipelines whose cases run */
 export async function startProject(files: Generated['files']): Promise<MeasuredService> {
@@ -108,7 +117,7 @@ export async function routesOfService(
   url: string,
 ): Promise<{ readonly routes: readonly ProvedRoute[]; readonly cases: readonly GrowingCase[] }> {
   const document: unknown = await (await fetch(`${url}/openapi.json`)).json();
-  const paths = routesToCover(PIPELINES).filter((path) => path !== reload.path);
+  const paths = routesToCover(PIPELINES).filter((path) => !LEFT_OUT.has(path));
   const routes = routesOf(document, paths);
   return { routes, cases: routes.flatMap((route) => [...routeCases(route)]) };
 }

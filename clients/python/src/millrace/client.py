@@ -487,6 +487,38 @@ class Millrace:
         """Serves the newest files again, on all instances."""
         return self._post("/api/v1/releases/end", {})
 
+    @_endpoint("GET", "/api/v1/instances")
+    def list_instances(self) -> list[Json]:
+        """How all instances are: rates, refusals, latency, sources, arms."""
+        return cast(list[Json], self._get("/api/v1/instances").json()["instances"])
+
+    # Comparisons, which run in the process of the workbench
+
+    @_endpoint("GET", "/api/v1/comparisons")
+    def list_comparisons(self) -> Json:
+        """The comparisons, and the names of pipelines, judgments and experiments that one may use."""
+        return cast(Json, self._get("/api/v1/comparisons").json())
+
+    @_endpoint("POST", "/api/v1/comparisons/start")
+    def start_comparison(self, pipeline: str | None = None, **options: Any) -> Json:
+        """Starts a comparison, and returns its state, with its id in `comparison`.
+
+        `options`: `against`, one of `judgments`, `logged`, `queries` and `experiment`, and `slice`, `metrics`, `require`.
+        """
+        body = options if pipeline is None else {"pipeline": pipeline, **options}
+        # Sent again, it would be another comparison.
+        return cast(Json, self._request("POST", "/api/v1/comparisons/start", body, tries=1).json())
+
+    @_endpoint("POST", "/api/v1/comparisons/get")
+    def get_comparison(self, comparison: str) -> Json:
+        """How far a comparison is, and once it is done, its `report` and its `result`."""
+        return self._post("/api/v1/comparisons/get", {"comparison": comparison})
+
+    @_endpoint("POST", "/api/v1/comparisons/stop")
+    def stop_comparison(self, comparison: str) -> Json:
+        """Stops a comparison at its next request."""
+        return self._post("/api/v1/comparisons/stop", {"comparison": comparison})
+
     # People
 
     @_endpoint("GET", "/api/v1/invitations")

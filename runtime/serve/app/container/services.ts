@@ -7,6 +7,7 @@ import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
 import { Invitations, type InvitationParts } from '../../access/invitations.js';
 import { Sessions } from '../../access/sessions.js';
+import { Comparisons, type LoadComparer } from '../../compare/comparisons.js';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { Edge } from '../../http/edge/edge.js';
@@ -26,6 +27,8 @@ import { StoreMonitor } from '../../../state/store/store-monitor.js';
 import type { Store } from '../../../state/store/store.js';
 import type { Tracing } from '../../../project/tracing/tracing.js';
 import { watchWrites } from '../../../state/store/around.js';
+import { InstanceBoard } from '../../../state/instances/instance-board.js';
+import { LiveInstances } from '../live-instances.js';
 import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
 import { openAudit, openLog } from '../process/open-log.js';
@@ -46,6 +49,8 @@ export interface Overrides {
   readonly ledger?: Ledger | undefined;
   /** Whether requests take part in experiments. By default not. */
   readonly experiments?: boolean;
+  /** Loads what runs comparisons, which take time from what the process answers. By default it runs none. */
+  readonly compares?: LoadComparer;
 }
 
 /**
@@ -87,6 +92,7 @@ export async function registerServices(
   // A factory, because tsyringe takes no undefined value.
   container.register(TOKENS.tracing, { useFactory: () => overrides.tracing });
   container.register(TOKENS.ledger, { useValue: overrides.ledger ?? NO_LEDGER });
+  registerComparisons(container, overrides);
   registerNoGuards(container);
   const written = registerListeners(container);
   container.register(TOKENS.openSources, {
@@ -113,6 +119,18 @@ export async function registerServices(
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
   });
+  const instance = `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
+  container.register(TOKENS.live, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new LiveInstances({
+          registry: () => c.resolve(TOKENS.metrics).registry,
+          board: isShared ? new InstanceBoard(c.resolve(TOKENS.store), settings.prefix) : undefined,
+          instance,
+          now: c.resolve(TOKENS.clock),
+        }),
+    ),
+  });
   container.register(TOKENS.serviceSchemas, {
     useFactory: instanceCachingFactory((c) =>
       isShared
@@ -121,7 +139,7 @@ export async function registerServices(
             layouts: c.resolve(TOKENS.layouts),
             prefix: settings.prefix,
             monitor,
-            instance: `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`,
+            instance,
             project: settings.sources.projectName,
             settings: sharedSettings(settings),
           })
@@ -129,6 +147,12 @@ export async function registerServices(
     ),
   });
   return container;
+}
+
+function registerComparisons(container: DependencyContainer, { compares }: Overrides): void {
+  const comparisons =
+    compares && new Comparisons(container.resolve(TOKENS.logger), container.resolve(TOKENS.clock), compares);
+  container.register(TOKENS.comparisons, { useFactory: () => comparisons });
 }
 
 /** Only a service has them, and registers its own: see `ProjectGuards`. */

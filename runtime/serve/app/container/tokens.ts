@@ -1,6 +1,8 @@
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import type { ServedKeys } from '../../access/served-keys.js';
+import type { Comparisons } from '../../compare/comparisons.js';
+import type { LiveInstances } from '../live-instances.js';
 import type { Cards } from '../../../state/index/cards.js';
 import type { Invitations } from '../../access/invitations.js';
 import type { Sessions } from '../../access/sessions.js';
@@ -57,6 +59,9 @@ export const TOKENS = {
   ledger: token<Ledger>('ledger'),
   /** The experiments that were stopped; undefined if the process serves no experiments. */
   stops: token<Stops | undefined>('stopped experiments'),
+  live: token<LiveInstances>('live instances'),
+  /** Undefined if the process compares nothing. */
+  comparisons: token<Comparisons | undefined>('comparisons'),
   /** The last projects that were served; undefined if the process keeps none. */
   releases: token<HttpServices['releases']>('releases'),
   /** See `HttpServices`. */

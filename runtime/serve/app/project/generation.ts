@@ -21,6 +21,7 @@ import type { Scans } from '../../../state/index/export/scans.js';
 import type { FeatureStore } from '../../../state/index/feature-store.js';
 import type { OnlineFeatures } from '../../../state/index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
+import type { ComparedProject } from '../../compare/comparisons.js';
 import { CounterRebuilds } from '../../feedback/counter-rebuilds.js';
 import type { Forget } from '../../../state/privacy/forget.js';
 import { createHttpApp } from '../../http/app.js';
@@ -190,7 +191,7 @@ function wire(
     experiments: new ExperimentStates(config.experiments, stops, services.resolve(TOKENS.clock)),
   };
   const { usage, version, experiments } = parts;
-  const pipelines = mountPipelines(parts);
+  const pipelines = mountPipelines(parts, true);
   const { diagnostics: warnings, files, optionFiles, code, sinks, sources, curation } = compiled;
   const features = services.resolve(TOKENS.featureStore);
   const feedback = services.resolve(TOKENS.feedback);
@@ -255,7 +256,11 @@ function modelsOf({ definition, steps }: Plan): ServedModel[] {
   );
 }
 
-function mountPipelines({ services, compiled, config, usage, version }: GenerationParts): Pipeline[] {
+/** @param isLive whether requests take part in experiments */
+function mountPipelines(
+  { services, compiled, config, usage, version }: GenerationParts,
+  isLive: boolean,
+): Pipeline[] {
   const { pipelines, filters } = compiled;
   const logger = services.resolve(TOKENS.logger);
   const settings = services.resolve(TOKENS.settings);
@@ -292,7 +297,10 @@ function mountPipelines({ services, compiled, config, usage, version }: Generati
         onError: (error) =>
           logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
       },
-      live: live && stops && { live, isStopped: (experiment) => stops.has(experiment), planOf },
+      live:
+        !isLive || stops === undefined
+          ? undefined
+          : live && { live, isStopped: (experiment) => stops.has(experiment), planOf },
       historyRetention: settings.historyRetention,
       histories,
       now: services.resolve(TOKENS.clock),
@@ -333,14 +341,48 @@ function listenersOf(
   };
 }
 
-function httpServicesOf(
-  { services, compiled, config, usage, version, experiments }: GenerationParts,
-  pipelines: readonly Pipeline[],
-  watch: CurationWatch,
-): HttpServices {
+/** The store as /readyz asks it: with the sources of features, and its data if they are required. */
+function pingedStore(services: Container): HttpServices['store'] {
   const store = services.resolve(TOKENS.store);
   const sources = services.resolve(TOKENS.featureSources);
   const monitor = services.resolve(TOKENS.storeMonitor);
+  const { requireData } = services.resolve(TOKENS.settings);
+  return {
+    async ping() {
+      await Promise.all([store.ping(), sources.ping()]);
+      const emptied = monitor.warnings().find(({ code }) => code === 'store_emptied');
+      if (requireData && emptied !== undefined) throw new MillraceError('store_unavailable', emptied.detail);
+    },
+    warnings: () => monitor.warnings(),
+  };
+}
+
+/** Comparisons of this generation's pipelines, as jobs of the process; undefined if it runs none. */
+function comparisonsOf(parts: GenerationParts): HttpServices['comparisons'] {
+  const { services, config, usage } = parts;
+  const comparisons = services.resolve(TOKENS.comparisons);
+  if (comparisons === undefined) return undefined;
+  const project: ComparedProject = {
+    settings: services.resolve(TOKENS.settings),
+    ...{ config, usage, pipelines: mountPipelines(parts, false) },
+    entities: services.resolve(TOKENS.entityIndex),
+    cards: services.resolve(TOKENS.cards),
+  };
+  return {
+    list: (who) => comparisons.list(project, who),
+    start: (body, who) => comparisons.start(project, body, who),
+    get: (body, who) => comparisons.get(body, who),
+    stop: (body, who) => comparisons.stop(body, who),
+  };
+}
+
+function httpServicesOf(
+  parts: GenerationParts,
+  pipelines: readonly Pipeline[],
+  watch: CurationWatch,
+): HttpServices {
+  const { services, compiled, config, usage, version, experiments } = parts;
+  const store = services.resolve(TOKENS.store);
   const settings = services.resolve(TOKENS.settings);
   const entities = services.resolve(TOKENS.entityIndex);
   const writer = new ListWriter({
@@ -351,6 +393,8 @@ function httpServicesOf(
     unknownIds: unknownIdsOf(compiled, entities),
   });
   return {
+    comparisons: comparisonsOf(parts),
+    live: services.resolve(TOKENS.live),
     curation: new CurationService(writer),
     drafts: new Drafts(writer, services.resolve(TOKENS.clock)),
     entities,
@@ -374,15 +418,7 @@ function httpServicesOf(
     experiments,
     pipelines,
     fronts: compiled.fronts,
-    store: {
-      async ping() {
-        await Promise.all([store.ping(), sources.ping()]);
-        const emptied = monitor.warnings().find(({ code }) => code === 'store_emptied');
-        if (settings.requireData && emptied !== undefined)
-          throw new MillraceError('store_unavailable', emptied.detail);
-      },
-      warnings: () => monitor.warnings(),
-    },
+    store: pingedStore(services),
     shared: compiled.shared,
     metrics: services.resolve(TOKENS.metrics),
     instance: services.resolve(TOKENS.instance),

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { guardText } from '../../../../runtime/cli/report/experiment-words.js';
+import { guardText } from '../../../../runtime/learn/report/experiment-words.js';
 import { millrace } from '../../../support/command-line.js';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { IdHasher } from '../../../../runtime/ground/core/id-hasher.js';

@@ -197,6 +197,16 @@ describe('millrace diff', () => {
     expect(stdout.replace(/\s+/g, ' ')).to.contain('has 2 violations; /candidates/0/product_id: an id is');
   });
 
+  it('compares whole rankings of requests that take their candidates from the index', async () => {
+    const path = join(root, 'index.jsonl');
+    await writeFile(path, `${JSON.stringify({ candidates: { from: 'index', where: 'true' } })}\n`);
+    const { stdout } = await millrace(['diff', 'old', 'boosted', '--requests', path, '--json', ...store]);
+    const { moves, overlap } = JSON.parse(stdout) as Json;
+    // p7 moves from the last of seven places, over three pages.
+    expect(moves.find(({ candidate }) => candidate === 'p7')?.from).to.equal(7);
+    expect(overlap.mean).to.equal(1);
+  });
+
   describe('its page', () => {
     const hostile = '<img src=x onerror=alert(1)>"\'&';
     let page = '';

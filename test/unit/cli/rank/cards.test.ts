@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rankingText } from '../../../../runtime/cli/report/card-text.js';
-import { diffTree } from '../../../../runtime/cli/report/diff-tree.js';
+import { diffTree } from '../../../../runtime/learn/report/diff-tree.js';
 import { reportText } from '../../../../runtime/cli/report/report.js';
 import { DiffCollector, type DiffReport } from '../../../../runtime/learn/judge/diff-report.js';
 import { millrace } from '../../../support/command-line.js';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { SourceFile } from '../../../../runtime/project/config/yaml/source.js';
 import { Random } from '../../../../runtime/ground/core/random.js';
-import { decision, leftOutTexts } from '../../../../runtime/cli/report/experiment-words.js';
-import { reportJson } from '../../../../runtime/cli/report/experiment-json.js';
-import { reportTree } from '../../../../runtime/cli/report/experiment-tree.js';
-import { reportPage } from '../../../../runtime/cli/report/page.js';
+import { decision, leftOutTexts } from '../../../../runtime/learn/report/experiment-words.js';
+import { reportJson } from '../../../../runtime/learn/report/experiment-json.js';
+import { reportTree } from '../../../../runtime/learn/report/experiment-tree.js';
+import { reportPage } from '../../../../runtime/learn/report/page.js';
 import { reportText } from '../../../../runtime/cli/report/report.js';
 import {
   experimentReport,

@@ -1,11 +1,19 @@
 import { counted } from '../../ground/core/count.js';
-import { section, table, type Part, type Report } from './report.js';
-import { latencyPlot, placesPlot, rboPlot } from './diff-plots.js';
-import type { DiffReport, LostReport } from '../../learn/judge/diff-report.js';
 import type { CardsById } from '../../state/index/cards.js';
-import { CARD_COLUMN, cardCell } from './card-text.js';
-import { numberText } from './evaluation-text.js';
-import { rightColumn, type TableColumn } from './table.js';
+import type { DiffReport, LostReport } from '../judge/diff-report.js';
+import { latencyPlot, placesPlot, rboPlot } from './diff-plots.js';
+import { numberText } from './evaluation-tree.js';
+import {
+  CARD_COLUMN,
+  cardCell,
+  rightColumn,
+  section,
+  sideOf,
+  table,
+  type Part,
+  type Report,
+  type TableColumn,
+} from './tree.js';
 
 const MOST_FAILED = 5;
 /** The most requests that the page lists. */
@@ -43,7 +51,7 @@ export function diffTree(report: DiffReport, cards: CardsById): Report {
       ...movesOf(report, cards),
       ...lost('Only in A, removed by B', report.removed, cards),
       ...lost('Only in B, removed by A', report.added, cards),
-      { page: changedRequests(report) },
+      { page: [...changedRequests(report), ...shownPages(report, cards)] },
       ...section(
         '',
         table(
@@ -136,6 +144,17 @@ function changedRequests({ requests, k }: DiffReport): readonly Part[] {
         added,
       ]),
     ),
+  );
+}
+
+function shownPages({ shown, a, b, k }: DiffReport, cards: CardsById): readonly Part[] {
+  return section(
+    'Pages with the largest differences',
+    ...shown.map(({ line, query, overlap, rbo, pages: [before = [], after = []] }) => ({
+      query: query === '' ? `line ${line}` : `line ${line}: ${query}`,
+      found: `rbo ${numberText(rbo)}, overlap@${k} ${numberText(overlap)}`,
+      sides: [sideOf(`A ${a}`, before, cards), sideOf(`B ${b}`, after, cards)],
+    })),
   );
 }
 

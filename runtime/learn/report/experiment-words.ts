@@ -1,11 +1,11 @@
-import { spanText } from '../../learn/dataset/span-text.js';
-import type { Adjustment } from '../../learn/evaluation/adjustment.js';
-import type { Effect } from '../../learn/evaluation/effect.js';
-import { SAMPLE_RATIO_LIMIT } from '../../learn/evaluation/experiment-tests.js';
+import { spanText } from '../dataset/span-text.js';
+import type { Adjustment } from '../evaluation/adjustment.js';
+import type { Effect } from '../evaluation/effect.js';
+import { SAMPLE_RATIO_LIMIT } from '../evaluation/experiment-tests.js';
 import type { Interval } from '../../ground/core/statistics.js';
-import type { ArmReport, ExperimentReport } from '../../learn/outcomes/experiment-report.js';
-import type { GuardReport } from '../../learn/outcomes/guards.js';
-import type { ReportPlan } from '../../learn/outcomes/report-plan.js';
+import type { ArmReport, ExperimentReport } from '../outcomes/experiment-report.js';
+import type { GuardReport } from '../outcomes/guards.js';
+import type { ReportPlan } from '../outcomes/report-plan.js';
 import type { Exclusion } from '../../state/ledger/experiment-columns.js';
 import type { ExperimentMetric } from '../../project/config/model/experiments.js';
 import { isMixed } from '../../project/config/model/experiment-modes.js';

@@ -1,5 +1,5 @@
 import { timeText } from '../../ground/core/timestamp.js';
-import type { ArmReport, DayEffect } from '../../learn/outcomes/experiment-report.js';
+import type { ArmReport, DayEffect } from '../outcomes/experiment-report.js';
 import { escaped } from './escaped.js';
 import { frame, INNER_HEIGHT, INNER_WIDTH, LEFT, niceAbove, round, TOP } from './svg-frame.js';
 import { intervalText, percent, signedValue, valueText } from './experiment-words.js';

@@ -1,8 +1,8 @@
-import type { ArmReport, ExperimentReport } from '../../learn/outcomes/experiment-report.js';
+import type { ArmReport, ExperimentReport } from '../outcomes/experiment-report.js';
 import { timeText } from '../../ground/core/timestamp.js';
-import { note, section, table, type Part, type Report } from './report.js';
+import { note, section, table, type Part, type Report } from './tree.js';
 import { daysPlot, unitsPlot } from './experiment-plots.js';
-import type { Effect } from '../../learn/evaluation/effect.js';
+import type { Effect } from '../evaluation/effect.js';
 import {
   adjustedText,
   daysText,

@@ -1,5 +1,5 @@
-import type { ArmReport, ExperimentReport } from '../../learn/outcomes/experiment-report.js';
-import type { Effect } from '../../learn/evaluation/effect.js';
+import type { ArmReport, ExperimentReport } from '../outcomes/experiment-report.js';
+import type { Effect } from '../evaluation/effect.js';
 import type { ExperimentMetric } from '../../project/config/model/experiments.js';
 import { decision, ruleText } from './experiment-words.js';
 

@@ -1,5 +1,5 @@
 /** Plots as SVG, without scripts or style attributes, so that a strict policy of the page does not block them. */
-import { PLOTTED_PLACES, type DiffReport } from '../../learn/judge/diff-report.js';
+import { PLOTTED_PLACES, type DiffReport } from '../judge/diff-report.js';
 import {
   frame,
   INNER_HEIGHT,

@@ -1,0 +1,107 @@
+import { STORE_READ_FAILURES } from '../../../ground/api/error-codes.js';
+import type { Told } from '../../../state/instances/instance-board.js';
+import type { LivePipeline, LiveState } from '../../metrics/live-meter.js';
+import { problemResponses } from '../openapi/problems.js';
+import { objectOf, plainJson } from '../openapi/types.js';
+import { sendJson } from '../respond.js';
+import type { GetRoute } from '../route.js';
+
+/** What an instance says of itself. */
+export interface ToldInstance extends Told, LiveState {
+  /** When it started, ISO 8601. */
+  readonly started: string;
+  /** The version of the project's files that it serves. */
+  readonly project: string;
+}
+
+const STATES = ['current', 'stale'] as const;
+
+export interface ShownInstance extends Omit<ToldInstance, 'seen'> {
+  /** When it last said something, ISO 8601. */
+  readonly seen: string;
+  /** `stale`: it said nothing for a while, so what it said holds no more. */
+  readonly state: (typeof STATES)[number];
+}
+
+export interface InstanceList {
+  /** The time of the answer, ISO 8601. */
+  readonly at: string;
+  readonly instances: readonly ShownInstance[];
+}
+
+const TEXT = { type: 'string' };
+const NUMBER = { type: 'number' };
+const RATE = { type: 'number', description: 'Per second.' };
+const TIME = { type: 'string', description: 'ISO 8601.' };
+const TIME_OR_NULL = { type: ['string', 'null'], description: 'ISO 8601; null: not since its start.' };
+const LATENCY = { type: ['number', 'null'], description: 'Milliseconds; null without requests.' };
+
+const INSTANCE = objectOf<ShownInstance>({
+  instance: TEXT,
+  seen: TIME,
+  state: { type: 'string', enum: STATES, description: '`stale`: it said nothing for 20 seconds.' },
+  started: TIME,
+  project: { ...TEXT, description: 'The version of the files that it serves.' },
+  window: { ...NUMBER, description: 'The seconds that the rates are over.' },
+  refused: { ...RATE, description: 'Refused by load, host, origin or rate, per second.' },
+  pipelines: {
+    type: 'array',
+    items: objectOf<LivePipeline>({
+      pipeline: TEXT,
+      requests: RATE,
+      failed: { ...RATE, description: 'Answers with a status of 400 or more, per second.' },
+      degraded: RATE,
+      p50: LATENCY,
+      p99: LATENCY,
+    }),
+  },
+  feedback: { ...RATE, description: 'Events that were stored and counted, per second.' },
+  last_feedback: TIME_OR_NULL,
+  last_ledger_write: TIME_OR_NULL,
+  sources: {
+    type: 'array',
+    items: objectOf<LiveState['sources'][number]>({
+      source: TEXT,
+      is_up: { type: 'boolean' },
+      lag: { type: ['number', 'null'], description: 'Messages that are not read yet.' },
+      last: TIME_OR_NULL,
+    }),
+  },
+  arms: {
+    type: 'array',
+    items: objectOf<LiveState['arms'][number]>({
+      experiment: TEXT,
+      arm: TEXT,
+      requests: { ...NUMBER, description: 'Since the start of the instance.' },
+    }),
+  },
+});
+
+export const listInstances: GetRoute = {
+  path: '/api/v1/instances',
+  scope: 'explain',
+  audience: 'operators',
+  method: 'GET',
+  class: 'upload',
+  handler:
+    ({ live }) =>
+    async ({ res }) => {
+      const none: InstanceList = { at: new Date().toISOString(), instances: [] };
+      sendJson(res, 200, (await live?.list()) ?? none);
+    },
+  operation: () => ({
+    operationId: 'list_instances',
+    tags: ['Service'],
+    summary: 'List the instances',
+    description:
+      'How all instances that use the store are: rates, refusals, degraded answers, latency, feedback, sources and arms. Each ' +
+      'says so every five seconds. An instance that says nothing any more is stale, and is forgotten after ten minutes.',
+    responses: {
+      200: plainJson(
+        'The instances.',
+        objectOf<InstanceList>({ at: TIME, instances: { type: 'array', items: INSTANCE } }),
+      ),
+      ...problemResponses([...STORE_READ_FAILURES]),
+    },
+  }),
+};
