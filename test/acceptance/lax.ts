@@ -226,7 +226,9 @@ class Values {
   }
 
   #cased(text: string): string {
-    return [...text].map((one) => (this.#below(3) === 0 ? one.toUpperCase() : one)).join('');
+    return Array.from(text, String)
+      .map((one) => (this.#below(3) === 0 ? one.toUpperCase() : one))
+      .join('');
   }
 
   #many<T>(make: () => T): T[] {

@@ -26,7 +26,7 @@ export function* laxRequest(plan: Plan, body: unknown, lax: LaxBody): Pieces<unk
     const sent = body[name] ?? null;
     if (sent === null) continue;
     const found = yield* laxField(plan, name, sent, lax);
-    if (found !== sent) (copy ??= { ...(body as JsonObject) })[name] = found;
+    if (found !== sent) (copy ??= { ...body })[name] = found;
     yield;
   }
   return copy ?? body;
