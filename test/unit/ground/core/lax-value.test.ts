@@ -18,7 +18,7 @@ const SINGLE: Readonly<Record<string, ValueType>> = {
   timestamp: { kind: 'timestamp' },
 };
 const TYPES = new Map([
-  ['brand', { key: 'brand_id', attributes: new Map([['fame', { type: { kind: 'float' } }]]) }],
+  ['brand', { key: 'brand_id', attributes: new Map([['fame', { type: { kind: 'float' as const } }]]) }],
 ]);
 const RECORD: ValueType = { kind: 'record', fields: new Map([...Object.entries(SINGLE), ['brand', REF]]) };
 const ALL: readonly ValueType[] = [
@@ -155,7 +155,7 @@ describe('lax values', () => {
     const brand = {
       key: 'brand_id',
       attributes: new Map([
-        ['fame', { type: { kind: 'float' } }],
+        ['fame', { type: { kind: 'float' as const } }],
         ['parent', { type: REF }],
       ]),
     };
