@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { InstanceList, ShownInstance } from '../../runtime/serve/http/routes/instances.js';
+import type { InstanceList, ShownInstance } from '../../runtime/serve/metrics/live-meter.js';
 import type { ComparisonAnswer, ComparisonState } from '../../runtime/serve/compare/comparison.js';
 import { momentText } from './campaign-language.js';
 import { numberText } from './language.js';

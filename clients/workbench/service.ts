@@ -1,5 +1,5 @@
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
-import type { InstanceList } from '../../runtime/serve/http/routes/instances.js';
+import type { InstanceList } from '../../runtime/serve/metrics/live-meter.js';
 import type { ComparisonList } from '../../runtime/serve/compare/comparison.js';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { startService, type RunningService } from '../../runtime/serve/app/serve.js';
-import type { InstanceList, ShownInstance } from '../../runtime/serve/http/routes/instances.js';
+import type { InstanceList, ShownInstance } from '../../runtime/serve/metrics/live-meter.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { InstanceBoard } from '../../runtime/state/instances/instance-board.js';
 import { accessibilityFaults } from '../support/accessibility.js';

@@ -1,7 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { InstanceBoard } from '../../state/instances/instance-board.js';
-import type { ShownInstance, InstanceList, ToldInstance } from '../http/routes/instances.js';
-import { LiveMeter, SAMPLE_MS } from '../metrics/live-meter.js';
+import {
+  LiveMeter,
+  SAMPLE_MS,
+  type InstanceList,
+  type ShownInstance,
+  type ToldInstance,
+} from '../metrics/live-meter.js';
 
 /** An instance that said nothing for so many milliseconds is stale: what it said holds no more. */
 const STALE_MS = 4 * SAMPLE_MS;

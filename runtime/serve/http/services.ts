@@ -28,7 +28,7 @@ import type { Edge } from './edge/edge.js';
 import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Instance } from './instance.js';
-import type { InstanceList } from './routes/instances.js';
+import type { InstanceList } from '../metrics/live-meter.js';
 
 /** The services that the HTTP app calls. Bodies are parsed JSON; the services validate them. */
 export interface HttpServices {

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Told } from '../../state/instances/instance-board.js';
 
 /** The window of rates and latencies: so many samples, and the milliseconds between them. */
 const SAMPLES = 13;
@@ -59,6 +60,29 @@ export interface LiveState {
   }[];
   /** The requests of each arm since the start of the process. */
   readonly arms: readonly { readonly experiment: string; readonly arm: string; readonly requests: number }[];
+}
+
+/** What an instance says of itself. */
+export interface ToldInstance extends Told, LiveState {
+  /** When it started, ISO 8601. */
+  readonly started: string;
+  /** The version of the project's files that it serves. */
+  readonly project: string;
+}
+
+export const STATES = ['current', 'stale'] as const;
+
+export interface ShownInstance extends Omit<ToldInstance, 'seen'> {
+  /** When it last said something, ISO 8601. */
+  readonly seen: string;
+  /** `stale`: it said nothing for a while, so what it said holds no more. */
+  readonly state: (typeof STATES)[number];
+}
+
+export interface InstanceList {
+  /** The time of the answer, ISO 8601. */
+  readonly at: string;
+  readonly instances: readonly ShownInstance[];
 }
 
 interface Value {

@@ -120,17 +120,7 @@ export async function registerServices(
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
   });
   const instance = `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
-  container.register(TOKENS.live, {
-    useFactory: instanceCachingFactory(
-      (c) =>
-        new LiveInstances({
-          registry: () => c.resolve(TOKENS.metrics).registry,
-          board: isShared ? new InstanceBoard(c.resolve(TOKENS.store), settings.prefix) : undefined,
-          instance,
-          now: c.resolve(TOKENS.clock),
-        }),
-    ),
-  });
+  registerLive(container, settings, isShared, instance);
   container.register(TOKENS.serviceSchemas, {
     useFactory: instanceCachingFactory((c) =>
       isShared
@@ -147,6 +137,25 @@ export async function registerServices(
     ),
   });
   return container;
+}
+
+function registerLive(
+  container: DependencyContainer,
+  settings: Settings,
+  isShared: boolean,
+  instance: string,
+): void {
+  container.register(TOKENS.live, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new LiveInstances({
+          registry: () => c.resolve(TOKENS.metrics).registry,
+          board: isShared ? new InstanceBoard(c.resolve(TOKENS.store), settings.prefix) : undefined,
+          instance,
+          now: c.resolve(TOKENS.clock),
+        }),
+    ),
+  });
 }
 
 function registerComparisons(container: DependencyContainer, { compares }: Overrides): void {

@@ -1,33 +1,15 @@
 import { STORE_READ_FAILURES } from '../../../ground/api/error-codes.js';
-import type { Told } from '../../../state/instances/instance-board.js';
-import type { LivePipeline, LiveState } from '../../metrics/live-meter.js';
+import {
+  STATES,
+  type InstanceList,
+  type LivePipeline,
+  type LiveState,
+  type ShownInstance,
+} from '../../metrics/live-meter.js';
 import { problemResponses } from '../openapi/problems.js';
 import { objectOf, plainJson } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
 import type { GetRoute } from '../route.js';
-
-/** What an instance says of itself. */
-export interface ToldInstance extends Told, LiveState {
-  /** When it started, ISO 8601. */
-  readonly started: string;
-  /** The version of the project's files that it serves. */
-  readonly project: string;
-}
-
-const STATES = ['current', 'stale'] as const;
-
-export interface ShownInstance extends Omit<ToldInstance, 'seen'> {
-  /** When it last said something, ISO 8601. */
-  readonly seen: string;
-  /** `stale`: it said nothing for a while, so what it said holds no more. */
-  readonly state: (typeof STATES)[number];
-}
-
-export interface InstanceList {
-  /** The time of the answer, ISO 8601. */
-  readonly at: string;
-  readonly instances: readonly ShownInstance[];
-}
 
 const TEXT = { type: 'string' };
 const NUMBER = { type: 'number' };
