@@ -151,7 +151,7 @@ describeWith('PostgreSQL', 'two packages outside the repository', () => {
     const requests = draws(2_000);
     const { ledger, records } = memoryLedger();
     const settings = loadSettings(
-      { LOG_LEVEL: 'silent', MILLRACE_EXPLORE_SALT: 'secret' },
+      { LOG_LEVEL: 'silent', MILLRACE_EXPLORE_SALT: 'a secret of this test' },
       { project: join(folder, 'shop') },
     );
     const app = await createApp(settings, { store: new MemoryStore(), ledger, experiments: true });

@@ -93,7 +93,7 @@ describe('examples in the docs', () => {
         return path === undefined ? [] : [[path, text] as const];
       }),
     );
-    expect(Object.keys(files)).to.have.length(11);
+    expect(Object.keys(files)).to.have.length(13);
     root = await writeProject({ ...files, 'package.json': '{ "type": "module" }' });
     const now = Date.UTC(2026, 0, 31);
     const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' });

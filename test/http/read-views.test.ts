@@ -11,7 +11,7 @@ import { describeWith } from '../support/needs.js';
 import { findTestPackage } from '../support/onnx-runtime.js';
 import { startPostgres, type PrivatePostgres } from '../support/postgres-server.js';
 import { writeProject } from '../support/project.js';
-import { serveFiles, type Answered, type ServedProject } from '../support/served-project.js';
+import { serveFiles, type ServedProject } from '../support/served-project.js';
 
 const STOCK = `
 create table stock (product_id text primary key, amount bigint, price numeric, sold boolean, colours text[], changed timestamptz,
@@ -154,7 +154,7 @@ describeWith('PostgreSQL', 'views that PostgreSQL reads', () => {
     expect(of['brand']).to.include({ p1: '7', p2: 'null' });
     const online = await project.post('/feature/get-online-features', {
       features: ['stock:amount', 'stock:price'],
-      entities: { product: ['p1', 'none'] },
+      entities: { product_id: ['p1', 'none'] },
     });
     expect(online.status, JSON.stringify(online.json)).to.equal(200);
     expect(JSON.stringify(online.json)).to.include('[3,0]');
@@ -174,7 +174,7 @@ describeWith('PostgreSQL', 'views that PostgreSQL reads', () => {
       ...view('taste', withOf(postgres.url, query), '{ clicks: int }', '[user, brand]'),
     });
     const told = await explain(project, {
-      user: 'u1',
+      user: { user_id: 'u1' },
       candidates: [
         { product_id: 'p1', brand: 'b1' },
         { product_id: 'p2', brand: 'b2' },
@@ -256,9 +256,10 @@ describeWith('PostgreSQL', 'views that PostgreSQL reads', () => {
           .map((name) => `coalesce(${name}:amount, 0) + coalesce(${name}:price, 0)`)
           .join(' + ')}' } }`,
       ),
-      ...Object.assign(
-        {},
-        ...Object.entries(bad).map(([name, rest]) => view(name, rest, '{ amount: int, price: float }')),
+      ...Object.fromEntries(
+        Object.entries(bad).flatMap(([name, rest]) =>
+          Object.entries(view(name, rest, '{ amount: int, price: float }')),
+        ),
       ),
     });
     const told = await explain(project);

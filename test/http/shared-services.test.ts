@@ -112,7 +112,7 @@ describe('services that packages share', () => {
       'options of no service',
       {
         ...files('b3'),
-        'millrace.yaml': `${files('b3')['millrace.yaml']?.replace('pool: {', 'pol: {') ?? ''}`,
+        'millrace.yaml': files('b3')['millrace.yaml']?.replace('pool: {', 'pol: {') ?? '',
       },
       /no package of the project has a service `pol`; did you mean `pool`\?/,
     ],
@@ -173,10 +173,7 @@ describe('services that packages share', () => {
   });
 
   it('serve requests, show their health in readyz, and are kept by a reload of a pipeline', async () => {
-    const project = await serveFiles(files('served', '{ size: 2, sick: true }'), undefined, {
-      MILLRACE_RELOAD: 'watch',
-      MILLRACE_RELOAD_POLL_MS: '30',
-    });
+    const project = await serveFiles(files('served', '{ size: 2, sick: true }'));
     try {
       const { json } = await project.post('/api/v1/shop', { candidates: [{ product_id: 'p1' }] });
       expect(JSON.stringify(json)).to.include('"ranked_score":2');
@@ -190,6 +187,7 @@ describe('services that packages share', () => {
         'pipelines/shop.yaml',
         text.replace('value: pooled:size', "value: 'pooled:size * 2'"),
       );
+      await project.app.reload(false);
       await until('the reload', async () => {
         const again = await project.post('/api/v1/shop', { candidates: [{ product_id: 'p1' }] });
         return JSON.stringify(again.json).includes('"ranked_score":4');

@@ -7,7 +7,7 @@ import type {
   StoredFeature,
   StoreReader,
 } from '../../ground/api/services.js';
-import type { ServiceToken } from '../../ground/api/shared-service.js';
+import type { ServiceToken } from '../../ground/api/service-token.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import { LruCache } from '../../ground/core/lru-cache.js';
 

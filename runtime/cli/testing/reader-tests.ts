@@ -91,6 +91,25 @@ export function readerTests(plugin: ReaderPlugin, example: ReaderExample): Confo
           }
         }),
     },
+    ...keyTests(all, example, withReader),
+    {
+      name: 'ends when its signal aborts',
+      run: () =>
+        withReader(async (reader) => {
+          const signal = AbortSignal.abort(new Error('too late'));
+          await assert.rejects(async () => reader.read({ ...inputOf(all), signal }));
+        }),
+    },
+  ];
+}
+
+/** What the keys of a read may be. */
+function keyTests(
+  all: readonly (readonly string[])[],
+  example: ReaderExample,
+  withReader: (work: (reader: Reader) => Promise<void>) => Promise<void>,
+): ConformanceTest[] {
+  return [
     {
       name: 'tells keys without a row from keys that could not be read',
       run: () =>
@@ -124,14 +143,6 @@ export function readerTests(plugin: ReaderPlugin, example: ReaderExample): Confo
                 `${name} of keys without a row`,
               );
           }
-        }),
-    },
-    {
-      name: 'ends when its signal aborts',
-      run: () =>
-        withReader(async (reader) => {
-          const signal = AbortSignal.abort(new Error('too late'));
-          await assert.rejects(async () => reader.read({ ...inputOf(all), signal }));
         }),
     },
   ];

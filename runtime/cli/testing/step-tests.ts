@@ -39,38 +39,7 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
   const run = (count: number, fill: Fill, rows?: readonly number[]): Promise<Outcome[]> =>
     runAll(plugin, examples, count, fill, rows);
   return [
-    {
-      name: 'has a name, a kind and a summary',
-      run: () => {
-        assert.match(plugin.name, NAME_PATTERN);
-        assert.ok(COMPONENT_KINDS.includes(plugin.kind), `kind: ${plugin.kind}`);
-        assert.match(plugin.summary, /^[A-Z].*\.$/, 'the summary is one sentence');
-      },
-    },
-    {
-      name: 'has an options schema that is valid, describes each option and refuses unknown ones',
-      run: () => {
-        assert.deepEqual(schemaFaults(plugin.options), []);
-        assert.deepEqual(undescribedOptions(plugin.options), []);
-        const diagnostics = new Diagnostics();
-        optionsOf(plugin, { no_such_option: 1 }, diagnostics);
-        assert.ok(diagnostics.hasErrors, 'the schema needs "additionalProperties": false');
-      },
-    },
-    {
-      name: 'accepts its examples',
-      run: () => {
-        assert.ok(examples.length > 0, 'the suite needs an example');
-        for (const example of examples) {
-          const diagnostics = new Diagnostics();
-          optionsOf(plugin, example.with, diagnostics);
-          assert.deepEqual(
-            diagnostics.all.map(({ message }) => message),
-            [],
-          );
-        }
-      },
-    },
+    ...declarationTests(plugin, examples),
     {
       name: 'works with no candidates',
       run: async () => {
@@ -112,6 +81,44 @@ export function stepTests(plugin: Plugin, examples: readonly StepExample[]): Con
       run: async () => {
         const [once, again] = [await run(6, 'present'), await run(6, 'present')];
         assert.deepEqual(once.filter(isRepeatable), again.filter(isRepeatable));
+      },
+    },
+  ];
+}
+
+/** What a plugin says of itself. */
+function declarationTests(plugin: Plugin, examples: readonly StepExample[]): ConformanceTest[] {
+  return [
+    {
+      name: 'has a name, a kind and a summary',
+      run: () => {
+        assert.match(plugin.name, NAME_PATTERN);
+        assert.ok(COMPONENT_KINDS.includes(plugin.kind), `kind: ${plugin.kind}`);
+        assert.match(plugin.summary, /^[A-Z].*\.$/, 'the summary is one sentence');
+      },
+    },
+    {
+      name: 'has an options schema that is valid, describes each option and refuses unknown ones',
+      run: () => {
+        assert.deepEqual(schemaFaults(plugin.options), []);
+        assert.deepEqual(undescribedOptions(plugin.options), []);
+        const diagnostics = new Diagnostics();
+        optionsOf(plugin, { no_such_option: 1 }, diagnostics);
+        assert.ok(diagnostics.hasErrors, 'the schema needs "additionalProperties": false');
+      },
+    },
+    {
+      name: 'accepts its examples',
+      run: () => {
+        assert.ok(examples.length > 0, 'the suite needs an example');
+        for (const example of examples) {
+          const diagnostics = new Diagnostics();
+          optionsOf(plugin, example.with, diagnostics);
+          assert.deepEqual(
+            diagnostics.all.map(({ message }) => message),
+            [],
+          );
+        }
       },
     },
   ];

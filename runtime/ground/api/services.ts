@@ -1,6 +1,6 @@
 /** What the runtime offers to plugins while they work. All of it can be used in `create`, except the store. */
 import type { EntityIdentifier } from './identifiers.js';
-import type { ServiceToken } from './shared-service.js';
+import type { ServiceToken } from './service-token.js';
 import type { FeastStatus } from './status.js';
 import type { JsonObject, JsonValue } from './types.js';
 

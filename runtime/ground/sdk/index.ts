@@ -50,6 +50,7 @@ export * from '../text/index.js';
 export * from './turns.js';
 export * from '../api/types.js';
 export * from '../api/services.js';
+export * from '../api/service-token.js';
 export * from '../api/shared-service.js';
 export * from '../api/store-engine.js';
 export * from '../api/version.js';

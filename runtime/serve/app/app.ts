@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { reloadGatesOf } from '../../project/config/conditions/reload-gate.js';
 import { packageFinder } from '../../request/compile/find-package.js';
 import type { ReloadReport } from '../http/instance.js';
@@ -49,9 +50,7 @@ export async function createApp(
   const { records = false, consumes, keys } = overrides;
   reloadGatesOf(settings); // tells a mistake before anything is opened
   const logger = overrides.logger ?? openLog(settings);
-  const tracing =
-    overrides.tracing ??
-    (await openTracing(settings, { findPackage: packageFinder(settings.project), logger }));
+  const tracing = overrides.tracing ?? (await tracingOf(settings, logger));
   const recording = records ? openRecording(settings, logger) : undefined;
   const appMetrics = new AppMetrics();
   const pluginHost = {
@@ -82,30 +81,28 @@ export async function createApp(
       ...(recording === undefined ? {} : { ledger: recording.sinks.ledger }),
     },
   });
-  const prepare = (generation: Generation): Promise<void> => prepareOne(services, generation, recording);
-  await prepare(first);
+  await prepareOne(services, first, recording);
   // Only at start: after a reload, V8 still has the code.
   if (records) await first.warmUp(settings.warmUpMs);
 
-  const instance = services.resolve(TOKENS.instance);
-  const tellReload = overrides.tellReload ?? ((report: ReloadReport) => logReload(logger, report));
   const consumption = consumes && new Consumption(consumes, services, logger, () => reloader.current);
+  const tell = reloadTeller(services, logger, overrides);
   const reloader: Reloader = new Reloader(first, {
     logger,
     report: (report) => {
-      instance.reloaded(report);
-      tellReload(report);
+      tell(report);
       if (report.outcome === 'succeeded') void guards?.releases.keep(reloader.current);
     },
     compile,
     create: (compiled) => openNext(services, compiled),
     begin: async (next) => {
       void consumption?.use(next);
-      await prepare(next);
+      await prepareOne(services, next, recording);
     },
     ...guards?.options,
   });
   appMetrics.register(services, { reloader, recording, tracing, keys, guards });
+  const instance = services.resolve(TOKENS.instance);
   instance.warnOf(() => guards?.releases.warnings() ?? []);
   instance.reloadBy((isForced) => reloader.reloaded(isForced));
   guards?.releases.start(reloader);
@@ -124,6 +121,23 @@ export async function createApp(
     sources: consumption?.sources,
     close,
   });
+}
+
+function tracingOf(settings: Settings, logger: Logger): Promise<Tracing | undefined> {
+  return openTracing(settings, { findPackage: packageFinder(settings.project), logger });
+}
+
+/** Tells the instance and the log how a reload ended. */
+function reloadTeller(
+  services: Container,
+  logger: Logger,
+  { tellReload = (report) => logReload(logger, report) }: AppOverrides,
+): (report: ReloadReport) => void {
+  const instance = services.resolve(TOKENS.instance);
+  return (report) => {
+    instance.reloaded(report);
+    tellReload(report);
+  };
 }
 
 /** What compiles the projects of an app. */

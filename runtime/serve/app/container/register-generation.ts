@@ -1,7 +1,6 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import { allLevels, type Plan } from '../../../request/compile/plan.js';
-import type { EntityBinding } from '../../../request/compile/need-entities.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import { IdHasher } from '../../../ground/core/id-hasher.js';
 import { describeError } from '../../../ground/core/describe-error.js';

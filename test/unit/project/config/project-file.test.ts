@@ -366,6 +366,7 @@ describe('millrace.yaml', () => {
         'project',
         'events',
         'plugins',
+        'services',
         'time_zone',
         ...[...FILE_SETTINGS.keys()].filter((key) => !key.includes('.')),
         'ledger',

@@ -60,10 +60,11 @@ describe('schemas/', () => {
         const open = schemasIn(yamlSchema(name), '#').filter(
           ([, schema]) => schema['type'] === 'object' && schema['additionalProperties'] === undefined,
         );
-        // The plugin of the step or of the retriever defines the options.
+        // The plugin of the step, the retriever, the reader … defines the options.
         expect(open.map(([place]) => place)).to.deep.equal(
           {
             pipeline: ['#/properties/retrieve/items/properties/with', '#/$defs/step/properties/with'],
+            'feature-view': ['#/properties/with'],
             sink: ['#/properties/with'],
             source: ['#/properties/with'],
           }[name as string] ?? [],

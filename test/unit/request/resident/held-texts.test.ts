@@ -23,7 +23,7 @@ describe('lists of texts in a resident table', () => {
         const dictionaries = [new TextCodes(ROOM), new TextCodes(ROOM)] as const;
         const held = lists.map((list) =>
           list.map(([text, which]) =>
-            text === '' ? -1 : 2 * (dictionaries[which === 0 ? 0 : 1].retain(text)) + which,
+            text === '' ? -1 : 2 * dictionaries[which === 0 ? 0 : 1].retain(text) + which,
           ),
         );
         const status = Uint8Array.from(lists, (_, row) => (row % 2 === 0 ? Status.present : Status.null));
