@@ -9,6 +9,8 @@ const LEFT_OUT = new Set([
   ...['metrics', 'redoc', 'openapi'],
   ...['open_session', 'create_invitation', 'revoke_invitation'],
   ...['undo_curation', 'roll_back'],
+  // A service that ranks compares nothing.
+  ...['list_comparisons', 'start_comparison', 'get_comparison', 'stop_comparison'],
 ]);
 
 /** Serves a project while `use` runs, with its address and the file of its cases. */

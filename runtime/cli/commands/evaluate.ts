@@ -157,7 +157,13 @@ async function evaluatePipeline(context: CliContext, name: string, flags: Flags)
   let evaluation: Evaluation;
   try {
     const wanted = { ...flags, pages: flags.html !== undefined };
-    evaluation = await runEvaluation(context, wanted, gates, contestants.all, baseline?.text, run);
+    evaluation = await runEvaluation(
+      context,
+      wanted,
+      gates,
+      contestants.all,
+      run && { name: baseline?.text ?? '', run },
+    );
   } finally {
     await contestants.close();
   }

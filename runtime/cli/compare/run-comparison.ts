@@ -94,8 +94,6 @@ async function evaluated(run: ComparisonRun): Promise<Compared> {
     },
     gates,
     names.map((name) => contestantOf(run, name)),
-    against,
-    undefined,
   );
   // Paths of the machine are nobody's business.
   const named = judgments === undefined ? { ledger: 'ledger' } : { judgments };

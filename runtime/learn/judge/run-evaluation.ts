@@ -49,17 +49,19 @@ export interface EvaluationFlags extends SourceFlags {
   readonly pages?: boolean;
 }
 
-/**
- * Ranks all queries with each pipeline, and measures the rankings.
- * @param run the rankings of the baseline, if it is a TREC run
- */
+/** A baseline that is a TREC run. */
+export interface RunBaseline {
+  readonly name: string;
+  readonly run: ReadonlyMap<string, readonly Scored[]>;
+}
+
+/** Ranks all queries with each pipeline, and measures the rankings. */
 export async function runEvaluation(
   context: Console,
   flags: EvaluationFlags,
   gates: readonly Gate[],
   all: readonly Contestant[],
-  baseline: string | undefined,
-  run: ReadonlyMap<string, readonly Scored[]> | undefined,
+  baseline?: RunBaseline,
 ): Promise<Evaluation> {
   const [main] = all;
   if (main === undefined) throw new Error('no pipeline was opened');
@@ -68,7 +70,7 @@ export async function runEvaluation(
       ? await judgedSource(context, flags, all, main)
       : await loggedSource(context, flags, flags.ledger, all, main);
   const rankers = [...source.rankers];
-  if (run !== undefined) rankers.push(runRanker(baseline ?? '', run));
+  if (baseline !== undefined) rankers.push(runRanker(baseline.name, baseline.run));
   const counts = rankers.map(() => new RankingCounts());
   const metrics = allMetrics(flags.metrics, gates);
   const options = {
@@ -90,13 +92,12 @@ export async function runEvaluation(
     context,
     flags,
     source,
-    rankers,
-    counts,
+    { rankers, counts },
     main.label,
   )) {
-    const [ranked = [], baseline] = rankings;
+    const [ranked = [], other] = rankings;
     const slice = source.slices?.get(query.query);
-    measured.measure(at, { slice, pages, rankings: ranked, baseline });
+    measured.measure(at, { slice, pages, rankings: ranked, baseline: other });
     sizes[at] = query.candidates.length;
     for (const share of ranked.flatMap((one) => judged(one, depth) ?? [])) {
       shares.sum += share;
@@ -142,8 +143,7 @@ async function* rankAll(
   { stderr }: Console,
   flags: EvaluationFlags,
   { shuffles, ...judgedQueries }: Source,
-  rankers: readonly Ranker[],
-  counts: readonly RankingCounts[],
+  { rankers, counts }: { readonly rankers: readonly Ranker[]; readonly counts: readonly RankingCounts[] },
   tag: string,
 ): AsyncGenerator<RankedByAll, void> {
   const output = flags.run === undefined ? undefined : createWriteStream(flags.run);
