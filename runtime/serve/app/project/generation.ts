@@ -346,12 +346,13 @@ function pingedStore(services: Container): HttpServices['store'] {
   const store = services.resolve(TOKENS.store);
   const sources = services.resolve(TOKENS.featureSources);
   const monitor = services.resolve(TOKENS.storeMonitor);
-  const { requireData } = services.resolve(TOKENS.settings);
+  const settings = services.resolve(TOKENS.settings);
   return {
     async ping() {
       await Promise.all([store.ping(), sources.ping()]);
       const emptied = monitor.warnings().find(({ code }) => code === 'store_emptied');
-      if (requireData && emptied !== undefined) throw new MillraceError('store_unavailable', emptied.detail);
+      if (settings.requireData && emptied !== undefined)
+        throw new MillraceError('store_unavailable', emptied.detail);
     },
     warnings: () => monitor.warnings(),
   };
