@@ -503,7 +503,8 @@ class Millrace:
     def start_comparison(self, pipeline: str | None = None, **options: Any) -> Json:
         """Starts a comparison, and returns its state, with its id in `comparison`.
 
-        `options`: `against`, one of `judgments`, `logged`, `queries` and `experiment`, and `slice`, `metrics`, `require`.
+        `options`: `against`, one of `judgments`, `logged`, `queries` and `experiment`, and `slice`, `metrics`,
+        `require`.
         """
         body = options if pipeline is None else {"pipeline": pipeline, **options}
         # Sent again, it would be another comparison.
