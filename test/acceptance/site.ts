@@ -14,6 +14,9 @@ import { accessibilityFaults } from '../support/accessibility.js';
 import { repositoryPath } from '../support/repository.js';
 import { startPrivateService } from './private-service.js';
 
+/** Routes that this service answers with a page of a problem. */
+const REFUSED: Readonly<Record<string, number>> = { '/api/v1/comparisons': 409 }; // a service that ranks compares nothing
+
 const ROOT = repositoryPath('.build', 'site');
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
@@ -158,7 +161,12 @@ async function checkService(page: Page): Promise<void> {
       if (method !== 'GET') continue;
       const { headers } = await fetch(service.url + path, { headers: { accept: 'text/html' } });
       if (headers.get('content-type')?.startsWith('text/html') === true)
-        await check(page, service.url + path, 200, path === '/workbench' ? () => explain(page) : undefined);
+        await check(
+          page,
+          service.url + path,
+          REFUSED[path] ?? 200,
+          path === '/workbench' ? () => explain(page) : undefined,
+        );
     }
   } finally {
     await service.stop();
