@@ -147,12 +147,13 @@ function registerLive(
 ): void {
   container.register(TOKENS.live, {
     useFactory: instanceCachingFactory(
-      (c) =>
+      () =>
+        // Not the container that asks first: it is that of a generation, which could then never be freed.
         new LiveInstances({
-          registry: () => c.resolve(TOKENS.metrics).registry,
-          board: isShared ? new InstanceBoard(c.resolve(TOKENS.store), settings.prefix) : undefined,
+          registry: () => container.resolve(TOKENS.metrics).registry,
+          board: isShared ? new InstanceBoard(container.resolve(TOKENS.store), settings.prefix) : undefined,
           instance,
-          now: c.resolve(TOKENS.clock),
+          now: container.resolve(TOKENS.clock),
         }),
     ),
   });
