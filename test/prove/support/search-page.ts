@@ -19,5 +19,7 @@ export async function typeQuery(page: Page, query: string): Promise<readonly str
   await field.fill(query);
   await field.press('Enter');
   await answered;
+  // Until then the cards of the last answer stay.
+  await page.locator('#answer[aria-busy="false"]').waitFor();
   return cardTitles(page);
 }
