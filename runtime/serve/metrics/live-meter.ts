@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Told } from '../../state/instances/instance-board.js';
+import type { InstanceEntry } from '../../state/instances/instance-entries.js';
 
 /** The window of rates and latencies: so many samples, and the milliseconds between them. */
 const SAMPLES = 13;
@@ -63,7 +63,7 @@ export interface LiveState {
 }
 
 /** What an instance says of itself. */
-export interface ToldInstance extends Told, LiveState {
+export interface ToldInstance extends InstanceEntry, LiveState {
   /** When it started, ISO 8601. */
   readonly started: string;
   /** The version of the project's files that it serves. */
