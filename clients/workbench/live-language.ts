@@ -2,8 +2,8 @@ import { language } from './language.js';
 
 /** The texts of the screen of instances. Another language that lacks one does not compile. */
 const ENGLISH = {
-  loading: 'The instances are asked …',
-  none: 'No instance says anything. A service says every five seconds how it is; on an embedded store, its own process has this screen.',
+  loading: 'Loading the instances …',
+  none: 'No instance is running. Each service publishes its state every five seconds. On an embedded store, open this screen in the process of the service.',
   instances: 'Instances',
   counts: (current: number, stale: number) => `${current} current, ${stale} stale.`,
   overWindow: 'Rates are per second, over the last minute.',
@@ -11,7 +11,7 @@ const ENGLISH = {
   state: 'State',
   current: 'current',
   stale: 'stale',
-  heard: 'Heard',
+  heard: 'Last seen',
   requests: 'Requests',
   refused: 'Refused',
   feedback: 'Feedback',
@@ -29,7 +29,7 @@ const ENGLISH = {
   source: 'Source',
   answers: 'answers',
   lost: 'does not answer',
-  lag: 'Not read yet',
+  lag: 'Unread messages',
   lastSettled: 'Last stored',
   noSources: 'No instance reads sources.',
   arms: 'Arms',
@@ -46,8 +46,8 @@ const ENGLISH = {
 };
 
 const GERMAN: typeof ENGLISH = {
-  loading: 'Die Instanzen werden gefragt …',
-  none: 'Keine Instanz meldet sich. Ein Dienst sagt alle fünf Sekunden, wie es ihm geht; bei eingebettetem Speicher hat sein eigener Prozess diese Ansicht.',
+  loading: 'Die Instanzen werden geladen …',
+  none: 'Keine Instanz meldet sich. Jeder Dienst veröffentlicht alle fünf Sekunden seinen Zustand. Bei eingebettetem Speicher zeigt der Prozess des Dienstes diese Ansicht.',
   instances: 'Instanzen',
   counts: (current, stale) => `${current} aktuell, ${stale} veraltet.`,
   overWindow: 'Raten gelten je Sekunde, über die letzte Minute.',
@@ -55,7 +55,7 @@ const GERMAN: typeof ENGLISH = {
   state: 'Zustand',
   current: 'aktuell',
   stale: 'veraltet',
-  heard: 'Gehört',
+  heard: 'Zuletzt gesehen',
   requests: 'Anfragen',
   refused: 'Abgewiesen',
   feedback: 'Rückmeldungen',
@@ -73,7 +73,7 @@ const GERMAN: typeof ENGLISH = {
   source: 'Quelle',
   answers: 'antwortet',
   lost: 'antwortet nicht',
-  lag: 'Noch ungelesen',
+  lag: 'Ungelesene Nachrichten',
   lastSettled: 'Zuletzt gespeichert',
   noSources: 'Keine Instanz liest Quellen.',
   arms: 'Arme',

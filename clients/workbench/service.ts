@@ -87,7 +87,7 @@ export function curation<T>(route: string, body: object): Promise<T> {
   return post<T>(`/api/v1/curation/${route}`, JSON.stringify(body));
 }
 
-/** How all instances are. */
+/** The state of all instances. */
 export function instances(): Promise<InstanceList> {
   return send<InstanceList>('/api/v1/instances', {});
 }

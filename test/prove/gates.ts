@@ -1,3 +1,4 @@
+import { atOnce } from '../../runtime/ground/core/pieces.js';
 import { checkGate, FEWEST_QUERIES, parseGates } from '../../runtime/learn/judge/gates.js';
 import { parseMetric, type Metric } from '../../runtime/learn/evaluation/metric-names.js';
 import {
@@ -168,7 +169,7 @@ function reportOf(rankings: readonly QueryRankings[]): EvaluationReport {
   const options = { ...METRIC_OPTIONS, empty: 'skip' } as const;
   const measured = new MeasuredQueries({ count: rankings.length, queryAt: String }, metrics, options, true);
   for (const [at, one] of rankings.entries()) measured.measure(at, one);
-  return evaluate(measured, 0);
+  return atOnce(evaluate(measured, 0));
 }
 
 function metric(): Metric {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { atOnce } from '../../runtime/ground/core/pieces.js';
 import { bootstrapInterval, mean, type Interval } from '../../runtime/ground/core/statistics.js';
 import { createApp } from '../../runtime/serve/app/app.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
@@ -342,7 +343,7 @@ async function gainOf(root: string): Promise<Pick<ImportFigures, 'without' | 'wi
   return {
     without: mean(without),
     with: mean(withAll),
-    gain: { ...bootstrapInterval(differences, 1), mean: mean(differences) },
+    gain: { ...atOnce(bootstrapInterval(differences, 1)), mean: mean(differences) },
   };
 }
 

@@ -352,7 +352,7 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
 
   // The service
 
-  /** How all instances are: rates, refusals, latency, sources, arms. */
+  /** The state of all instances: rates, refusals, latency, sources, arms. */
   async listInstances(options: CallOptions = {}): Promise<readonly Record<string, unknown>[]> {
     const { text } = await this.#get('/api/v1/instances', options);
     return (JSON.parse(text) as { instances: readonly Record<string, unknown>[] }).instances;

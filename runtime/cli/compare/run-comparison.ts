@@ -95,7 +95,7 @@ async function evaluated(run: ComparisonRun): Promise<Compared> {
     gates,
     names.map((name) => contestantOf(run, name)),
   );
-  // Paths of the machine are nobody's business.
+  // Users of the workbench need not know paths of the machine.
   const named = judgments === undefined ? { ledger: 'ledger' } : { judgments };
   const shown = { ...evaluation, source: named };
   return { report: evaluationTree(shown), result: evaluationJson(shown) };
@@ -149,6 +149,7 @@ async function reported(run: ComparisonRun, name: string): Promise<Compared> {
         run.signal.throwIfAborted();
         run.progress(share);
       },
+      ...(context.checkStopped && { checkStopped: context.checkStopped }),
     };
     const report = await experimentReport(plan, sources, WANTED_EFFECT);
     for (const warning of report.warnings) run.note(warning);
@@ -160,7 +161,7 @@ async function reported(run: ComparisonRun, name: string): Promise<Compared> {
   }
 }
 
-/** A pipeline that leaves nothing, and lets other work have its turn before each request. */
+/** A pipeline that runs without effects, and lets other work of the process run before each request. */
 function contestantOf({ project, signal }: ComparisonRun, name: string): Contestant {
   const pipeline = project.pipelines.find((one) => one.name === name);
   const definition = project.config.pipelines.find((one) => one.name === name);
@@ -188,7 +189,7 @@ function contestantOf({ project, signal }: ComparisonRun, name: string): Contest
   };
 }
 
-/** What commands write for people becomes notes, and their progress that of the comparison. */
+/** A console whose messages become notes, and whose progress becomes that of the comparison. */
 function consoleOf({ signal, note, progress }: ComparisonRun): Console {
   const stderr = Object.assign(
     new Writable({
@@ -205,5 +206,6 @@ function consoleOf({ signal, note, progress }: ComparisonRun): Console {
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
     stderr,
     stopSignal: () => signal,
+    checkStopped: () => signal.throwIfAborted(),
   };
 }

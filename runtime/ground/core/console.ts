@@ -15,6 +15,10 @@ export interface Console {
    */
   stopSignal(): AbortSignal;
   /**
+   * Throws once the work is to stop. Work that takes long calls it now and then. Undefined where a signal ends the process.
+   */
+  readonly checkStopped?: () => void;
+  /**
    * Runs `clean` before SIGINT or SIGTERM ends the process, unless something else handles the signal. Undefined if the
    * caller cleans up itself.
    * @returns a function that takes `clean` back

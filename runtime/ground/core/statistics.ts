@@ -1,4 +1,8 @@
-/** Intervals and tests over queries. All are deterministic: the same figures and seed give the same result. */
+/**
+ * Intervals and tests over queries. All are deterministic: the same figures and seed give the same result. Those that draw
+ * samples take up to a second, so they are divided into pieces: one a sample.
+ */
+import { type Pieces } from './pieces.js';
 import { Random } from './random.js';
 import { normalShare, studentQuantile } from './distributions.js';
 
@@ -33,7 +37,7 @@ export function mean(values: ArrayLike<number>): number {
  * know about the bootstrap", The American Statistician 2015, section 4.3.
  * @returns NaN ends for no values; the value itself for one
  */
-export function bootstrapInterval(values: ArrayLike<number>, seed: number): Interval {
+export function* bootstrapInterval(values: ArrayLike<number>, seed: number): Pieces<Interval> {
   const { length } = values;
   if (length === 0) return { lower: NaN, upper: NaN };
   const random = new Random(seed);
@@ -43,6 +47,7 @@ export function bootstrapInterval(values: ArrayLike<number>, seed: number): Inte
     let sum = 0;
     for (let i = 0; i < length; i++) sum += drawn[Math.floor(random.next() * length)] ?? 0;
     means[sample] = sum / length;
+    yield;
   }
   means.sort();
   const tail = tailFor(length);
@@ -79,7 +84,7 @@ const MOST_EXACT = 13;
  * @param differences of the two systems, one a query
  * @returns 1 if no query differs
  */
-export function randomisationTest(differences: ArrayLike<number>, seed: number): number {
+export function* randomisationTest(differences: ArrayLike<number>, seed: number): Pieces<number> {
   const moved = Array.from(differences).filter((one) => one !== 0);
   if (moved.length === 0) return 1;
   const observed = Math.abs(moved.reduce((sum, one) => sum + one, 0));
@@ -103,6 +108,7 @@ export function randomisationTest(differences: ArrayLike<number>, seed: number):
     let sum = 0;
     for (const one of sizes) sum += random.next() < 0.5 ? one : -one;
     if (Math.abs(sum) >= least) asLarge += 1;
+    yield;
   }
   return (asLarge + 1) / (samples + 1);
 }

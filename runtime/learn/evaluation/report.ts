@@ -1,4 +1,5 @@
 import { Names } from '../../ground/core/columns.js';
+import { type Pieces } from '../../ground/core/pieces.js';
 import type { Metric } from './metric-names.js';
 import type { JudgedRanking, MetricOptions } from './metrics.js';
 import {
@@ -187,12 +188,12 @@ function valuesAt(columns: ReadonlyMap<string, Float64Array>, at: number): Query
 }
 
 /** Evaluates measured queries: every metric with its interval, the comparison with the baseline, slices, and each query. */
-export function evaluate(queries: MeasuredQueries, seed: number): EvaluationReport {
+export function* evaluate(queries: MeasuredQueries, seed: number): Pieces<EvaluationReport> {
   const metrics = [...queries.values.keys()];
   const [first] = metrics;
   return {
-    metrics: metrics.map((name) => reportOf(name, queries, seed)),
-    slices: first === undefined ? [] : slicesOf(first, queries, seed),
+    metrics: yield* eachOf(metrics, (name) => reportOf(name, queries, seed)),
+    slices: first === undefined ? [] : yield* slicesOf(first, queries, seed),
     queries,
   };
 }
@@ -239,19 +240,19 @@ export function worstQueries({ queries }: EvaluationReport, most: number): Worst
 }
 
 /** @param isOne which queries count; by default all */
-function reportOf(
+function* reportOf(
   metric: string,
   { values: columns, baseline }: MeasuredQueries,
   seed: number,
   isOne: (at: number) => boolean = () => true,
-): MetricReport {
+): Pieces<MetricReport> {
   const values = columns.get(metric) ?? new Float64Array();
   const counted = values.filter((value, at) => !Number.isNaN(value) && isOne(at));
   const report = {
     metric,
     queries: counted.length,
     mean: mean(counted),
-    interval: bootstrapInterval(counted, seed),
+    interval: yield* bootstrapInterval(counted, seed),
   };
   const others = baseline?.get(metric);
   if (others === undefined) return report;
@@ -263,18 +264,23 @@ function reportOf(
     delta: {
       baseline: mean(others.filter(isCompared)),
       mean: mean(differences),
-      interval: bootstrapInterval(differences, seed),
-      p: randomisationTest(differences, seed),
+      interval: yield* bootstrapInterval(differences, seed),
+      p: yield* randomisationTest(differences, seed),
     },
   };
 }
 
-function slicesOf(metric: string, queries: MeasuredQueries, seed: number): readonly SliceReport[] {
+function* eachOf<T, U>(list: readonly T[], map: (one: T) => Pieces<U>): Pieces<U[]> {
+  const mapped: U[] = [];
+  for (const one of list) mapped.push(yield* map(one));
+  return mapped;
+}
+
+function* slicesOf(metric: string, queries: MeasuredQueries, seed: number): Pieces<readonly SliceReport[]> {
   const names = [...new Set(queries.slices.flatMap((slice) => slice ?? []))].sort();
-  const slices = names.map((slice) => ({
-    slice,
-    ...reportOf(metric, queries, seed, (at) => queries.slices[at] === slice),
-  }));
+  const slices = yield* eachOf(names, function* (slice) {
+    return { slice, ...(yield* reportOf(metric, queries, seed, (at) => queries.slices[at] === slice)) };
+  });
   const corrected = holm(slices.map(({ delta }) => delta?.p ?? 1));
   return slices.map((slice, at) =>
     slice.delta === undefined ? slice : { ...slice, correctedP: corrected[at] ?? 1 },

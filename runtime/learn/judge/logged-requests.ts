@@ -40,6 +40,7 @@ export async function findLoggedRequests(
     ledger,
     last,
     (record, place): FoundRequest | undefined => {
+      context.checkStopped?.();
       const name = loggedPipeline(record);
       if (record.kind === 'ranking' && name !== loggedBy) {
         if (name !== undefined) others.add(name);
@@ -112,7 +113,7 @@ export function tellLacks(stderr: Console['stderr'], requests: FoundRequests): v
  * @param label the grade of each kind of feedback
  */
 export async function readGrades(
-  { stderr }: Console,
+  { stderr, checkStopped }: Console,
   ledger: string,
   requests: FoundRequests,
   label: ReadonlyMap<string, number>,
@@ -120,6 +121,7 @@ export async function readGrades(
   const grades = new LoggedGrades(requests);
   const kinds = new Set<string>();
   for await (const record of readRecords(ledger)) {
+    checkStopped?.();
     if (record.kind !== 'feedback') continue;
     const kind = String(record.field('event')?.at(0));
     kinds.add(kind);

@@ -17,7 +17,7 @@ type TableShape = Pick<RequestShape, 'candidateKey' | 'fields' | 'carried'>;
  * @throws InputError
  */
 export async function readTable(
-  { stdin }: Console,
+  { stdin, checkStopped }: Console,
   { path, ...file }: { readonly path: string } & Pick<InputOptions, 'format' | 'formatFlag' | 'isForeign'>,
   columns: Columns,
   shape: TableShape,
@@ -41,6 +41,7 @@ export async function readTable(
   });
   try {
     for await (const { rows, bad } of input.chunks()) {
+      checkStopped?.();
       for (const { line, problem } of bad) judgments.add(input.unit, line, problem);
       for (const row of rows) {
         if (roles === undefined) useColumns(Object.keys(row.value));

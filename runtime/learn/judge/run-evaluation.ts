@@ -10,6 +10,7 @@ import {
   worstQueries,
   type EvaluationReport,
 } from '../evaluation/report.js';
+import { inTurns } from '../../ground/core/pieces.js';
 import { quantile } from '../../ground/core/statistics.js';
 import type { Console } from '../../ground/core/console.js';
 import { fileProblem } from '../../ground/core/file-problem.js';
@@ -104,7 +105,7 @@ export async function runEvaluation(
       shares.count += 1;
     }
   }
-  const report = evaluate(measured, flags.seed);
+  const report = await inTurns(evaluate(measured, flags.seed), context.checkStopped);
   const worst = worstQueries(report, flags.worst);
   const cards = await main.project.cards.orNone(
     main.definition.candidateType.value,

@@ -51,7 +51,7 @@ export function* pagesOf(
   { candidates }: JsonObject,
   { page, limits, name }: Contestant['definition'],
 ): Generator<{ readonly user_page: number; readonly user_page_size: number }> {
-  // Of a request that lets the pipeline find its candidates, nobody knows how many there are.
+  // A pipeline that finds its candidates may find as many as its limit allows.
   const sent = Array.isArray(candidates) ? candidates.length : limits.candidates;
   if (sent > limits.candidates)
     throw new CommandFailure(

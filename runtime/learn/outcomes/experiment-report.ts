@@ -8,6 +8,7 @@ import {
   unitsNeeded,
 } from '../evaluation/experiment-tests.js';
 import { UnitMoments, type Moments } from '../evaluation/unit-moments.js';
+import { inTurns } from '../../ground/core/pieces.js';
 import { holm } from '../../ground/core/statistics.js';
 import { guardReport, type GuardReport, type Side } from './guards.js';
 import { metricsOf, type ReportPlan, type ReportSources } from './report-plan.js';
@@ -125,7 +126,7 @@ export async function experimentReport(
 ): Promise<ExperimentReport> {
   const { at } = sources;
   const scanned = await scanExperiment(plan, sources);
-  const outcomes = unitOutcomes(plan, scanned);
+  const outcomes = await inTurns(unitOutcomes(plan, scanned), sources.checkStopped);
   const hasEnded = at >= plan.until + plan.metric.within;
   const isSplit = !isMixed(plan);
   const sampleRatio = isSplit

@@ -51,6 +51,8 @@ export interface ReportSources {
   readonly at: number;
   readonly files: UnitFiles;
   readonly progress: (fraction: number) => void;
+  /** See `Console`. */
+  readonly checkStopped?: () => void;
 }
 
 /** Files about units, from outside the ledger. */

@@ -5,6 +5,7 @@ import { UnitMoments, type Moments } from '../evaluation/unit-moments.js';
 import type { ReportPlan, ReportSources } from './report-plan.js';
 import { scanWarnings } from './report-warnings.js';
 import { scanExperiment } from './scan-experiment.js';
+import { inTurns } from '../../ground/core/pieces.js';
 import { unitOutcomes } from './unit-outcomes.js';
 
 const DAY = 86_400_000;
@@ -58,7 +59,7 @@ export async function sizePlan(
     ...{ guards: [], from: -Infinity, until: Infinity },
   };
   const scanned = await scanExperiment(all, sources);
-  const { arms: found, arrivals, first, last } = unitOutcomes(all, scanned);
+  const { arms: found, arrivals, first, last } = await inTurns(unitOutcomes(all, scanned));
   const moments = found.get('all')?.metrics[0] ?? new UnitMoments();
   if (!(Math.abs(moments.value) > 0 && moments.variance > 0))
     throw new DataSetProblem(

@@ -1,3 +1,4 @@
+import type { Pieces } from '../../ground/core/pieces.js';
 import { UnitMoments } from '../evaluation/unit-moments.js';
 import type { ExperimentMetric } from '../../project/config/model/experiments.js';
 import { metricsOf, type ReportPlan } from './report-plan.js';
@@ -64,7 +65,7 @@ interface PastCounts {
 }
 
 /** Joins requests and feedback of an experiment, one partition after another. The partitions are removed. */
-export function unitOutcomes(plan: ReportPlan, scanned: ScannedExperiment): UnitOutcomes {
+export function* unitOutcomes(plan: ReportPlan, scanned: ScannedExperiment): Pieces<UnitOutcomes> {
   const outcomes: UnitOutcomes = {
     arms: new Map(plan.arms.map(({ name }) => [name, newArm(plan)])),
     interleaved: 0,
@@ -77,14 +78,17 @@ export function unitOutcomes(plan: ReportPlan, scanned: ScannedExperiment): Unit
     first: Infinity,
     last: -Infinity,
   };
-  for (let part = 0; part < scanned.byRequest.count; part++) giveToUnits(scanned, part, outcomes.feedback);
+  for (let part = 0; part < scanned.byRequest.count; part++)
+    yield* giveToUnits(scanned, part, outcomes.feedback);
   scanned.byUnit.flush();
   const longest = Math.max(0, ...metricsOf(plan).map(({ before = 0 }) => before));
   const { start, pastStart } = scanned;
   const from = plan.population === undefined ? -Infinity : Math.max(start, pastStart + longest);
   for (let part = 0; part < scanned.byUnit.count; part++) {
-    for (const unit of unitsOf(scanned, part, from, outcomes.feedback))
+    for (const unit of yield* unitsOf(scanned, part, from, outcomes.feedback)) {
       addUnit(plan, scanned, unit, outcomes);
+      yield;
+    }
     scanned.byUnit.remove(part);
   }
   return outcomes;
@@ -103,10 +107,15 @@ function newArm(plan: ReportPlan): ArmOutcomes {
 }
 
 /** Finds the unit of feedback that names its request. */
-function giveToUnits({ byRequest, byUnit }: ScannedExperiment, part: number, counts: FeedbackCounts): void {
+function* giveToUnits(
+  { byRequest, byUnit }: ScannedExperiment,
+  part: number,
+  counts: FeedbackCounts,
+): Pieces<void> {
   const requests = new Map<string, Asked>();
   const told: Told[] = [];
   for (const line of byRequest.readJson(part) as Iterable<Exposed | Told>) {
+    yield;
     if (line.is === 'told') {
       told.push(line);
       continue;
@@ -119,6 +128,7 @@ function giveToUnits({ byRequest, byUnit }: ScannedExperiment, part: number, cou
     for (const [id, team] of Object.entries(line.teams ?? {})) known.teams.set(id, team);
   }
   for (const { request, event, subject, time, values, identity } of told) {
+    yield;
     const of = requests.get(request);
     if (of === undefined) {
       counts.outside += 1;
@@ -152,14 +162,15 @@ interface Unit {
 }
 
 /** @param from when requests begin to expose units */
-function unitsOf(
+function* unitsOf(
   { byUnit }: ScannedExperiment,
   part: number,
   from: number,
   counts: FeedbackCounts,
-): Iterable<Unit> {
+): Pieces<Iterable<Unit>> {
   const units = new Map<string, Unit>();
   for (const line of byUnit.readJson(part) as Iterable<Request | Act | Past>) {
+    yield;
     let unit = units.get(line.unit);
     if (unit === undefined) {
       unit = {

@@ -2,18 +2,20 @@ import { Buffer } from 'node:buffer';
 import { counted } from '../../ground/core/count.js';
 import type { Part, Report } from './tree.js';
 
-/** The limits of what a page holds: images, bytes of each, bytes of all, milliseconds of each, and requests in flight. */
+/** The most images of a page. */
 const MOST_IMAGES = 300;
+/** The most bytes of one image, and of all together. */
 const MOST_BYTES = 512 * 1024;
 const MOST_IN_ALL = 16 * 1024 * 1024;
+/** The longest that one image may take to load, milliseconds, and how many are loaded at the same time. */
 const WITHIN_MS = 5000;
 const AT_ONCE = 8;
 const IMAGE = /^image\/(?:avif|gif|jpeg|png|svg\+xml|webp)$/;
 
 /**
- * Loads the images of a report's cards, so that its page is one file. They are at hosts that `image_hosts` names; a redirect
- * to another address is not followed.
- * @param warn is told how many images are left out, if there are some
+ * Loads the images of a report's cards, so that its page is one file. Cards have only images of the hosts in `image_hosts`, so
+ * redirects are not followed.
+ * @param warn is called once if images could not be loaded, with how many
  * @returns by address
  */
 export async function embedImages(
@@ -47,7 +49,7 @@ function imagesOf(part: Part): readonly string[] {
   return 'page' in part ? part.page.flatMap(imagesOf) : [];
 }
 
-/** @returns a `data:` address; undefined for what is no image, or is too large. Rejects as `fetch` */
+/** @returns a `data:` address; undefined if it is not an image or is too large. Rejects as `fetch` does. */
 async function load(address: string): Promise<string | undefined> {
   const answer = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(WITHIN_MS) });
   const type = answer.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';

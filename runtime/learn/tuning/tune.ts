@@ -1,5 +1,6 @@
 import { Random } from '../../ground/core/random.js';
 import { shuffled } from '../../ground/core/shuffle.js';
+import { atOnce } from '../../ground/core/pieces.js';
 import { bootstrapInterval, mean, type Interval } from '../../ground/core/statistics.js';
 import {
   better,
@@ -106,7 +107,7 @@ export async function tune(
       before: mean(before),
       after: mean(later),
       delta: mean(deltas),
-      interval: bootstrapInterval(deltas, seed),
+      interval: atOnce(bootstrapInterval(deltas, seed)),
       folds: done,
     },
     queries: queries.length,

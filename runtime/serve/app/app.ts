@@ -31,7 +31,7 @@ export interface AppOverrides extends Overrides {
   readonly records?: boolean;
   /** How the sources of the project are read; by default they are not. */
   readonly consumes?: ConsumeOptions;
-  /** Whether it says every few seconds how it is, for the screen Live. By default not. */
+  /** Whether it publishes its state every few seconds, for the screen Live. By default not. */
   readonly isLive?: boolean;
   /** Tells the user of each reload; by default in the log. */
   readonly tellReload?: (report: ReloadReport) => void;

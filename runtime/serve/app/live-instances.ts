@@ -8,7 +8,7 @@ import {
   type ToldInstance,
 } from '../metrics/live-meter.js';
 
-/** An instance that said nothing for so many milliseconds is stale: what it said holds no more. */
+/** An instance that published nothing for so many milliseconds is stale: its rates no longer apply. */
 const STALE_MS = 4 * SAMPLE_MS;
 
 /** The project that the instance serves. */
@@ -19,46 +19,44 @@ interface ServedProject {
 
 interface LiveParts {
   readonly registry: () => Registry;
-  /** Undefined if no other process can use the store: then there is no other instance. */
+  /** Undefined if only this process can use the store. */
   readonly board: InstanceBoard<ToldInstance> | undefined;
   /** Unique among running instances. */
   readonly instance: string;
   readonly now: () => number;
 }
 
-/** All instances of the service. A process that ranks says every few seconds how it is. */
+/** All instances of the service. A process that ranks publishes its state every few seconds. */
 export class LiveInstances {
   readonly #parts: LiveParts;
   readonly #started: number;
   #own: ToldInstance | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isSaying = false;
-  /** Settles when what is being said is said. */
-  #saying: Promise<void> = Promise.resolve();
+  /** The publication in flight. */
+  #publishing: Promise<void> | undefined;
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#started = parts.now();
   }
 
-  /** Begins to say how this process is. A start does not wait for it: the store may be slow. */
+  /** Publishes the state of this process now and every few seconds. It does not wait: the store may be slow. */
   begin(served: () => ServedProject): void {
     const { registry, board, instance, now } = this.#parts;
     const meter = new LiveMeter(registry());
-    const say = async (): Promise<void> => {
+    const started = new Date(this.#started).toISOString();
+    const publish = async (): Promise<void> => {
       const seen = now();
       await meter.sample(seen);
       const { version, pipelines } = served();
-      const started = new Date(this.#started).toISOString();
       this.#own = { instance, seen, started, project: version, ...meter.state(pipelines) };
       await board?.tell(instance, this.#own, seen);
     };
     const begin = (): void => {
-      if (this.#isSaying) return;
-      this.#isSaying = true;
-      // A store that is lost is told by the store monitor; the next time retries.
-      const ended = (): void => void (this.#isSaying = false);
-      this.#saying = say().then(ended, ended);
+      // A failure is ignored: the store monitor logs that the store is lost, and the next interval retries.
+      this.#publishing ??= publish()
+        .catch(() => undefined)
+        .finally(() => (this.#publishing = undefined));
     };
     begin();
     this.#timer = setInterval(begin, SAMPLE_MS).unref();
@@ -81,11 +79,11 @@ export class LiveInstances {
     return { at: new Date(at).toISOString(), instances };
   }
 
-  /** Takes back what this process said. Never rejects. */
+  /** Removes the entry of this process. Never rejects. */
   async close(): Promise<void> {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
-    await this.#saying;
+    await this.#publishing;
     const { board, instance, now } = this.#parts;
     await board?.tell(instance, null, now()).catch(() => undefined);
   }

@@ -23,7 +23,7 @@ import {
   type ComparisonState,
 } from './comparison.js';
 
-/** One runs at a time, so many wait, and the reports of so many are kept. */
+/** One runs at a time. The most that wait, and the most that are kept after they ended. */
 const MOST_WAITING = 5;
 const MOST_KEPT = 10;
 /** The longest run, milliseconds. */
@@ -32,7 +32,7 @@ const WITHIN_MS = 10 * 60_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_NOTES = 20;
 const FOLDER = 'judgments';
-/** Compressed files are left out: their size says nothing of what they hold. */
+/** Compressed files are left out, because their size does not bound their content. */
 const JUDGMENT_FILE =
   /^[^.].*\.(?:csv|tsv|jsonl|ndjson|json|parquet|qrels?|qrels?\.txt|libsvm|svm|letor|txt)$/i;
 
@@ -47,7 +47,7 @@ export interface ComparedProject {
   readonly usage: Usage;
 }
 
-/** What a running comparison tells and asks. */
+/** What a running comparison needs, and where it reports its progress. */
 export interface ComparisonRun {
   readonly project: ComparedProject;
   readonly request: ComparisonRequest;
@@ -68,7 +68,7 @@ export interface Comparer {
 }
 export type LoadComparer = () => Promise<{ readonly comparer: Comparer }>;
 
-/** Who asks. */
+/** Who sends the request. */
 export interface Asking {
   readonly name: string | undefined;
   /** The pipelines that a key may use; undefined: all. */
@@ -114,7 +114,7 @@ export class Comparisons {
       throw new MillraceError('key_not_allowed', `the key may not use the pipeline ${refused}`);
     const { comparer } = await this.#load();
     comparer.check(request);
-    // No other comparison can be added between this look and the end of the function.
+    // There is no await below, so no other comparison is added between this check and the end of the function.
     const waiting = [...this.#jobs.values()].filter(({ state }) => state.state === 'waiting');
     if (waiting.length >= MOST_WAITING || this.#isClosed)
       throw new MillraceError('comparisons_full', `${MOST_WAITING} comparisons wait already`);
@@ -141,7 +141,7 @@ export class Comparisons {
     return { ...state, report: found.compared?.report ?? null, result: found.compared?.result ?? null };
   }
 
-  /** Stops a comparison at its next request. @throws MillraceError unknown_comparison */
+  /** Stops a comparison before its next request, or portion of a file. @throws MillraceError unknown_comparison */
   stop(body: unknown, who: Asking): ComparisonState {
     const job = this.#asked(body, who);
     if (job.state.state === 'waiting') this.#end(job, { state: 'stopped' });
@@ -237,12 +237,12 @@ export class Comparisons {
   }
 }
 
-/** Where the files lie on the machine is nobody's business. */
+/** Removes paths of the machine, which users of the workbench need not know. */
 function withoutPaths(text: string, { settings: { ledgerDir, project } }: ComparedProject): string {
   return text.replaceAll(ledgerDir, 'the ledger').replaceAll(`${project}/`, '');
 }
 
-/** The first pipeline that somebody may not use. An experiment may have any pipeline. */
+/** The first pipeline that a key may not use; a key with a list of pipelines reads no experiments. */
 function mayUse(
   { pipeline, against, experiment }: ComparisonRequest,
   { pipelines }: Asking,

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
-import type { Told } from '../../state/instances/instance-board.js';
+import type { InstanceEntry } from '../../state/instances/instance-entries.js';
 
-/** The window of rates and latencies: so many samples, and the milliseconds between them. */
+/** The number of samples in the window of rates and latencies, and the milliseconds between them. */
 const SAMPLES = 13;
 export const SAMPLE_MS = 5000;
 
@@ -15,18 +15,6 @@ const SOURCE_UP = 'millrace_source_up';
 const SOURCE_LAG = 'millrace_source_lag_messages';
 const SOURCE_SETTLED = 'millrace_source_last_settled_timestamp_seconds';
 const LEDGER = 'millrace_ledger_last_write_timestamp_seconds';
-const NAMES = [
-  REQUESTS,
-  SECONDS,
-  DEGRADED,
-  ...REFUSED,
-  FEEDBACK,
-  ARMS,
-  SOURCE_UP,
-  SOURCE_LAG,
-  SOURCE_SETTLED,
-  LEDGER,
-];
 
 /** What a pipeline did in the window. Rates are per second. */
 export interface LivePipeline {
@@ -40,9 +28,9 @@ export interface LivePipeline {
   readonly p99: number | null;
 }
 
-/** How a process is. A time is ISO 8601, and null if there was none since its start. */
+/** The state of a process. A time is ISO 8601; null if the event has not occurred since the start. */
 export interface LiveState {
-  /** The seconds that the rates are over. */
+  /** The length of the window of the rates, seconds. */
   readonly window: number;
   /** Requests that were refused by load, host, origin or rate, per second. */
   readonly refused: number;
@@ -62,8 +50,8 @@ export interface LiveState {
   readonly arms: readonly { readonly experiment: string; readonly arm: string; readonly requests: number }[];
 }
 
-/** What an instance says of itself. */
-export interface ToldInstance extends Told, LiveState {
+/** The entry that an instance publishes. */
+export interface ToldInstance extends InstanceEntry, LiveState {
   /** When it started, ISO 8601. */
   readonly started: string;
   /** The version of the project's files that it serves. */
@@ -73,9 +61,9 @@ export interface ToldInstance extends Told, LiveState {
 export const STATES = ['current', 'stale'] as const;
 
 export interface ShownInstance extends Omit<ToldInstance, 'seen'> {
-  /** When it last said something, ISO 8601. */
+  /** When it last published its state, ISO 8601. */
   readonly seen: string;
-  /** `stale`: it said nothing for a while, so what it said holds no more. */
+  /** `stale`: it has published nothing for 20 seconds. */
   readonly state: (typeof STATES)[number];
 }
 
@@ -85,21 +73,41 @@ export interface InstanceList {
   readonly instances: readonly ShownInstance[];
 }
 
+type Labels = Readonly<Partial<Record<string, string | number>>>;
+
 interface Value {
-  readonly name: string;
-  readonly labels: Readonly<Partial<Record<string, string | number>>>;
+  /** Of a histogram: which of its values it is. */
+  readonly metricName?: string;
+  readonly labels: Labels;
   readonly value: number;
 }
 
-interface Sample {
-  readonly at: number;
-  readonly values: readonly Value[];
+/** The requests of a route. */
+interface RouteTotals {
+  requests: number;
+  failed: number;
+  /** Cumulative, by upper bound in seconds. */
+  readonly buckets: Map<number, number>;
 }
 
-/** Reads rates of the last minute from the metrics of a process. It costs requests nothing. */
+/** Counts since the start of the process. */
+interface Totals {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  refused: number;
+  feedback: number;
+  readonly routes: Map<string, RouteTotals>;
+  /** By pipeline. */
+  readonly degraded: Map<string, number>;
+}
+
+type Gauges = Pick<LiveState, 'last_ledger_write' | 'sources' | 'arms'>;
+
+/** Reads rates of the last minute from the metrics of a process. Requests do no work for it. */
 export class LiveMeter {
   readonly #registry: Registry;
-  #samples: readonly Sample[] = [];
+  #samples: readonly Totals[] = [];
+  #gauges: Gauges = { last_ledger_write: null, sources: [], arms: [] };
   #feedbackAt: number | undefined;
 
   constructor(registry: Registry) {
@@ -108,59 +116,81 @@ export class LiveMeter {
 
   /** To be called every `SAMPLE_MS`. @param now epoch milliseconds */
   async sample(now: number): Promise<void> {
-    const values: Value[] = [];
-    for (const name of NAMES) {
-      const metric = await this.#registry.getSingleMetric(name)?.get();
-      for (const one of metric?.values ?? [])
-        values.push({
-          name: ('metricName' in one ? String(one.metricName) : undefined) ?? name,
-          labels: one.labels,
-          value: one.value,
-        });
-    }
-    const before = this.#samples.at(-1);
-    this.#samples = [...this.#samples, { at: now, values }].slice(-SAMPLES);
-    const counted = (of: Sample | undefined): number =>
-      sum(of, FEEDBACK, ({ outcome }) => outcome === 'stored');
-    if (counted(this.#samples.at(-1)) > counted(before)) this.#feedbackAt = now;
+    const totals = await this.#totals(now);
+    if (totals.feedback > (this.#samples.at(-1)?.feedback ?? 0)) this.#feedbackAt = now;
+    this.#samples = [...this.#samples, totals].slice(-SAMPLES);
+    this.#gauges = await this.#gaugesNow();
   }
 
   /** @param pipelines with their routes */
   state(pipelines: readonly { readonly name: string; readonly route: string }[]): LiveState {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)];
     const seconds = ((last?.at ?? 0) - (first?.at ?? 0)) / 1000;
-    const grown = (name: string, isOne: (labels: Value['labels']) => boolean = () => true): number =>
-      sum(last, name, isOne) - sum(first, name, isOne);
-    const rate = (count: number): number => (seconds > 0 ? round(count / seconds) : 0);
+    const rate = (of: (totals: Totals) => number | undefined): number => {
+      const grown = (last === undefined ? 0 : (of(last) ?? 0)) - (first === undefined ? 0 : (of(first) ?? 0));
+      return seconds > 0 ? round(grown / seconds) : 0;
+    };
     return {
       window: seconds,
-      refused: rate(REFUSED.reduce((all, name) => all + grown(name), 0)),
+      refused: rate(({ refused }) => refused),
       pipelines: pipelines.map(({ name, route }) => {
-        const isOwn = (labels: Value['labels']): boolean => labels['route'] === route;
-        const buckets = bucketsOf(first, last, isOwn);
+        const buckets = bucketsOf(first?.routes.get(route), last?.routes.get(route));
         return {
           pipeline: name,
-          requests: rate(grown(REQUESTS, isOwn)),
-          failed: rate(grown(REQUESTS, (labels) => isOwn(labels) && Number(labels['status']) >= 400)),
-          degraded: rate(grown(DEGRADED, (labels) => labels['pipeline'] === name)),
+          requests: rate(({ routes }) => routes.get(route)?.requests),
+          failed: rate(({ routes }) => routes.get(route)?.failed),
+          degraded: rate(({ degraded }) => degraded.get(name)),
           p50: quantileMs(buckets, 0.5),
           p99: quantileMs(buckets, 0.99),
         };
       }),
-      feedback: rate(grown(FEEDBACK, ({ outcome }) => outcome === 'stored')),
+      feedback: rate(({ feedback }) => feedback),
       last_feedback: timeOf(this.#feedbackAt),
-      last_ledger_write: timeOf(1000 * Math.max(0, ...valuesOf(last, LEDGER).map(({ value }) => value))),
-      sources: valuesOf(last, SOURCE_UP).map(({ labels: { source }, value }) => {
-        const own = (name: string): number | undefined =>
-          valuesOf(last, name).find(({ labels }) => labels['source'] === source)?.value;
-        return {
-          source: String(source),
-          is_up: value === 1,
-          lag: own(SOURCE_LAG) ?? null,
-          last: timeOf(1000 * (own(SOURCE_SETTLED) ?? 0)),
-        };
-      }),
-      arms: valuesOf(last, ARMS)
+      ...this.#gauges,
+    };
+  }
+
+  async #values(name: string): Promise<readonly Value[]> {
+    return (await this.#registry.getSingleMetric(name)?.get())?.values ?? [];
+  }
+
+  async #totals(at: number): Promise<Totals> {
+    const totals: Totals = { at, refused: 0, feedback: 0, routes: new Map(), degraded: new Map() };
+    for (const name of REFUSED) for (const { value } of await this.#values(name)) totals.refused += value;
+    for (const { labels, value } of await this.#values(FEEDBACK))
+      if (labels['outcome'] === 'stored') totals.feedback += value;
+    for (const { labels, value } of await this.#values(DEGRADED))
+      add(totals.degraded, String(labels['pipeline']), value);
+    for (const { labels, value } of await this.#values(REQUESTS)) {
+      const route = routeIn(totals, labels);
+      route.requests += value;
+      if (Number(labels['status']) >= 400) route.failed += value;
+    }
+    for (const { metricName, labels, value } of await this.#values(SECONDS))
+      if (metricName === `${SECONDS}_bucket`)
+        add(
+          routeIn(totals, labels).buckets,
+          labels['le'] === '+Inf' ? Infinity : Number(labels['le']),
+          value,
+        );
+    return totals;
+  }
+
+  async #gaugesNow(): Promise<Gauges> {
+    const [ups, lags, settled, written, taken] = await Promise.all(
+      [SOURCE_UP, SOURCE_LAG, SOURCE_SETTLED, LEDGER, ARMS].map((name) => this.#values(name)),
+    );
+    const of = (values: readonly Value[] | undefined, source: Labels[string]): number | undefined =>
+      values?.find(({ labels }) => labels['source'] === source)?.value;
+    return {
+      last_ledger_write: timeOf(1000 * Math.max(0, ...(written ?? []).map(({ value }) => value))),
+      sources: (ups ?? []).map(({ labels: { source }, value }) => ({
+        source: String(source),
+        is_up: value === 1,
+        lag: of(lags, source) ?? null,
+        last: timeOf(1000 * (of(settled, source) ?? 0)),
+      })),
+      arms: (taken ?? [])
         .filter(({ labels }) => labels['excluded'] === 'no' && labels['outcome'] === 'answered')
         .map(({ labels, value }) => ({
           experiment: String(labels['experiment']),
@@ -171,29 +201,26 @@ export class LiveMeter {
   }
 }
 
-const valuesOf = (of: Sample | undefined, name: string): readonly Value[] =>
-  (of?.values ?? []).filter((one) => one.name === name);
-
-function sum(of: Sample | undefined, name: string, isOne: (labels: Value['labels']) => boolean): number {
-  return valuesOf(of, name).reduce((all, { labels, value }) => (isOne(labels) ? all + value : all), 0);
+function add<K>(counts: Map<K, number>, key: K, value: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + value);
 }
 
-/** What each bucket of the histogram of durations gained, cumulative, by its upper bound in seconds. */
+function routeIn({ routes }: Totals, { route }: Labels): RouteTotals {
+  const name = String(route);
+  let found = routes.get(name);
+  if (found === undefined) routes.set(name, (found = { requests: 0, failed: 0, buckets: new Map() }));
+  return found;
+}
+
+/** What each bucket gained, cumulative, by its upper bound in seconds. */
 function bucketsOf(
-  first: Sample | undefined,
-  last: Sample | undefined,
-  isOne: (labels: Value['labels']) => boolean,
+  first: RouteTotals | undefined,
+  last: RouteTotals | undefined,
 ): readonly (readonly [bound: number, count: number])[] {
-  const counts = new Map<number, number>();
-  for (const [of, sign] of [
-    [last, 1],
-    [first, -1],
-  ] as const)
-    for (const { labels, value } of valuesOf(of, `${SECONDS}_bucket`)) {
-      const bound = labels['le'] === '+Inf' ? Infinity : Number(labels['le']);
-      if (isOne(labels)) counts.set(bound, (counts.get(bound) ?? 0) + sign * value);
-    }
-  return [...counts].sort(([a], [b]) => a - b);
+  return Array.from(
+    last?.buckets ?? [],
+    ([bound, count]) => [bound, count - (first?.buckets.get(bound) ?? 0)] as const,
+  ).sort(([a], [b]) => a - b);
 }
 
 /** As `histogram_quantile` of Prometheus: linear inside a bucket. */

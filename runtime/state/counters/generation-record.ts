@@ -1,5 +1,6 @@
 import { MillraceError } from '../../ground/api/errors.js';
-import { newVersioned, VERSIONED_HEAD } from '../store/codec/versioned-record.js';
+import { textRecord } from '../store/codec/json-record.js';
+import { VERSIONED_HEAD } from '../store/codec/versioned-record.js';
 import { generationsKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { generationsText, parseGenerations, type Generations, type GenerationsOf } from './generations.js';
@@ -21,9 +22,7 @@ export async function changeGenerations(
     const [before = null] = await store.read([key]);
     const all = parseGenerations(textIn(before));
     const mine = change(all.get(counter) ?? { serving: 0 });
-    const text = Buffer.from(generationsText(all.set(counter, mine)));
-    const after = newVersioned(VERSIONED_HEAD + text.length, Infinity);
-    text.copy(after, VERSIONED_HEAD);
+    const after = textRecord(generationsText(all.set(counter, mine)));
     const [outcome] = await store.swap([{ key, before, after }]);
     if (outcome === 'stored') return mine;
   }

@@ -13,7 +13,8 @@ import { JsonList } from '../../ground/core/json-list.js';
 import { parseLarge } from '../../ground/core/large-json.js';
 import { describe, isJsonObject } from '../../ground/core/value-fit.js';
 import { pointerTo, Violations } from '../../ground/core/violations.js';
-import { newVersioned, VERSIONED_HEAD, versionOf } from '../store/codec/versioned-record.js';
+import { textRecord } from '../store/codec/json-record.js';
+import { VERSIONED_HEAD, versionOf } from '../store/codec/versioned-record.js';
 
 /** Campaigns by name, as they were sent. */
 export type Campaigns = Readonly<Record<string, JsonObject>>;
@@ -44,10 +45,7 @@ export function encodeList(
   const more = Object.entries(campaigns).map(([campaign, of]) => JSON.stringify({ campaign, of }));
   const items = isPlain ? rules : [...rules.map((rule) => `{"rule":${rule}}`), ...more];
   const head = isPlain ? '"format":1' : `"format":2,"publishes":${JSON.stringify(publishes)}`;
-  const text = Buffer.from(`{${head},"rules":[${items.join(',')}]}`);
-  const record = newVersioned(VERSIONED_HEAD + text.length, Infinity);
-  text.copy(record, VERSIONED_HEAD);
-  return record;
+  return textRecord(`{${head},"rules":[${items.join(',')}]}`);
 }
 
 /** The version of a record, as text: it differs after every write. */

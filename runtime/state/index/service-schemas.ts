@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { typeText } from '../../ground/api/types.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import { isElsewhere, type FeatureView } from '../../project/config/model/views.js';
-import { newVersioned, VERSIONED_HEAD } from '../store/codec/versioned-record.js';
+import { InstanceEntries, type InstanceEntry } from '../instances/instance-entries.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 import { entityKey, servicesKey } from '../store/keys.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
@@ -14,9 +14,6 @@ import { viewLayout } from './stored-views.js';
 /** Interval at which a service publishes its schemas, and the lifetime of the published entry, in milliseconds. */
 const SAY_EVERY = 20_000;
 const HOLDS_FOR = 90_000;
-/** Time to live of the record in the store after the last write of any service, in milliseconds. */
-const FORGOTTEN_AFTER = 10 * 60_000;
-const MOST_TRIES = 8;
 /** Time limit of the search for data, in milliseconds. */
 const SEARCH_WITHIN = 2000;
 const MOST_DIFFERENCES = 5;
@@ -28,13 +25,9 @@ export interface DeclaredSchemas {
 }
 
 /** The entry of one service in the record. */
-interface Service {
-  /** Host and process id; unique among running services. */
-  readonly instance: string;
+interface Service extends InstanceEntry {
   /** The project's folder. */
   readonly project: string;
-  /** When the service last published the entry, epoch milliseconds. */
-  readonly seen: number;
   /** `entity product` or `view stats` → layout id. */
   readonly layouts: Readonly<Record<string, string>>;
   /** Digests of settings that all instances share, by variable. Version 0.1.0 has none. */
@@ -61,7 +54,7 @@ export interface ServiceSchemasParts {
  */
 export class ServiceSchemas {
   readonly #parts: ServiceSchemasParts;
-  readonly #key: string;
+  readonly #entries: InstanceEntries<Service>;
   #own: ReadonlyMap<string, RecordLayout> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -72,7 +65,7 @@ export class ServiceSchemas {
 
   constructor(parts: ServiceSchemasParts) {
     this.#parts = parts;
-    this.#key = servicesKey(parts.prefix);
+    this.#entries = new InstanceEntries(parts.store, servicesKey(parts.prefix), isService);
   }
 
   /** Publishes the schemas of this service and compares them with those of other services. Never rejects. */
@@ -93,15 +86,14 @@ export class ServiceSchemas {
    */
   async look(schemas: DeclaredSchemas): Promise<void> {
     this.#own = layoutsOf(schemas);
-    const [record = null] = await this.#parts.store.read([this.#key]);
-    await this.#compare(this.#othersIn(record, Date.now()));
+    await this.#compare(this.#othersIn(await this.#entries.read(), Date.now()));
   }
 
   /** Removes the entry of this service. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    if (this.#own.size > 0) await this.#change(() => []).catch(() => undefined);
+    if (this.#own.size > 0) await this.#change([]).catch(() => undefined);
   }
 
   /** Publishes and compares the schemas. A failure is ignored: the next interval retries. */
@@ -109,7 +101,7 @@ export class ServiceSchemas {
     if (this.#isClosed) return;
     const { store, layouts } = this.#parts;
     try {
-      const { others, isKnown } = await this.#change(() => [this.#service()]);
+      const { others, isKnown } = await this.#change([this.#service()]);
       if (!isKnown || this.#hasData !== true) await this.#lookForData();
       await store.write([...this.#own.values()].map((layout) => layouts.record(layout)));
       await this.#compare(others);
@@ -136,29 +128,18 @@ export class ServiceSchemas {
     return { instance, project, seen: Date.now(), layouts: Object.fromEntries(ids), settings };
   }
 
-  /** Replaces the entry of this service in the record; returns the entries of others, and whether it had an own one. */
-  async #change(own: () => Service[]): Promise<{ others: Service[]; isKnown: boolean }> {
-    const { store, instance } = this.#parts;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const [before = null] = await store.read([this.#key]);
-      const now = Date.now();
-      const others = this.#othersIn(before, now);
-      const isKnown = servicesOf(before).some((one) => one.instance === instance);
-      const text = Buffer.from(JSON.stringify([...others, ...own()]));
-      const after = newVersioned(VERSIONED_HEAD + text.length, now + FORGOTTEN_AFTER);
-      text.copy(after, VERSIONED_HEAD);
-      const [outcome] = await store.swap([{ key: this.#key, before, after }]);
-      if (outcome === 'stored') return { others, isKnown };
-    }
-    throw new Error('others change the record all the time');
+  /** Replaces the entry of this service; returns the entries of others, and whether it had an own one. */
+  async #change(own: readonly Service[]): Promise<{ others: readonly Service[]; isKnown: boolean }> {
+    const now = Date.now();
+    const before = await this.#entries.change(now, (all) => [...this.#othersIn(all, now), ...own]);
+    const isKnown = before.some(({ instance }) => instance === this.#parts.instance);
+    return { others: this.#othersIn(before, now), isKnown };
   }
 
-  /** The current entries of other services in the record. */
-  #othersIn(record: Buffer | null, now: number): Service[] {
+  /** The current entries of other services. */
+  #othersIn(entries: readonly Service[], now: number): readonly Service[] {
     const { instance } = this.#parts;
-    return servicesOf(record).filter(
-      (one) => one.instance !== instance && Math.abs(now - one.seen) < HOLDS_FOR,
-    );
+    return entries.filter((one) => one.instance !== instance && Math.abs(now - one.seen) < HOLDS_FOR);
   }
 
   async #compare(others: readonly Service[]): Promise<void> {
@@ -250,17 +231,6 @@ function schemaId(layouts: Readonly<Record<string, string>>, names: readonly str
   const hash = createHash('sha256');
   for (const name of [...names].sort()) hash.update(`${name} ${layouts[name] ?? ''}\n`);
   return hash.digest('hex').slice(0, 8);
-}
-
-/** Parses the entries of a record. Invalid entries are ignored, because a later version may write another form. */
-function servicesOf(record: Buffer | null): Service[] {
-  if (record === null) return [];
-  try {
-    const list: unknown = JSON.parse(record.toString('utf8', VERSIONED_HEAD));
-    return Array.isArray(list) ? list.filter(isService) : [];
-  } catch {
-    return [];
-  }
 }
 
 function isService(value: unknown): value is Service {

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../ground/core/value-fit.js';
-import { newVersioned, VERSIONED_HEAD } from '../store/codec/versioned-record.js';
+import { jsonRecord } from '../store/codec/json-record.js';
+import { VERSIONED_HEAD } from '../store/codec/versioned-record.js';
 
 /** Plugin code that a release needs and does not hold. */
 export interface ReleaseCode {
@@ -51,10 +52,7 @@ const VERSION = /^[0-9a-f]{12}$/;
 
 /** The record of all releases: the head of a versioned record without an expiry, and JSON. */
 export function encodeIndex({ releases, rollback }: ReleaseIndex): Buffer {
-  const text = Buffer.from(JSON.stringify({ format: FORMAT, releases, ...(rollback && { rollback }) }));
-  const record = newVersioned(VERSIONED_HEAD + text.length, Infinity);
-  text.copy(record, VERSIONED_HEAD);
-  return record;
+  return jsonRecord({ format: FORMAT, releases, ...(rollback && { rollback }) });
 }
 
 /** Returns what a record says; undefined if it is damaged, or of a later format. No record: no releases. */

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../ground/api/errors.js';
 import { INTERACTION_TYPES, UNDECLARED_EVENT } from '../../ground/api/interactions.js';
-import { newVersioned, VERSIONED_HEAD } from './codec/versioned-record.js';
+import { jsonRecord } from './codec/json-record.js';
+import { VERSIONED_HEAD } from './codec/versioned-record.js';
 import { eventCodesKey } from './keys.js';
 import type { Store } from './store.js';
 
@@ -184,10 +185,7 @@ function readable(record: Buffer): ReadonlyMap<string, number> {
 }
 
 function encode(codes: ReadonlyMap<string, number>): Buffer {
-  const text = Buffer.from(JSON.stringify({ format: FORMAT, codes: Object.fromEntries(codes) }));
-  const record = newVersioned(VERSIONED_HEAD + text.length, Infinity);
-  text.copy(record, VERSIONED_HEAD);
-  return record;
+  return jsonRecord({ format: FORMAT, codes: Object.fromEntries(codes) });
 }
 
 function conflict(detail: string): MillraceError {

@@ -11,7 +11,7 @@
  *   millrace:marks:brand:{…}:29384            ids of events that a counter record has counted, of a span of time
  *   millrace:schema:0123456789abcdef          a record layout
  *   millrace:meta:services:                   the services that use the prefix
- *   millrace:meta:instances:                  how the instances of the services are
+ *   millrace:meta:instances:                  the state of each instance
  *   millrace:meta:events:                     the codes of the kinds of feedback
  *   millrace:meta:counters:                   the generations of counters that were rebuilt
  *   millrace:meta:experiment:popularity       an experiment that was stopped
@@ -181,7 +181,7 @@ export function servicesKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:services:`;
 }
 
-/** Key of the record in which the instances of a prefix say how they are. */
+/** Key of the record with the state of each instance of a prefix. */
 export function instancesKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:instances:`;
 }

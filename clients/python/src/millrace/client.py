@@ -489,7 +489,7 @@ class Millrace:
 
     @_endpoint("GET", "/api/v1/instances")
     def list_instances(self) -> list[Json]:
-        """How all instances are: rates, refusals, latency, sources, arms."""
+        """The state of all instances: rates, refusals, latency, sources, arms."""
         return cast(list[Json], self._get("/api/v1/instances").json()["instances"])
 
     # Comparisons, which run in the process of the workbench

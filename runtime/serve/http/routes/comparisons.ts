@@ -152,7 +152,7 @@ const ROUTES: Readonly<Record<string, Told>> = {
     ...BY_ID,
     operation: 'stop_comparison',
     summary: 'Stop a comparison',
-    description: 'A running comparison stops at its next request.',
+    description: 'A running comparison stops before it ranks the next query or reads the next records.',
     answer: STATE,
     answers: (service, body, who) => service.stop(body, who),
   },

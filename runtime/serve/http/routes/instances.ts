@@ -15,16 +15,16 @@ const TEXT = { type: 'string' };
 const NUMBER = { type: 'number' };
 const RATE = { type: 'number', description: 'Per second.' };
 const TIME = { type: 'string', description: 'ISO 8601.' };
-const TIME_OR_NULL = { type: ['string', 'null'], description: 'ISO 8601; null: not since its start.' };
+const TIME_OR_NULL = { type: ['string', 'null'], description: 'ISO 8601; null: not since the start.' };
 const LATENCY = { type: ['number', 'null'], description: 'Milliseconds; null without requests.' };
 
 const INSTANCE = objectOf<ShownInstance>({
   instance: TEXT,
   seen: TIME,
-  state: { type: 'string', enum: STATES, description: '`stale`: it said nothing for 20 seconds.' },
+  state: { type: 'string', enum: STATES, description: '`stale`: it has published nothing for 20 seconds.' },
   started: TIME,
   project: { ...TEXT, description: 'The version of the files that it serves.' },
-  window: { ...NUMBER, description: 'The seconds that the rates are over.' },
+  window: { ...NUMBER, description: 'The length of the window of the rates, seconds.' },
   refused: { ...RATE, description: 'Refused by load, host, origin or rate, per second.' },
   pipelines: {
     type: 'array',
@@ -76,8 +76,8 @@ export const listInstances: GetRoute = {
     tags: ['Service'],
     summary: 'List the instances',
     description:
-      'How all instances that use the store are: rates, refusals, degraded answers, latency, feedback, sources and arms. Each ' +
-      'says so every five seconds. An instance that says nothing any more is stale, and is forgotten after ten minutes.',
+      'The state of all instances that use the store: rates, refusals, degraded answers, latency, feedback, sources and arms. ' +
+      'Each publishes its state every five seconds. A silent instance is stale after 20 seconds, and is forgotten after ten minutes.',
     responses: {
       200: plainJson(
         'The instances.',

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { atOnce } from '../../../../runtime/ground/core/pieces.js';
 import { Random } from '../../../../runtime/ground/core/random.js';
 import {
   bootstrapInterval,
@@ -7,7 +8,13 @@ import {
   mean,
   quantile,
   randomisationTest,
+  type Interval,
 } from '../../../../runtime/ground/core/statistics.js';
+
+const interval = (values: readonly number[], seed: number): Interval =>
+  atOnce(bootstrapInterval(values, seed));
+const pOf = (differences: readonly number[], seed: number): number =>
+  atOnce(randomisationTest(differences, seed));
 
 /** Values with a roughly normal distribution. */
 function normal(count: number, middle: number, seed: number): number[] {
@@ -22,15 +29,15 @@ function normal(count: number, middle: number, seed: number): number[] {
 describe('the bootstrap interval', () => {
   it('depends on the values and the seed alone', () => {
     const values = normal(50, 0.5, 1);
-    expect(bootstrapInterval(values, 7)).to.deep.equal(bootstrapInterval(values, 7));
-    expect(bootstrapInterval(values, 7)).not.to.deep.equal(bootstrapInterval(values, 8));
+    expect(interval(values, 7)).to.deep.equal(interval(values, 7));
+    expect(interval(values, 7)).not.to.deep.equal(interval(values, 8));
   });
 
   it('is about the mean plus and minus 1.96 standard errors', () => {
     const values = normal(400, 0.5, 2);
     const centre = mean(values);
     const error = Math.sqrt(mean(values.map((one) => (one - centre) ** 2)) / values.length);
-    const { lower, upper } = bootstrapInterval(values, 0);
+    const { lower, upper } = interval(values, 0);
     expect(lower).to.be.closeTo(centre - 1.96 * error, 0.1 * error);
     expect(upper).to.be.closeTo(centre + 1.96 * error, 0.1 * error);
   });
@@ -38,7 +45,7 @@ describe('the bootstrap interval', () => {
   it('covers the true mean in about 95 of 100 samples', () => {
     let covered = 0;
     for (let sample = 0; sample < 200; sample++) {
-      const { lower, upper } = bootstrapInterval(normal(60, 0.3, 1000 + sample), sample);
+      const { lower, upper } = interval(normal(60, 0.3, 1000 + sample), sample);
       if (lower <= 0.3 && upper >= 0.3) covered += 1;
     }
     expect(covered).to.be.within(180, 199);
@@ -50,47 +57,47 @@ describe('the bootstrap interval', () => {
       let above = 0;
       for (let sample = 0; sample < 600; sample++) {
         const values = Array.from({ length: count }, () => random.next() - 0.5);
-        if (bootstrapInterval(values, sample).lower > 0) above += 1;
+        if (interval(values, sample).lower > 0) above += 1;
       }
       expect(above / 600, `${count} values`).to.be.below(0.05);
     }
   });
 
   it('is a point for one value, and not known for none', () => {
-    expect(bootstrapInterval([0.4], 0)).to.deep.equal({ lower: 0.4, upper: 0.4 });
-    expect(bootstrapInterval([], 0)).to.deep.equal({ lower: NaN, upper: NaN });
+    expect(interval([0.4], 0)).to.deep.equal({ lower: 0.4, upper: 0.4 });
+    expect(interval([], 0)).to.deep.equal({ lower: NaN, upper: NaN });
   });
 });
 
 describe('the randomisation test', () => {
   it('counts all sign changes of a few differences', () => {
     // The signs give 8 sums, ±1 ±2 ±3. Two of them, 6 and −6, are as large as the observed sum.
-    expect(randomisationTest([1, 2, 3], 0)).to.equal(2 / 8);
+    expect(pOf([1, 2, 3], 0)).to.equal(2 / 8);
     // Of ±1 ±2 ±3 ±(−3), 12 of 16 sums are at least 3 away from 0.
     const sums = [1, -1].flatMap((a) =>
       [2, -2].flatMap((b) => [3, -3].flatMap((c) => [3, -3].map((d) => a + b + c + d))),
     );
     const expected = sums.filter((sum) => Math.abs(sum) >= 3).length / 16;
-    expect(randomisationTest([1, 2, 3, -3], 0)).to.equal(expected);
+    expect(pOf([1, 2, 3, -3], 0)).to.equal(expected);
   });
 
   it('agrees with all sign changes if it samples', () => {
     const few = normal(13, 0.1, 3);
-    const exact = randomisationTest(few, 0);
+    const exact = pOf(few, 0);
     // Zeros change no sum; a tiny difference more makes the test sample.
-    expect(randomisationTest([...few, 1e-15], 0)).to.be.closeTo(exact, 0.015);
+    expect(pOf([...few, 1e-15], 0)).to.be.closeTo(exact, 0.015);
   });
 
   it('finds nothing between equal systems, and a clear difference', () => {
-    expect(randomisationTest([0, 0, 0], 0)).to.equal(1);
-    expect(randomisationTest([], 0)).to.equal(1);
-    expect(randomisationTest(new Array<number>(40).fill(0.1), 0)).to.be.below(0.001);
+    expect(pOf([0, 0, 0], 0)).to.equal(1);
+    expect(pOf([], 0)).to.equal(1);
+    expect(pOf(new Array<number>(40).fill(0.1), 0)).to.be.below(0.001);
   });
 
   it('is wrong in about 5 of 100 neutral changes', () => {
     let found = 0;
     for (let sample = 0; sample < 200; sample++)
-      if (randomisationTest(normal(40, 0, 5000 + sample), sample) < 0.05) found += 1;
+      if (pOf(normal(40, 0, 5000 + sample), sample) < 0.05) found += 1;
     expect(found).to.be.within(2, 20);
   });
 });
