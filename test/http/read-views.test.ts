@@ -451,7 +451,7 @@ describeWith('PostgreSQL', 'views that PostgreSQL reads', () => {
       '`cache` does nothing: the view has no `use`',
       'there is no reader `postgress`',
       'did you mean `postgres`?',
-      '`kafka` reads no views',
+      '`kafka` is a sink for records, not a reader',
     ])
       expect(shapes).to.include(line);
     const values = await told(options);

@@ -1,6 +1,7 @@
 import type { Source, SourceContext, SourcePlugin } from '../../runtime/ground/api/source.js';
 import { bindOptions } from '../../runtime/request/compile/bind-options.js';
 import { packageFinder } from '../../runtime/request/compile/find-package.js';
+import { withoutStore } from '../../runtime/request/compile/create-outside.js';
 import { OptionFiles } from '../../runtime/request/compile/option-files.js';
 import { checkOptions } from '../../runtime/project/config/project/check-options.js';
 import { Diagnostics } from '../../runtime/project/config/diagnostics/diagnostics.js';
@@ -22,9 +23,8 @@ export async function createSource(
   const files = new OptionFiles(repositoryPath());
   const bound = checked && (await bindOptions(checked, files, () => undefined, diagnostics));
   if (bound === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { logger, metrics, now, cache, service } = new FakeServices();
   return plugin.create(bound as never, {
-    ...{ logger, metrics, now, cache, service },
+    ...withoutStore(new FakeServices()),
     ...{ name: 'test', rejected: undefined, consumer: 'test' },
     findPackage: packageFinder(repositoryPath()),
     ...context,

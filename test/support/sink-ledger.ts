@@ -5,6 +5,7 @@ import { readBytes } from '../../runtime/state/ledger/record-reader.js';
 import { recordSchema } from '../../runtime/state/ledger/record-schema.js';
 import type { DropReason } from '../../runtime/state/ledger/record-sink.js';
 import type { Sink, SinkContext, SinkFormat, SinkPlugin } from '../../runtime/ground/api/ledger.js';
+import { withoutStore } from '../../runtime/request/compile/create-outside.js';
 import { OptionFiles } from '../../runtime/request/compile/option-files.js';
 import { httpConnector } from '../../runtime/language/outbound/http-connector.js';
 import { FakeServices } from '../../runtime/cli/testing/fake-services.js';
@@ -129,13 +130,8 @@ export async function createSink(
   const files = new OptionFiles(repositoryPath());
   const bound = checked && (await bindOptions(checked, files, () => undefined, diagnostics));
   if (bound === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { logger, metrics, now, cache, service } = new FakeServices();
   return plugin.create(bound as never, {
-    logger,
-    metrics,
-    now,
-    cache,
-    service,
+    ...withoutStore(new FakeServices()),
     name: 'test',
     format: 'columns',
     instance: '00000000-0000-0000-0000-000000000000',

@@ -3,11 +3,10 @@ import type { OutboundHttp } from '../../ground/api/http-client.js';
 import type { Reader, ReaderInput, ReaderPlugin, ReadRows } from '../../ground/api/reader.js';
 import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
 import { misfit } from '../../ground/core/value-fit.js';
-import { schemaFaults } from '../../project/config/project/check-schema.js';
-import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { ConformanceTest } from './conformance-test.js';
-import { NO_SERVER, optionsOf } from './create-step.js';
-import { FakeServices } from './fake-services.js';
+import { NO_SERVER } from './create-step.js';
+import type { FakeServices } from './fake-services.js';
+import { createOutside, outsideTests } from './outside-tests.js';
 
 /** A view, its reader, and rows that the other system has. */
 export interface ReaderExample {
@@ -30,18 +29,14 @@ export interface ReaderExample {
 
 /** Creates a reader as the runtime does. @throws Error if the options are wrong; what `create` throws */
 export function createReader(plugin: ReaderPlugin, example: ReaderExample): Reader {
-  const diagnostics = new Diagnostics();
-  const checked = optionsOf(plugin, example.with, diagnostics);
-  if (checked === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { logger, metrics, now, cache, service } = example.services ?? new FakeServices();
-  return plugin.create(structuredClone(checked.value) as never, {
-    ...{ logger, metrics, now, cache, service },
+  const context = {
     view: 'test',
     keys: example.keys,
     features: new Map(Object.entries(example.features)),
     http: example.http ?? NO_SERVER,
     findPackage: example.findPackage ?? (() => undefined),
-  });
+  };
+  return createOutside(plugin, example.with, context, example.services);
 }
 
 /** What every reader must do. */
@@ -56,23 +51,12 @@ export function readerTests(plugin: ReaderPlugin, example: ReaderExample): Confo
     }
   };
   return [
-    {
-      name: 'has an options schema that is valid and refuses unknown options',
-      run: () => {
-        assert.deepEqual(schemaFaults(plugin.options), []);
-        const diagnostics = new Diagnostics();
-        optionsOf(plugin, { ...example.with, no_such_option: 1 }, diagnostics);
-        assert.ok(diagnostics.hasErrors, 'the schema needs "additionalProperties": false');
-      },
-    },
-    {
-      name: 'is created without a connection, and can be closed at once',
-      run: () =>
-        withReader((reader) => {
-          assert.equal(typeof reader.read, 'function');
-          return Promise.resolve();
-        }),
-    },
+    ...outsideTests(
+      plugin,
+      example.with,
+      () => createReader(plugin, example),
+      (reader) => assert.equal(typeof reader.read, 'function'),
+    ),
     {
       name: 'reads rows in the order of the keys, whatever that order is',
       run: () =>

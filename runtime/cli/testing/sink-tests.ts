@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import type { OutboundHttp } from '../../ground/api/http-client.js';
 import type { RecordBatch, Sink, SinkFormat, SinkPlugin } from '../../ground/api/ledger.js';
 import type { JsonObject } from '../../ground/api/types.js';
-import { schemaFaults } from '../../project/config/project/check-schema.js';
-import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { ConformanceTest } from './conformance-test.js';
-import { NO_SERVER, optionsOf } from './create-step.js';
-import { FakeServices } from './fake-services.js';
+import { NO_SERVER } from './create-step.js';
+import { createOutside, outsideTests } from './outside-tests.js';
 
 export interface SinkExample {
   readonly with?: JsonObject;
@@ -42,16 +40,7 @@ export function fakeBatch(events: readonly JsonObject[]): RecordBatch {
 
 /** Creates a sink as the runtime does. @throws Error if the options are wrong; what `create` throws */
 export function createSink(plugin: SinkPlugin, { with: given, format = 'events', http }: SinkExample): Sink {
-  const diagnostics = new Diagnostics();
-  const checked = optionsOf(plugin, given, diagnostics);
-  if (checked === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { logger, metrics, now, cache, service } = new FakeServices();
-  return plugin.create(structuredClone(checked.value) as never, {
-    logger,
-    metrics,
-    now,
-    cache,
-    service,
+  return createOutside(plugin, given, {
     name: 'test',
     format,
     instance: '00000000-0000-0000-0000-000000000000',
@@ -67,24 +56,15 @@ export function createSink(plugin: SinkPlugin, { with: given, format = 'events',
 /** What every sink must do. */
 export function sinkTests(plugin: SinkPlugin, example: SinkExample): ConformanceTest[] {
   return [
-    {
-      name: 'has an options schema that is valid and refuses unknown options',
-      run: () => {
-        assert.deepEqual(schemaFaults(plugin.options), []);
-        const diagnostics = new Diagnostics();
-        optionsOf(plugin, { ...example.with, no_such_option: 1 }, diagnostics);
-        assert.ok(diagnostics.hasErrors, 'the schema needs "additionalProperties": false');
-      },
-    },
-    {
-      name: 'is created without a connection, and can be closed at once',
-      run: async () => {
-        const sink = createSink(plugin, example);
+    ...outsideTests(
+      plugin,
+      example.with,
+      () => createSink(plugin, example),
+      (sink) => {
         assert.equal(typeof sink.write, 'function');
         assert.ok((sink.batchBytes ?? 1) > 0, '`batchBytes` is a size');
-        await sink.close?.();
       },
-    },
+    ),
     {
       name: 'writes batches in order, and each of their events',
       run: async () => {

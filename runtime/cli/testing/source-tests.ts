@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Source, SourceMessage, SourcePlugin } from '../../ground/api/source.js';
 import type { JsonObject } from '../../ground/api/types.js';
-import { schemaFaults } from '../../project/config/project/check-schema.js';
-import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { ConformanceTest } from './conformance-test.js';
-import { optionsOf } from './create-step.js';
-import { FakeServices } from './fake-services.js';
+import { createOutside, outsideTests } from './outside-tests.js';
 
 export interface SourceExample {
   readonly with?: JsonObject;
@@ -16,12 +13,7 @@ export interface SourceExample {
 
 /** Creates a source as the runtime does. @throws Error if the options are wrong; what `create` throws */
 export function createSource(plugin: SourcePlugin, { with: given, findPackage }: SourceExample): Source {
-  const diagnostics = new Diagnostics();
-  const checked = optionsOf(plugin, given, diagnostics);
-  if (checked === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
-  const { logger, metrics, now, cache, service } = new FakeServices();
-  return plugin.create(structuredClone(checked.value) as never, {
-    ...{ logger, metrics, now, cache, service },
+  return createOutside(plugin, given, {
     ...{ name: 'test', rejected: undefined, consumer: 'test' },
     findPackage: findPackage ?? (() => undefined),
   });
@@ -42,19 +34,12 @@ export function sourceTests(plugin: SourcePlugin, example: SourceExample): Confo
     }
   };
   return [
-    {
-      name: 'has an options schema that is valid and refuses unknown options',
-      run: () => {
-        assert.deepEqual(schemaFaults(plugin.options), []);
-        const diagnostics = new Diagnostics();
-        optionsOf(plugin, { ...example.with, no_such_option: 1 }, diagnostics);
-        assert.ok(diagnostics.hasErrors, 'the schema needs "additionalProperties": false');
-      },
-    },
-    {
-      name: 'is created without a connection, and can be closed at once',
-      run: () => createSource(plugin, example).close?.(),
-    },
+    ...outsideTests(
+      plugin,
+      example.with,
+      () => createSource(plugin, example),
+      (source) => assert.equal(typeof source.read, 'function'),
+    ),
     {
       name: 'reads messages in order, at most as many as asked for, each with an id of its own',
       run: async () => {

@@ -36,6 +36,14 @@ export function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }
 
+/** A text for a list of ids: a single id as it is; others after their lengths, so that different lists have different texts. */
+export function idsText(ids: readonly string[]): string {
+  if (ids.length === 1) return ids[0] ?? '';
+  let text = '';
+  for (const id of ids) text += `${id.length}:${id}`;
+  return text;
+}
+
 /**
  * Converts an id to a string: a string stays as it is, a whole number becomes decimal digits. Returns undefined for
  * anything else. JSON numbers beyond 2^53 - 1 are rounded, so two ids would become one. -0 is rejected, because `0`

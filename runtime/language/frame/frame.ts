@@ -22,14 +22,6 @@ export interface Preview {
   readonly rules?: ReadonlyMap<object, unknown> | undefined;
 }
 
-/** What the random numbers of steps depend on: a secret, and the id of the request. */
-export interface FrameSeed {
-  readonly requestId: string;
-  readonly salt: string;
-}
-
-const NO_SEED: FrameSeed = { requestId: '', salt: '' };
-
 /**
  * The columnar table of one request's candidates, and the one-row tables of its other entities. One request at a time
  * uses a frame, and the next request reuses it: `reset` sets the number of candidates and marks every cell absent.
@@ -58,8 +50,9 @@ export class Frame {
   readonly histories: (FacetEvents | null | undefined)[] = [];
   /** Feedback events up to this time are not counted, epoch milliseconds. */
   eventsSince = -Infinity;
-  /** What the random numbers of steps depend on. */
-  seed: FrameSeed = NO_SEED;
+  /** With the secret `salt`, what the random numbers of steps depend on. */
+  requestId = '';
+  salt = '';
   /** The events of components, in the order of their steps. */
   readonly emitted: ComponentEvent[] = [];
   /** Memory for copies of vectors, by what they are for. New memory would cost more than the copy. */

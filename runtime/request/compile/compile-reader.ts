@@ -1,11 +1,10 @@
-import type { Reader, ReaderContext, ReaderPlugin } from '../../ground/api/reader.js';
+import type { Reader, ReaderContext } from '../../ground/api/reader.js';
 import type { PluginServices } from '../../ground/api/services.js';
-import { nearest } from '../../ground/core/nearest.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { FeatureView, ViewReader } from '../../project/config/model/views.js';
 import type { OpenReader } from '../../state/readers/view-rows.js';
-import { createOutside, hasMethods } from './create-outside.js';
+import { createOutside, findOutside, withoutStore } from './create-outside.js';
 import type { OptionFiles } from './option-files.js';
 import type { PluginRegistry } from './step-tools.js';
 
@@ -26,44 +25,17 @@ export async function compileReader(
   { files, entities, ofPlugin, http, findPackage }: ReaderServices,
   diagnostics: Diagnostics,
 ): Promise<OpenReader | undefined> {
-  const plugin = findReader(definition, plugins, diagnostics);
+  const plugin = findOutside('reader', definition.use, plugins.readers, plugins, diagnostics);
   if (plugin === undefined) return undefined;
-  const { logger, metrics, now, cache, service } = ofPlugin(plugin.name);
   const context: ReaderContext = {
-    ...{ logger, metrics, now, cache, service, http, findPackage },
+    ...withoutStore(ofPlugin(plugin.name)),
+    ...{ http, findPackage },
     view: view.name,
     keys: view.of.map((type) => entities.get(type)?.key ?? `${type}_id`),
     features: new Map(Array.from(view.features, ([name, { type }]) => [name, type])),
   };
   const create = (bound: never): Reader => plugin.create(bound, context);
-  const own = { what: 'reader', options: plugin.options, create, fault: faultOf } as const;
+  const own = { what: 'reader', options: plugin.options, create, methods: ['read'] } as const;
   const created = await createOutside({ name: view.name, ...definition }, own, files, diagnostics);
   return created && { view, reader: created.made };
-}
-
-function faultOf(made: unknown): readonly [string, string] | undefined {
-  if (hasMethods(made, ['read'])) return undefined;
-  return ['no object with `read`', 'make the reader at once, and connect in its `read`'];
-}
-
-function findReader(
-  { use }: ViewReader,
-  plugins: PluginRegistry,
-  diagnostics: Diagnostics,
-): ReaderPlugin | undefined {
-  const { readers } = plugins;
-  const plugin = readers.get(use.value);
-  if (plugin !== undefined) return plugin;
-  const guess = nearest(use.value, readers.keys());
-  const isOther =
-    plugins.get(use.value) !== undefined || plugins.sinks.has(use.value) || plugins.sources.has(use.value);
-  diagnostics.error(
-    'unknown_plugin',
-    use.at,
-    isOther ? `\`${use.value}\` reads no views` : `there is no reader \`${use.value}\``,
-    isOther || guess === undefined
-      ? `the readers are ${[...readers.keys()].join(', ')}`
-      : `did you mean \`${guess}\`?`,
-  );
-  return undefined;
 }

@@ -1,9 +1,8 @@
-import type { Sink, SinkContext, SinkPlugin } from '../../ground/api/ledger.js';
+import type { Sink, SinkContext } from '../../ground/api/ledger.js';
 import type { PluginServices } from '../../ground/api/services.js';
 import type { SinkDefinition } from '../../project/config/model/sinks.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
-import { didYouMean, nearest } from '../../ground/core/nearest.js';
-import { createOutside, hasMethods } from './create-outside.js';
+import { createOutside, findOutside, withoutStore } from './create-outside.js';
 import type { OptionFiles } from './option-files.js';
 import type { PluginRegistry } from './step-tools.js';
 
@@ -32,61 +31,19 @@ export async function compileSink(
   diagnostics: Diagnostics,
 ): Promise<CompiledSink | undefined> {
   const { name, take, format, queueBytes } = definition;
-  const plugin = findSink(definition, plugins, diagnostics);
+  const plugin = findOutside('sink', definition.use, plugins.sinks, plugins, diagnostics);
   if (plugin === undefined) return undefined;
-  const { logger, metrics, now, cache, service } = ofPlugin(plugin.name, name);
   const context: SinkContext = {
-    logger,
-    metrics,
-    now,
-    cache,
-    service,
+    ...withoutStore(ofPlugin(plugin.name, name)),
     ...services,
     name,
     format,
     warn: (message) => warn(name, message),
   };
   const create = (bound: never): Sink => plugin.create(bound, context);
-  const own = { what: 'sink', options: plugin.options, create, fault: faultOf } as const;
+  const own = { what: 'sink', options: plugin.options, create, methods: ['write'] } as const;
   const created = await createOutside(definition, own, files, diagnostics);
   if (created === undefined) return undefined;
   const key = JSON.stringify([take, format, queueBytes, ...created.key]);
   return { definition, key, sink: created.made };
-}
-
-/** What is wrong with a value that is no sink. */
-function faultOf(made: unknown): readonly [string, string] | undefined {
-  if (hasMethods(made, ['write'])) return undefined;
-  return made instanceof Promise
-    ? ['a promise', 'make the sink at once, and connect in its `write`']
-    : ['no object with `write`', 'return the sink from `create`'];
-}
-
-function findSink(
-  { use }: SinkDefinition,
-  plugins: PluginRegistry,
-  diagnostics: Diagnostics,
-): SinkPlugin | undefined {
-  const { sinks } = plugins;
-  const plugin = sinks.get(use.value);
-  if (plugin !== undefined) return plugin;
-  const list = `the sinks are ${[...sinks.keys()].join(', ')}`;
-  if (plugins.get(use.value) !== undefined)
-    diagnostics.error(
-      'unknown_plugin',
-      use.at,
-      `\`${use.value}\` is a component of pipelines, not a sink`,
-      list,
-    );
-  else
-    diagnostics.error(
-      'unknown_plugin',
-      use.at,
-      `there is no sink \`${use.value}\``,
-      didYouMean(use.value, sinks.keys()) ??
-        (nearest(use.value, plugins.names()) === undefined
-          ? list
-          : `${list}; components of pipelines have no records`),
-    );
-  return undefined;
 }

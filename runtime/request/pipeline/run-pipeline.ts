@@ -126,7 +126,8 @@ function runArms(
 ): Promise<RankedCandidates | InterleavedCandidates> {
   const { onEffectError, onHeld, exploreSalt = '', log } = services;
   const { ids, paging, requestId } = request;
-  frame.seed = { requestId, salt: exploreSalt };
+  frame.requestId = requestId;
+  frame.salt = exploreSalt;
   const own = {
     deadline: stages.deadline,
     onEffectError,

@@ -1,7 +1,6 @@
 import type { FinishedStages, OpenedRequest, PlanRun } from './plan-run.js';
 import type { StoreFailure } from '../../ground/api/error-codes.js';
 import type { ReadReport } from '../../state/index/feature-source.js';
-import type { StatusCounts } from '../../state/index/status-counts.js';
 import type { Ranking } from '../ordering/ranking.js';
 import type { StepReport } from './components/run-components.js';
 import type { Degradation } from './page/degraded.js';
@@ -27,15 +26,13 @@ export function reportOf(
   const unscored = unscoredOf(steps, ranking);
   const retrieval = retrieved?.report;
   const { reads } = batch.outside;
-  const causes = degradationsOf(
-    steps,
-    failedViews(statuses.features, reads),
-    unscored,
-    ranking.rows.length,
-    lossCode,
-  );
-  const outside = [...unretrieved(retrieval), ...unread(reads)];
-  const degraded = outside.length === 0 ? causes : [...outside, ...causes];
+  const failed = statuses.features.failedViews();
+  // The reads of readers say why their values are failed.
+  const views =
+    reads === undefined ? failed : failed.filter((name) => !reads.some(({ view }) => view === name));
+  const causes = degradationsOf(steps, views, unscored, ranking.rows.length, lossCode);
+  const isOutside = retrieval !== undefined || reads !== undefined;
+  const degraded = isOutside ? [...unretrieved(retrieval), ...unread(reads), ...causes] : causes;
   return {
     stageMs: stages.clock.ms,
     stepMs,
@@ -70,20 +67,16 @@ function unretrieved(retrieval: RetrievalReport | undefined): Degradation[] {
   );
 }
 
-function unread(reads: readonly ReadReport[]): Degradation[] {
-  const views = reads.flatMap(({ view, outcome }) =>
-    outcome === 'read' || outcome === 'kept' ? [] : [view],
-  );
-  return [...new Set(views)].map((value) => ({ cause: 'read', value }));
-}
-
-/** The views with failed values, without those of readers, whose reads say why. */
-function failedViews(statuses: StatusCounts, reads: readonly ReadReport[]): readonly string[] {
-  const failed = [...statuses.failedViews()];
-  return reads.length === 0 ? failed : failed.filter((name) => !reads.some(({ view }) => view === name));
+/** Each view once, also if several levels read it. */
+function unread(reads: readonly ReadReport[] = []): Degradation[] {
+  const views = reads
+    .filter(({ outcome }) => outcome !== 'read' && outcome !== 'kept')
+    .map(({ view }) => view);
+  return Array.from(new Set(views), (value) => ({ cause: 'read', value }));
 }
 
 /**
+ * @param failed views with failed values
  * @param unscored see `unscoredOf`
  * @param lossCode why the store could not be read; if set, it is the only reported cause
  */

@@ -25,6 +25,7 @@
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
+import { idsText } from '../../ground/core/ids.js';
 
 /** Group of the keys that hold attributes; no view may take it. */
 export const ENTITY_GROUP = 'entity';
@@ -53,9 +54,7 @@ export function featureKey(
   ids: readonly string[],
 ): string {
   if (types.length === 1) return `${prefix}:${group}:${types[0] ?? ''}:${ids[0] ?? ''}`;
-  let joined = '';
-  for (const id of ids) joined += `${id.length}:${id}`;
-  return `${prefix}:${group}:${types.join(',')}:${joined}`;
+  return `${prefix}:${group}:${types.join(',')}:${idsText(ids)}`;
 }
 
 /** Parses the ids of a feature key after `start`; undefined if it is not a feature key. @param count number of ids */

@@ -9,6 +9,7 @@ import type { Input } from '../../../ground/api/input.js';
 import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../../ground/api/status.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
 import type { Deadline } from '../../../ground/core/deadline.js';
+import { idsText } from '../../../ground/core/ids.js';
 import { keyedRandom } from '../../../ground/core/keyed-random.js';
 import { copyColumn } from '../../../language/frame/copy-column.js';
 import type { Frame } from '../../../language/frame/frame.js';
@@ -63,11 +64,11 @@ export class StepView implements StepInput {
   }
 
   get requestId(): string {
-    return this.#frame.seed.requestId;
+    return this.#frame.requestId;
   }
 
   random(): number {
-    const { requestId, salt } = this.#frame.seed;
+    const { requestId, salt } = this.#frame;
     // Not the draws of places, which have the name of the step too.
     this.#random ??= keyedRandom(salt, JSON.stringify([requestId, this.#step.as, 'step']));
     return this.#random();
@@ -136,7 +137,7 @@ export class StepView implements StepInput {
   #rowOf(needed: NeededFeature, parts: readonly EntityIdentifier[]): number | undefined {
     const fits =
       parts.length === needed.types.length && parts.every((part, i) => part.type === needed.types[i]);
-    if (fits) return this.#keyed(needed).get(keyOf(parts.map((part) => part.id)));
+    if (fits) return this.#keyed(needed).get(idsText(parts.map((part) => part.id)));
     const [only] = parts;
     if (parts.length === 1 && only !== undefined && only.type === this.#ranking.candidateType) {
       return this.#ranking.rowOf(only.id);
@@ -151,7 +152,7 @@ export class StepView implements StepInput {
     const columns = needed.ids.map((slot) => this.#frame.text(slot));
     const count = needed.scope === 'candidate' ? this.#frame.count : 1;
     for (let row = 0; row < count; row++) {
-      const key = keyOf(columns.map((column) => column.values[row * column.stride] ?? ''));
+      const key = idsText(columns.map((column) => column.values[row * column.stride] ?? ''));
       if (!rows.has(key)) rows.set(key, row);
     }
     (this.#rowsByKey ??= new Map<NeededFeature, Map<string, number>>()).set(needed, rows);
@@ -161,11 +162,6 @@ export class StepView implements StepInput {
 
 function isComposite(identifier: Identifier): identifier is readonly EntityIdentifier[] {
   return Array.isArray(identifier);
-}
-
-/** A key of a list of ids. It contains their lengths, so different lists have different keys. */
-export function keyOf(ids: readonly string[]): string {
-  return ids.length === 1 ? (ids[0] ?? '') : ids.map((id) => `${id.length}:${id}`).join('');
 }
 
 /** The value and the status of a cell. */

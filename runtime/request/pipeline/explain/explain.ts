@@ -57,7 +57,7 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
     outside: {
       round_trips: report.outside.roundTrips,
       keys_read: report.outside.keysRead,
-      ...(report.outside.reads.length === 0 ? {} : { reads: report.outside.reads }),
+      ...(report.outside.reads === undefined ? {} : { reads: report.outside.reads }),
     },
     unknown_fields: mostOften(report.unknownFields),
     ...(report.coerced === undefined ? {} : { coerced_fields: mostOften(report.coerced.fields) }),

@@ -148,7 +148,8 @@ async function rankAgain(
   const frame = new Frame(plan.layout);
   frame.reset(rows.length, from.now);
   frame.preview = from.preview;
-  frame.seed = from.seed;
+  frame.requestId = from.requestId;
+  frame.salt = from.salt;
   frame.eventsSince = from.eventsSince;
   frame.histories.push(...from.histories);
   const taken = Int32Array.from(rows);

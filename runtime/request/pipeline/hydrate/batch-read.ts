@@ -10,8 +10,8 @@ const WORTH_SPLITTING = 256;
 export interface OutsideReads {
   roundTrips: number;
   keysRead: number;
-  /** Those of readers. */
-  readonly reads: readonly ReadReport[];
+  /** Those of readers; undefined if there are none. */
+  reads?: ReadReport[];
 }
 
 /** The records that one request reads: each key once, across all round trips. */
@@ -26,11 +26,7 @@ export class BatchRead {
   #rest: Promise<void>[] = [];
   roundTrips = 0;
   /** Reads of features outside the store, in parallel to the round trips. */
-  readonly outside: OutsideReads & { readonly reads: ReadReport[] } = {
-    roundTrips: 0,
-    keysRead: 0,
-    reads: [],
-  };
+  readonly outside: OutsideReads = { roundTrips: 0, keysRead: 0 };
   /** By entity type: ids that were looked up and are not in the index. */
   readonly missing = new Map<string, number>();
   /** The records, by the numbers that `ask` returned. */

@@ -1,6 +1,7 @@
 import type { Column } from '../../../ground/api/columns.js';
 import { allLevels, type FeatureRead, type Plan } from '../../compile/plan.js';
 import type { FeatureSources, SourceReader, SourceRows } from '../../../state/index/feature-source.js';
+import { idsText } from '../../../ground/core/ids.js';
 import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { CellRead } from './cell-read.js';
@@ -51,8 +52,7 @@ export class SourceCells implements CellRead {
 
   #number(key: readonly string[], known: Map<string, number> | undefined): number {
     if (known === undefined) return this.#keys.push(key) - 1;
-    // A single id is used as it is; several ids are each prefixed with their length, so no two keys have the same text.
-    const text = key.length === 1 ? (key[0] as string) : key.map((id) => `${id.length}:${id}`).join('');
+    const text = idsText(key);
     const number = known.get(text) ?? this.#keys.push(key) - 1;
     known.set(text, number);
     return number;
@@ -73,7 +73,7 @@ export class SourceCells implements CellRead {
     this.#rows = span === undefined ? await work() : await within(span, work);
     const { report } = this.#rows;
     if (report !== undefined) {
-      outside.reads.push(report);
+      (outside.reads ??= []).push(report);
       span?.set({ 'millrace.read.outcome': report.outcome, 'millrace.read.asked': report.asked });
     }
     outside.roundTrips += Number(report?.asked !== 0);

@@ -25,7 +25,8 @@ export function shareColumns(
     frame.eventsSince = control.eventsSince;
     frame.preview = control.preview;
   }
-  frame.seed = control.seed;
+  frame.requestId = control.requestId;
+  frame.salt = control.salt;
   setParams(plan, frame);
   return () => {
     for (let slot = 0; slot < own.length; slot++) {

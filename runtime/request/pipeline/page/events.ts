@@ -3,6 +3,7 @@ import type { Pieces } from '../../../ground/core/pieces.js';
 import type { JsonObject } from '../../../ground/api/types.js';
 import type { AttributeColumn, FeatureRead, NamedColumn, Plan, PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../../language/frame/frame.js';
+import { idsText } from '../../../ground/core/ids.js';
 import type { JsonText } from '../../../ground/core/json-writer.js';
 import { customEventText } from '../../../ground/core/event-types.js';
 import { degradationText } from './degraded.js';
@@ -11,7 +12,6 @@ import type { RankedRow, Ranking } from '../../ordering/ranking.js';
 import type { IdHasher } from '../../../ground/core/id-hasher.js';
 import { PRIVATE } from './private-value.js';
 import type { RankingRequest } from '../request/read-request.js';
-import { keyOf } from '../components/step-view.js';
 import type { Move, Trace } from '../components/trace.js';
 
 /** Events to write before other work on the event loop may run. */
@@ -130,7 +130,7 @@ class RequestEvents {
     const seen = new Set<string>();
     for (let row = 0; row < rows; row++) {
       const key = keys.map((column, i) => shown[i]?.(column.values[row * column.stride] ?? '') ?? '');
-      const text = keyOf(key);
+      const text = idsText(key);
       if (seen.has(text)) continue;
       seen.add(text);
       const identifier = `"feature_identifier":${JSON.stringify(key.join(':'))}`;

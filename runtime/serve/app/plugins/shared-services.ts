@@ -96,7 +96,7 @@ export class SharedServices {
         what: 'service',
         options: plugin.options ?? {},
         create: (bound: unknown) => bound,
-        fault: () => undefined,
+        methods: [],
       },
       files,
       diagnostics,
