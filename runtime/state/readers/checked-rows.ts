@@ -1,7 +1,7 @@
 import type { ReadRows } from '../../ground/api/reader.js';
 import type { JsonValue } from '../../ground/api/types.js';
 import type { Pieces } from '../../ground/core/pieces.js';
-import { misfit, showOf, type Show } from '../../ground/core/value-fit.js';
+import { misfit, showOf } from '../../ground/core/value-fit.js';
 import type { FeatureDefinition } from '../../project/config/model/views.js';
 
 /** A cell that could not be read, or whose value does not fit. */
