@@ -135,7 +135,7 @@ describe('kinds of feedback', () => {
     [
       'a Redis Cluster',
       async () => {
-        cluster ??= await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
+        cluster ??= await startRedisCluster({ masters: 3, replicas: false });
         const { addresses, servers } = cluster;
         const nodes = addresses.map(({ host, port }) => `${host}:${port}`).join(',');
         return {

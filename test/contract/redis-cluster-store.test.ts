@@ -8,7 +8,7 @@ storeContract('redis cluster', {
   needs: 'redis-server',
   async start(context) {
     context.timeout(30_000);
-    cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
+    cluster = await startRedisCluster({ masters: 3, replicas: false });
   },
   open: () => connectRedisStore({ cluster: cluster?.addresses.slice(0, 1) ?? [] }),
   stop: async () => cluster?.remove(),

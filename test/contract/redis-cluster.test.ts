@@ -34,7 +34,7 @@ async function failed(attempt: Promise<unknown>): Promise<MillraceError | StoreW
 }
 
 describeWith('redis-server', 'the redis store over a cluster', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let cluster: PrivateCluster;
   let store: RedisStore;
   /** Keys of one slot that lies on the first master. */
@@ -42,7 +42,7 @@ describeWith('redis-server', 'the redis store over a cluster', function () {
   const value = (text: string): Buffer => Buffer.from(text);
 
   before(async function () {
-    cluster = await startRedisCluster({ masters: MASTERS, replicas: true, nodeTimeout: 1000 });
+    cluster = await startRedisCluster({ masters: MASTERS, replicas: true });
   });
   after(() => (cluster as PrivateCluster | undefined)?.remove());
   beforeEach(async () => {

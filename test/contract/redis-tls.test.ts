@@ -126,7 +126,7 @@ describeWith(['redis-server', 'openssl'], 'the redis store over TLS', () => {
   it('works over a cluster with a password', async function () {
     this.timeout(30_000);
     const secure = { tls: tlsArguments(file), password: 'sesame' };
-    const cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 5000, secure });
+    const cluster = await startRedisCluster({ masters: 3, replicas: false, secure });
     try {
       const tls = { on: true, ...client() };
       const settings = { cluster: cluster.addresses.slice(0, 1), password: 'sesame', tls };

@@ -271,7 +271,7 @@ describe('invalidations of a redis cluster', function () {
     'redis-server',
     'come from every master, and the tables are not trusted while one of them is silent',
     async function () {
-      const cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 5000 });
+      const cluster = await startRedisCluster({ masters: 3, replicas: false });
       const store = await connectRedisStore({ cluster: cluster.addresses });
       const tracking = new RedisTracking(store.masters, { prefixes: ['p:entity:a:'], leaseMs: 100 });
       const told = new Set<string>();

@@ -41,7 +41,7 @@ export const releases: Proof = {
     'a model with shuffled columns under load: agreement, rollback of three instances on a Redis Cluster, kill -9, end',
   run: async ({ short }) => {
     const root = await writeProject(FILES);
-    const redis = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
+    const redis = await startRedisCluster({ masters: 3, replicas: false });
     const stage = new Stage(root, redis.addresses.map(({ host, port }) => `${host}:${port}`).join());
     try {
       return await stage.run(short ? 1 : 5);

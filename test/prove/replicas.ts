@@ -209,7 +209,7 @@ class Fleet {
   ) {}
 
   static async open(): Promise<Fleet> {
-    const cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
+    const cluster = await startRedisCluster({ masters: 3, replicas: false });
     const broker = await startRedisServer();
     const stream = new ShopStream(broker.url);
     await stream.connect();

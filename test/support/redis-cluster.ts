@@ -30,8 +30,11 @@ export interface ClusterShape {
   readonly masters: number;
   /** Adds one replica per master. */
   readonly replicas: boolean;
-  /** A node counts as down after this silence, in milliseconds. */
-  readonly nodeTimeout: number;
+  /**
+   * A node counts as down after this silence, in milliseconds. The default outlasts a busy machine: with less, nodes
+   * that only wait for a processor count as down, and the whole cluster refuses commands (CLUSTERDOWN).
+   */
+  readonly nodeTimeout?: number;
   /** More arguments of redis-server. */
   readonly args?: readonly string[];
   readonly secure?: SecureServers;
@@ -48,7 +51,7 @@ export interface SecureServers {
 export async function startRedisCluster({
   masters,
   replicas,
-  nodeTimeout,
+  nodeTimeout = 5000,
   args = [],
   secure,
 }: ClusterShape): Promise<PrivateCluster> {
