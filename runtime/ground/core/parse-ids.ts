@@ -120,8 +120,8 @@ function afterValue(bytes: Buffer, start: number): number {
 function readIds(bytes: Buffer, start: number, field: string): FoundIds | undefined {
   if (bytes[start] !== OPEN_LIST) return undefined;
   const key = Buffer.from(`"${field}"`);
-  const ids: string[] = [];
-  const met = new MetIds((bytes.length - start) / (key.length + ID_BYTES));
+  spans.reserve((bytes.length - start) / (key.length + ID_BYTES));
+  let count = 0;
   let at = beforeId(bytes, start, key);
   /** What lies between two ids. Most bodies have the same bytes everywhere. */
   let between: Buffer | undefined;
@@ -135,8 +135,7 @@ function readIds(bytes: Buffer, start: number, field: string): FoundIds | undefi
       byte = bytes[++at] as number;
     }
     if (at === from || at - from > MAX_ID_LENGTH) return undefined;
-    ids.push(textOf(bytes, from, at, hash));
-    met.add(hash, ids);
+    spans.set(count++, from, at, hash);
     if (between !== undefined && startsWith(bytes, between, at)) {
       at += between.length;
       continue;
@@ -144,8 +143,10 @@ function readIds(bytes: Buffer, start: number, field: string): FoundIds | undefi
     const close = afterSpace(bytes, at + 1);
     const next = afterSpace(bytes, close + 1);
     if (bytes[close] !== CLOSE_OBJECT) return undefined;
-    if (bytes[next] === CLOSE_LIST)
-      return { start, end: next + 1, list: new IdList(field, ids, met.isDistinct) };
+    if (bytes[next] === CLOSE_LIST) {
+      const ids = textsOf(bytes, count);
+      return { start, end: next + 1, list: new IdList(field, ids, areDistinct(ids)) };
+    }
     if (bytes[next] !== COMMA) return undefined;
     const after = beforeId(bytes, next, key);
     between = bytes.subarray(at, after);
@@ -154,64 +155,109 @@ function readIds(bytes: Buffer, start: number, field: string): FoundIds | undefi
   return undefined;
 }
 
-/** Ids that were read before, by their hash. A string that is used again has its own hash already, which maps need. */
-const recent = new Array<string>(1 << 16).fill('');
+/** The bytes around the key and the id of an element, at least. */
+const ID_BYTES = 6;
+
+/** Where the ids of a list lie in the bytes, and their hashes. Scratch memory, used without an await. */
+class Spans {
+  from = new Int32Array(0);
+  end = new Int32Array(0);
+  hash = new Int32Array(0);
+
+  reserve(count: number): void {
+    if (count <= this.from.length) return;
+    const size = 1 << Math.ceil(Math.log2(count + 1));
+    this.from = new Int32Array(size);
+    this.end = new Int32Array(size);
+    this.hash = new Int32Array(size);
+  }
+
+  set(at: number, from: number, end: number, hash: number): void {
+    this.from[at] = from;
+    this.end[at] = end;
+    this.hash[at] = hash;
+  }
+}
+
+const spans = new Spans();
+
+/**
+ * Ids that were read before: a cache of pairs of places, chosen by the hash of an id. A string that is used again has its own
+ * hash already, which maps need, and comparing it is cheaper than making one.
+ */
+const recent = new Array<string>(1 << 17).fill('');
+/** By place: the hash of its id. It tells most other ids apart without a look at the string. */
+const recentHashes = new Int32Array(recent.length);
 /** Longer ids are not kept. */
 const MOST_KEPT = 64;
+/** The place of a pair that the next id takes: one and the other. */
+let turn = 0;
 
-function textOf(bytes: Buffer, from: number, end: number, hash: number): string {
-  const place = (hash ^ (hash >>> 15)) & (recent.length - 1);
-  const known = recent[place] as string;
-  if (known.length === end - from) {
-    let i = 0;
-    while (i < known.length && known.charCodeAt(i) === bytes[from + i]) i++;
-    if (i === known.length) return known;
+/**
+ * The ids in `spans`. First come all probable ones, then each is compared: most of the time goes to waiting for memory, and a
+ * short loop lets the processor wait for several at once.
+ */
+function textsOf(bytes: Buffer, count: number): string[] {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const hash = spans.hash[i] as number;
+    const place = placeOf(hash);
+    ids.push(recent[recentHashes[place] === hash ? place : place + 1] as string);
   }
-  const text = bytes.toString('latin1', from, end);
-  if (text.length <= MOST_KEPT) recent[place] = text;
+  for (let i = 0; i < count; i++) {
+    const [from, end] = [spans.from[i] as number, spans.end[i] as number];
+    if (!isAt(ids[i] as string, bytes, from, end))
+      ids[i] = newText(bytes.toString('latin1', from, end), spans.hash[i] as number);
+  }
+  return ids;
+}
+
+/** The first place of the pair. */
+const placeOf = (hash: number): number => ((hash ^ (hash >>> 15)) << 1) & (recent.length - 1);
+
+function isAt(text: string, bytes: Buffer, from: number, end: number): boolean {
+  if (text.length !== end - from) return false;
+  let i = 0;
+  while (i < text.length && text.charCodeAt(i) === bytes[from + i]) i++;
+  return i === text.length;
+}
+
+function newText(text: string, hash: number): string {
+  if (text.length > MOST_KEPT) return text;
+  turn = 1 - turn;
+  const place = placeOf(hash) + turn;
+  recent[place] = text;
+  recentHashes[place] = hash;
   return text;
 }
 
-/** The bytes around the key and the id of an element, at least. */
-const ID_BYTES = 6;
 /** From so many ids in a row on, the next one counts as a duplicate. Only a body that is made for it has so many. */
 const MOST_PROBES = 32;
 
 /** Scratch memory, used without an await. */
-let slots = new Int32Array(1024);
-let hashes = new Int32Array(1024);
+let slots = new Int32Array(0);
 
-/** Compares each id of a list with the earlier ones, in a hash table with linear probing. */
-class MetIds {
-  isDistinct = true;
-  readonly #mask: number;
+/** Compares each id with the earlier ones, in a hash table with linear probing. The hashes are those in `spans`. */
+function areDistinct(ids: readonly string[]): boolean {
+  const size = 2 << Math.ceil(Math.log2(ids.length + 1));
+  if (slots.length < size) slots = new Int32Array(size);
+  else slots.fill(0, 0, size);
+  for (let i = 0; i < ids.length; i++) if (!isNew(i, ids, size - 1)) return false;
+  return true;
+}
 
-  /** @param most the maximum number of ids */
-  constructor(most: number) {
-    const size = 2 << Math.ceil(Math.log2(most + 1));
-    if (slots.length < size) {
-      slots = new Int32Array(size);
-      hashes = new Int32Array(size);
-    } else slots.fill(0, 0, size);
-    this.#mask = size - 1;
-  }
-
-  /** @param ids the last one is added */
-  add(hash: number, ids: readonly string[]): void {
-    const number = ids.length;
-    let at = hash ^ (hash >>> 15);
-    for (let probes = 0; probes < MOST_PROBES; probes++, at++) {
-      const slot = at & this.#mask;
-      const other = slots[slot] as number;
-      if (other === 0) {
-        slots[slot] = number;
-        hashes[slot] = hash;
-        return;
-      }
-      if (hashes[slot] === hash && ids[other - 1] === ids[number - 1]) break;
+function isNew(i: number, ids: readonly string[], mask: number): boolean {
+  const hash = spans.hash[i] as number;
+  let at = hash ^ (hash >>> 15);
+  for (let probes = 0; probes < MOST_PROBES; probes++, at++) {
+    const other = slots[at & mask] as number;
+    if (other === 0) {
+      slots[at & mask] = i + 1;
+      return true;
     }
-    this.isDistinct = false;
+    if (spans.hash[other - 1] === hash && ids[other - 1] === ids[i]) return false;
   }
+  return false;
 }
 
 /** The place of the first byte of an id, after the opening bracket or the comma before its object; -1 if there is none. */
