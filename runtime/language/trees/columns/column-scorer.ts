@@ -8,6 +8,13 @@ import { mapMemory, type MemoryMap } from './memory-map.js';
 
 type Columns = readonly (FeatureColumn | undefined)[];
 
+/** Consecutive rows that are scored at a time. */
+interface Block {
+  readonly rows: Int32Array;
+  readonly from: number;
+  readonly count: number;
+}
+
 /**
  * The column form: a program of bit operations on planes. A plane has one bit for each row of a run, and WebAssembly
  * SIMD instructions work on 128 rows at a time. First every distinct test becomes a plane. Then operations select
@@ -70,7 +77,7 @@ export class ColumnScorer implements TreeScorer {
     for (let from = 0; from < rows.length; from += width * BLOCK) {
       const count = Math.min(width * BLOCK, rows.length - from);
       const functions = this.#functionsFor(count);
-      this.#gather(rows, from, count, columns);
+      this.#gather({ rows, from, count }, columns);
       if (groups.start < groups.end) functions.values(groups.start, groups.end, count, first);
       if (categories.start < categories.end) {
         this.#gatherCategories(rows, from, count, columns);
@@ -88,7 +95,8 @@ export class ColumnScorer implements TreeScorer {
     return functions;
   }
 
-  #gather(rows: Int32Array, from: number, count: number, columns: Columns): void {
+  #gather(block: Block, columns: Columns): void {
+    const { count } = block;
     const { shared, values } = this.#map;
     const single = this.#ensemble.precision === 'float32';
     for (let place = 0; place < values.length; place++) {
@@ -96,12 +104,22 @@ export class ColumnScorer implements TreeScorer {
       const at = (values[place] ?? 0) / 8;
       const isShared = column?.stride !== 1;
       this.#ints[shared / 4 + place] = Number(isShared);
-      const to = this.#numbers.subarray(at, at + count);
       if (isShared) {
         const value = column?.values[0] ?? NaN;
-        to.fill(single ? Math.fround(value) : value);
-      } else gatherColumn(column.values, rows, from, to, single);
+        this.#numbers.fill(single ? Math.fround(value) : value, at, at + count);
+      } else if (single) this.#gatherSingles(column.values, block, at);
+      else this.#gatherDoubles(column.values, block, at);
     }
+  }
+
+  #gatherSingles(values: Float64Array, { rows, from, count }: Block, at: number): void {
+    const to = this.#numbers;
+    for (let i = 0; i < count; i++) to[at + i] = Math.fround(values[rows[from + i] as number] as number);
+  }
+
+  #gatherDoubles(values: Float64Array, { rows, from, count }: Block, at: number): void {
+    const to = this.#numbers;
+    for (let i = 0; i < count; i++) to[at + i] = values[rows[from + i] as number] as number;
   }
 
   #gatherCategories(rows: Int32Array, from: number, count: number, columns: Columns): void {
@@ -137,16 +155,4 @@ export class ColumnScorer implements TreeScorer {
       for (let row = 0; row < count; row++) to[rows[from + row] ?? 0] = this.#sums[at + row] ?? NaN;
     }
   }
-}
-
-function gatherColumn(
-  values: Float64Array,
-  rows: Int32Array,
-  from: number,
-  to: Float64Array,
-  single: boolean,
-): void {
-  if (single)
-    for (let row = 0; row < to.length; row++) to[row] = Math.fround(values[rows[from + row] ?? 0] ?? NaN);
-  else for (let row = 0; row < to.length; row++) to[row] = values[rows[from + row] ?? 0] ?? NaN;
 }
