@@ -1,13 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { MAX_ID_LENGTH } from './ids.js';
 
+/** Places of ids that were read before. */
+export const ID_PLACES = 1 << 17;
+
 /** The list of a body whose elements are objects with an id alone, such as `[{"product_id":"p1"}]`. */
 export class IdList {
-  /** @param isDistinct true if no id occurs twice; false if one may */
+  /**
+   * @param isDistinct true if no id occurs twice; false if one may
+   * @param places a number below ID_PLACES for each id: equal ids have the same one most of the time, and so may other ids.
+   *   What is known of an id is found by it faster than by the id.
+   */
   constructor(
     readonly key: string,
     readonly ids: readonly string[],
     readonly isDistinct: boolean,
+    readonly places?: Int32Array,
   ) {}
 
   /** The list as it was sent. */
@@ -144,8 +152,9 @@ function readIds(bytes: Buffer, start: number, field: string): FoundIds | undefi
     const next = afterSpace(bytes, close + 1);
     if (bytes[close] !== CLOSE_OBJECT) return undefined;
     if (bytes[next] === CLOSE_LIST) {
-      const ids = textsOf(bytes, count);
-      return { start, end: next + 1, list: new IdList(field, ids, areDistinct(ids)) };
+      const places = new Int32Array(count);
+      const ids = textsOf(bytes, places);
+      return { start, end: next + 1, list: new IdList(field, ids, areDistinct(ids), places) };
     }
     if (bytes[next] !== COMMA) return undefined;
     const after = beforeId(bytes, next, key);
@@ -185,7 +194,7 @@ const spans = new Spans();
  * Ids that were read before: a cache of pairs of places, chosen by the hash of an id. A string that is used again has its own
  * hash already, which maps need, and comparing it is cheaper than making one.
  */
-const recent = new Array<string>(1 << 17).fill('');
+const recent = new Array<string>(ID_PLACES).fill('');
 /** By place: the hash of its id. It tells most other ids apart without a look at the string. */
 const recentHashes = new Int32Array(recent.length);
 /** Longer ids are not kept. */
@@ -196,24 +205,29 @@ let turn = 0;
 /**
  * The ids in `spans`. First come all probable ones, then each is compared: most of the time goes to waiting for memory, and a
  * short loop lets the processor wait for several at once.
+ * @param places gets the place of each id
  */
-function textsOf(bytes: Buffer, count: number): string[] {
+function textsOf(bytes: Buffer, places: Int32Array): string[] {
   const ids: string[] = [];
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < places.length; i++) {
     const hash = spans.hash[i] as number;
-    const place = placeOf(hash);
-    ids.push(recent[recentHashes[place] === hash ? place : place + 1] as string);
+    const pair = pairOf(hash);
+    const place = recentHashes[pair] === hash ? pair : pair + 1;
+    places[i] = place;
+    ids.push(recent[place] as string);
   }
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < places.length; i++) {
     const [from, end] = [spans.from[i] as number, spans.end[i] as number];
-    if (!isAt(ids[i] as string, bytes, from, end))
-      ids[i] = newText(bytes.toString('latin1', from, end), spans.hash[i] as number);
+    if (isAt(ids[i] as string, bytes, from, end)) continue;
+    const text = bytes.toString('latin1', from, end);
+    ids[i] = text;
+    if (text.length <= MOST_KEPT) places[i] = keep(text, spans.hash[i] as number);
   }
   return ids;
 }
 
 /** The first place of the pair. */
-const placeOf = (hash: number): number => ((hash ^ (hash >>> 15)) << 1) & (recent.length - 1);
+const pairOf = (hash: number): number => ((hash ^ (hash >>> 15)) << 1) & (recent.length - 1);
 
 function isAt(text: string, bytes: Buffer, from: number, end: number): boolean {
   if (text.length !== end - from) return false;
@@ -222,13 +236,13 @@ function isAt(text: string, bytes: Buffer, from: number, end: number): boolean {
   return i === text.length;
 }
 
-function newText(text: string, hash: number): string {
-  if (text.length > MOST_KEPT) return text;
+/** @returns the place */
+function keep(text: string, hash: number): number {
   turn = 1 - turn;
-  const place = placeOf(hash) + turn;
+  const place = pairOf(hash) + turn;
   recent[place] = text;
   recentHashes[place] = hash;
-  return text;
+  return place;
 }
 
 /** From so many ids in a row on, the next one counts as a duplicate. Only a body that is made for it has so many. */

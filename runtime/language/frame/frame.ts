@@ -33,6 +33,8 @@ export class Frame {
   now = 0;
   /** Undefined if the request is no preview. */
   preview: Preview | undefined;
+  /** The places of the ids in a column, see `IdList`. */
+  places: { readonly slot: number; readonly places: Int32Array } | undefined;
   /** The columns, indexed by slot. */
   readonly columns: Column[];
   /** Columns that are written together, indexed by the layout's group numbers. */
@@ -84,6 +86,7 @@ export class Frame {
     this.count = count;
     this.now = now;
     this.preview = undefined;
+    this.places = undefined;
     this.emitted.length = 0;
     if (count > this.#capacity) this.#grow(count);
     this.scores.fill(0, 0, count);

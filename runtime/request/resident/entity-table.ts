@@ -2,6 +2,7 @@ import { sizeOfText } from './sizes.js';
 import { TablePart, type PartWants } from './table-part.js';
 import type { Room } from './text-codes.js';
 import type { Column } from '../../ground/api/columns.js';
+import { ID_PLACES } from '../../ground/core/parse-ids.js';
 
 /** Counters of one entity type since the process started. */
 export interface TableCounts {
@@ -45,6 +46,8 @@ export class EntityTable {
   #bytes = 0;
   readonly #rowOf = new Map<string, number>();
   readonly #ids: string[] = [];
+  /** By place of an id: the row that it had when it was last looked for. */
+  #rowAtPlace = new Int32Array(0);
   #free: number[] = [];
   #capacity = 0;
   /** By row: number of parts that hold it. */
@@ -63,7 +66,10 @@ export class EntityTable {
 
   /** Bytes of all rows, with their texts and what is kept beside these. */
   get bytes(): number {
-    return this.parts.reduce((sum, { columns }) => sum + columns.textBytes, this.#bytes);
+    return this.parts.reduce(
+      (sum, { columns }) => sum + columns.textBytes,
+      this.#bytes + this.#rowAtPlace.byteLength,
+    );
   }
 
   #bytesOfRow(): number {
@@ -79,14 +85,40 @@ export class EntityTable {
     return this.#capacity > LEAST_HOLLOW && this.size < this.#capacity / 4;
   }
 
-  /** The rows of the first `count` ids: NOT_HERE if the table has no such id, NO_ID for an empty one. */
-  rowsOf(ids: readonly string[], count: number): Int32Array {
+  /**
+   * The rows of the first `count` ids: NOT_HERE if the table has no such id, NO_ID for an empty one.
+   * @param places see `IdList`
+   */
+  rowsOf(ids: readonly string[], count: number, places?: Int32Array): Int32Array {
     const rows = new Int32Array(count);
+    if (places !== undefined && this.#rowAtPlace.length === 0) this.#rowAtPlace = new Int32Array(this.#places);
     for (let i = 0; i < count; i++) {
       const id = ids[i] as string;
-      rows[i] = id === '' ? NO_ID : (this.#rowOf.get(id) ?? NOT_HERE);
+      rows[i] = places === undefined ? this.#rowOfId(id) : this.#rowAt(places[i] as number, id);
     }
     return rows;
+  }
+
+  /** A power of two, a few for each row. */
+  get #places(): number {
+    return Math.min(ID_PLACES, 4 << Math.ceil(Math.log2(this.#capacity + 1)));
+  }
+
+  #rowOfId(id: string): number {
+    return id === '' ? NO_ID : (this.#rowOf.get(id) ?? NOT_HERE);
+  }
+
+  /** Tries the row that the place had before. */
+  #rowAt(place: number, id: string): number {
+    const at = place & (this.#rowAtPlace.length - 1);
+    const before = this.#rowAtPlace[at] as number;
+    if (this.#ids[before] === id) return before;
+    const row = this.#rowOfId(id);
+    if (row < 0) return row;
+    this.#rowAtPlace[at] = row;
+    // The same string is compared faster the next time than an equal one.
+    this.#ids[row] = id;
+    return row;
   }
 
   /** Marks rows as recently used. Negative numbers are no rows. */
@@ -137,6 +169,7 @@ export class EntityTable {
   flush(): void {
     this.#rowOf.clear();
     this.#ids.length = 0;
+    this.#rowAtPlace = new Int32Array(0);
     this.#free = [];
     this.#capacity = 0;
     this.#held = new Uint8Array(0);
@@ -188,6 +221,7 @@ export class EntityTable {
 
   #grow(capacity: number): void {
     this.#capacity = capacity;
+    this.#rowAtPlace = new Int32Array(0);
     const held = new Uint8Array(capacity);
     held.set(this.#held);
     this.#held = held;

@@ -121,7 +121,8 @@ export class LevelReads {
     if (session === undefined) throw new Error('the binding has no session');
     let rows = this.#rows?.get(slot);
     if (rows === undefined) {
-      rows = binding.table.rowsOf(ids, count);
+      const { places } = this.#frame;
+      rows = binding.table.rowsOf(ids, count, places?.slot === slot ? places.places : undefined);
       (this.#rows ??= new Map<number, Int32Array>()).set(slot, rows);
     }
     return new ResidentRead(binding, columns, ids, rows, distinct, this.#batch, session, this.#frame.now);

@@ -122,6 +122,7 @@ export function fillRequest(plan: Plan, frame: Frame, request: RankingRequest): 
         column.values[row] = request.ids[row] ?? '';
         column.status[row] = Status.present;
       }
+      if (request.places !== undefined) frame.places = { slot: node.ids, places: request.places };
       continue;
     }
     const id = node.name === 'request' ? request.requestId : request.entityIds.get(node.name);

@@ -30,6 +30,8 @@ export interface RankingRequest {
   readonly includeEvents: boolean;
   /** Candidate ids in the order sent, each once; for a pipeline that scores, the id of its one entity. */
   readonly ids: readonly string[];
+  /** The places of the ids, see `IdList`; undefined for most small bodies. */
+  readonly places?: Int32Array | undefined;
   /** The ids of candidates that were dropped because their id occurred earlier. */
   readonly duplicates: readonly string[];
   /** The id of each other entity in the body; a missing entity has no entry. */
@@ -79,9 +81,9 @@ export function* readRequest(plan: Plan, body: unknown, requestId: string): Piec
   const unknown = new UnknownFields(plan.definition.request.unknown === 'refuse' ? violations : undefined);
   const carried = new Map<string, CarriedRows>();
   const isRanking = plan.definition.task === 'rank';
-  const { ids, duplicates } = isRanking
+  const { ids, places, duplicates } = isRanking
     ? yield* readCandidates(plan, body, carried, unknown, violations)
-    : { ids: readScored(plan, body, carried, unknown, violations), duplicates: [] };
+    : { ids: readScored(plan, body, carried, unknown, violations), places: undefined, duplicates: [] };
   const entityIds = readFields(plan, body, carried, unknown, violations);
   const paging = isRanking ? readPaging(plan, body, ids.length + duplicates.length, violations) : NO_PAGING;
   const events = own(body, 'include_events') ?? undefined;
@@ -94,6 +96,7 @@ export function* readRequest(plan: Plan, body: unknown, requestId: string): Piec
     requestId: id ?? requestId,
     includeEvents: includeEvents === true,
     ids,
+    places,
     duplicates,
     entityIds,
     carried,
@@ -108,10 +111,10 @@ function* readCandidates(
   carried: Map<string, CarriedRows>,
   unknown: UnknownFields,
   violations: Violations,
-): Pieces<Pick<RankingRequest, 'ids' | 'duplicates'>> {
+): Pieces<Pick<RankingRequest, 'ids' | 'places' | 'duplicates'>> {
   const { candidateType, request } = plan.definition;
   const candidates = sentCandidates(plan, body, violations);
-  if (candidates instanceof IdList) return { ids: candidates.ids, duplicates: [] };
+  if (candidates instanceof IdList) return { ids: candidates.ids, places: candidates.places, duplicates: [] };
   const key = plan.candidateType.key;
   const ids: string[] = [];
   const duplicates: string[] = [];

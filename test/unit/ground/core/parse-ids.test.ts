@@ -72,7 +72,12 @@ describe('parseIds', () => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)])
       expect(expectSame(Buffer.from(text)), text).to.equal(true);
     const found = parseIds(Buffer.from(`{"candidates":${list}}`), 'candidates', 'id');
-    expect(found).to.deep.equal({ candidates: new IdList('id', ['a', 'b'], true) });
+    const { candidates } = found as { candidates: IdList };
+    expect(candidates).to.include({ key: 'id', isDistinct: true });
+    expect(candidates.ids).to.deep.equal(['a', 'b']);
+    const again = parseIds(Buffer.from(`{"candidates":[{"id":"b"},{"id":"a"}]}`), 'candidates', 'id');
+    const [a, b] = candidates.places ?? [];
+    expect(Array.from((again as { candidates: IdList }).candidates.places ?? [])).to.deep.equal([b, a]);
   });
 
   it('has the value of the parser, or leaves the body to it', () => {

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { ID_PLACES } from '../../../../runtime/ground/core/parse-ids.js';
 import type { JsonValue } from '../../../../runtime/ground/api/types.js';
 import { writeJson } from '../../../../runtime/language/frame/cells.js';
 import { looseColumn } from '../../../../runtime/language/frame/frame.js';
 import type { ColumnShape } from '../../../../runtime/language/frame/frame-layout.js';
 import { EntityTable } from '../../../../runtime/request/resident/entity-table.js';
+import { draws } from '../../../support/draws.js';
 import { writeHeldList } from '../../../../runtime/request/resident/row-columns.js';
 import type { TablePart } from '../../../../runtime/request/resident/table-part.js';
 
@@ -44,6 +47,32 @@ describe('the resident table of a type', () => {
     expect(read('a', 'b', 'c')).to.deep.equal([0.5, 2, 0.1, 58849121863, 0.5, 2]);
     for (let i = 0; i < 600; i++) put(`more${i}`, NARROW);
     expect(read('b', 'more599')).to.deep.equal([0.1, 58849121863, 0.5, 2]);
+  });
+
+  it('finds the same rows by places, whatever these are', () => {
+    const ids = Array.from({ length: 40 }, (_, i) => `i${i}`);
+    const id = fc.constantFrom(...ids);
+    const change = fc.oneof(
+      { weight: 6, arbitrary: id.map((one) => () => put(one, NARROW)) },
+      { weight: 3, arbitrary: id.map((one) => () => table.invalidate(part, one)) },
+      fc.constant(() => table.flush()),
+      fc.constant(() => table.evict(() => table.size < 10)),
+      fc.constant(() => ids.forEach((one) => put(`more ${one}`, NARROW))),
+    );
+    const place = fc.oneof(fc.nat({ max: 5 }), fc.nat({ max: ID_PLACES - 1 }));
+    const look = fc.array(fc.tuple(id, place), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(change, look), { maxLength: 60 }), (rounds) => {
+        for (const [apply, looked] of rounds) {
+          apply();
+          // An equal string that is not the same one.
+          const asked = looked.map(([one]) => Buffer.from(one).toString());
+          const places = Int32Array.from(looked, ([, at]) => at);
+          expect(table.rowsOf(asked, asked.length, places)).to.deep.equal(table.rowsOf(asked, asked.length));
+        }
+      }),
+      { numRuns: draws(500) },
+    );
   });
 
   it('keeps each text once, drops texts that no row has, and gives the texts of all rows meanwhile', () => {
