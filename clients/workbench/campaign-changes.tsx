@@ -5,7 +5,7 @@ import type {
   DraftAnswer,
   HistoryAnswer,
   PublishAnswer,
-} from '../../runtime/state/curation/drafts.js';
+} from '../../runtime/state/curation/draft-answers.js';
 import { targetsOf, type Campaign } from './campaign.js';
 import { momentText, problemText, say } from './campaign-language.js';
 import { titleOf } from './cards.js';

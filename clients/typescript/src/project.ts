@@ -158,6 +158,19 @@ export interface Invitation {
   readonly state: 'valid' | 'expired' | 'revoked';
 }
 
+/** A link to the preview of a draft, without its text. */
+export interface PreviewLink {
+  readonly id: string;
+  readonly draft: string;
+  readonly pipeline: string;
+  /** The time of the rules; null: when it is opened. */
+  readonly at: string | null;
+  readonly author: string | null;
+  readonly created: string;
+  readonly expires: string;
+  readonly state: 'valid' | 'expired' | 'revoked';
+}
+
 export interface Readiness {
   readonly ready: boolean;
   readonly status: 'OK' | 'NOT_READY';

@@ -426,6 +426,7 @@ function httpServicesOf(
     keys: services.resolve(TOKENS.keys),
     sessions: services.resolve(TOKENS.sessions),
     invitations: services.resolve(TOKENS.invitations),
+    previewLinks: services.resolve(TOKENS.previewLinks),
     tracing: services.resolve(TOKENS.tracing),
     entityTypes: config.entities,
     views: config.views,
