@@ -119,6 +119,10 @@ export interface ComparisonRequest {
   readonly slice?: string;
   readonly metrics?: readonly string[];
   readonly require?: readonly string[];
+  /** With `logged`: what the drafts of this name change. */
+  readonly draft?: string;
+  /** With `draft`: the time of the rules, ISO 8601. */
+  readonly at?: string;
 }
 
 /** How far a comparison of the workbench is. */

@@ -35,8 +35,8 @@ export function decodeSheet(bytes: Buffer): string {
   }
 }
 
-/** Characters with which a spreadsheet begins a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** What a spreadsheet takes for a formula, also after apostrophes that guard it. */
+const FORMULA = /^'*[=+\-@\t\r]/;
 
 /** A cell that no spreadsheet takes for a formula: an apostrophe stands before it. */
 export function guardedCell(text: string): string {
@@ -45,5 +45,5 @@ export function guardedCell(text: string): string {
 
 /** The reverse. */
 export function withoutGuard(text: string): string {
-  return text.startsWith("'") && FORMULA.test(text.slice(1)) ? text.slice(1) : text;
+  return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }

@@ -184,6 +184,17 @@ export class Drafts {
     });
   }
 
+  /** What the drafts of a name change, by list. @throws MillraceError unknown_draft if no list has such a draft */
+  async changes(name: string): Promise<ReadonlyMap<string, Changes>> {
+    const found = new Map<string, Changes>();
+    for (const list of NAME_PATTERN.test(name) ? this.writer.parts.lists.states() : []) {
+      const { draft } = await this.#store.read(list, name);
+      if (draft !== undefined) found.set(list.name, draft.changes);
+    }
+    if (found.size > 0) return found;
+    throw new MillraceError('unknown_draft', `no list has a draft ${shownName(name)}`);
+  }
+
   /**
    * The rules as they will be when the drafts of a name are published, for the steps that apply their lists.
    * @throws MillraceError unknown_draft if no list has such a draft; invalid_body if it has errors

@@ -543,7 +543,7 @@ class Millrace:
         """Starts a comparison, and returns its state, with its id in `comparison`.
 
         `options`: `against`, one of `judgments`, `logged`, `queries` and `experiment`, and `slice`, `metrics`,
-        `require`.
+        `require`. With `logged` and `draft` (and `at`), it says what a draft changes.
         """
         body = options if pipeline is None else {"pipeline": pipeline, **options}
         # Sent again, it would be another comparison.

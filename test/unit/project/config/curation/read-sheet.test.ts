@@ -25,7 +25,7 @@ const text = fc
     maxLength: 8,
   })
   .map((parts) => parts.join('').trim())
-  .filter((one) => one !== '' && !one.startsWith("'"));
+  .filter((one) => one !== '');
 const items = fc.uniqueArray(text, { minLength: 1, maxLength: 3 });
 const time = fc.constantFrom('2026-11-27', '2026-11-28T19:00Z', '2026-03-29T00:30:15Z');
 const factor = fc.constantFrom(1.5, 2, 0.25);
