@@ -96,6 +96,7 @@ function Editor(props: EditorProps): JSX.Element {
         list={chosen.list}
         draft={edited.draft}
         open={open}
+        pipeline={pipeline?.name ?? ''}
         watchedOf={(target, of) =>
           watchedOf(pipeline, filled, target, { time: previewTime(of, at, zone, Date.now()), zone })
         }
