@@ -45,6 +45,7 @@ function Shown({ shown }: { readonly shown: LinkedPreview }): JSX.Element {
         {at === null ? say.now : say.rulesOf(momentText(at))} {say.valuesOf(momentText(values))}{' '}
         <span class="hint">{say.linkUntil(momentText(expires))}</span>
       </p>
+      <h2>{say.page}</h2>
       <Banners answer={answer} />
       {page.length === 0 && <p>{text.emptyPage}</p>}
       <ol class="cards">

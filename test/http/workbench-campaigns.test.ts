@@ -388,7 +388,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await first('Fernseher 7').waitFor();
     expect(await page.locator('#page li').first().innerText()).to.contain('stock 5 (heute)');
     await click(button('Diese Vorschau senden'));
-    const link = page.getByLabel('Link', { exact: true });
+    const link = page.getByLabel('Link der Vorschau');
     await link.waitFor();
     done();
     const context = await browser.newContext({ locale: 'de-DE', viewport: { width: 1280, height: 900 } });
@@ -475,7 +475,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
 
   it('says what changes, publishes, and undoes it after a colleague published', async () => {
     const campaigns = {
-      annas: { on: { category: ['tv'] }, pin: { 1: 'p5', 2: 'p3', 3: 'p99' } },
+      annas: { on: { category: ['tv'] }, pin: { 1: 'p5', 2: 'p3' } },
     };
     await as('anna', 'curation/draft/put', { list: 'campaigns', draft: 'annas', campaigns });
     await open();
@@ -496,7 +496,6 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     expect(await rows.nth(1).innerText())
       .to.contain('0 % von 10')
       .and.contain('Der Schritt in_stock entfernt es in 100 %.');
-    expect(await rows.nth(2).innerText()).to.contain('Nicht im Index: Stimmt die Id?');
     expect(await accessibilityFaults(page)).to.deep.equal([]);
     await click(button('Veröffentlichen'));
     await page.locator('#said', { hasText: 'Veröffentlicht: 1 Aktion.' }).waitFor();
