@@ -58,7 +58,11 @@ export function LoggedEffect({ draft, pipeline, at }: EffectProps): JSX.Element 
   return <Effect effect={found.result as DraftEffect} />;
 }
 
-function Effect({ effect: { requests, changed, queries, places } }: { readonly effect: DraftEffect }): JSX.Element {
+function Effect({
+  effect: { requests, changed, queries, places },
+}: {
+  readonly effect: DraftEffect;
+}): JSX.Element {
   return (
     <div id="effect">
       <p>{say.loggedChange(shareText(changed, requests), requests)}</p>
@@ -76,7 +80,9 @@ function Effect({ effect: { requests, changed, queries, places } }: { readonly e
             one.campaign,
             one.product,
             String(one.place),
-            one.requests === 0 ? say.loggedNever : say.loggedOf(shareText(one.shown, one.requests), one.requests),
+            one.requests === 0
+              ? say.loggedNever
+              : say.loggedOf(shareText(one.shown, one.requests), one.requests),
             otherwiseText(one),
           ])}
           numbers={[2]}
@@ -94,7 +100,9 @@ function otherwiseText({ unknown, requests, elsewhere, removed, winners }: Place
     ...(elsewhere === 0 ? [] : [say.loggedElsewhereAt(share(elsewhere))]),
     ...winners
       .slice(0, 1)
-      .map(({ product, rules }) => say.loggedWinner(product, rules.map((rule) => rule.split(':')[1]).join(', '))),
+      .map(({ product, rules }) =>
+        say.loggedWinner(product, rules.map((rule) => rule.split(':')[1]).join(', ')),
+      ),
   ].join(' ');
 }
 

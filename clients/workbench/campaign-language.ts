@@ -169,7 +169,8 @@ const ENGLISH = {
   loggedElsewhere:
     'How many logged requests change is known in `millrace workbench` or `millrace dev`, not in a service that ranks.',
   loggedFailed: (problem: string) => `Logged requests cannot be compared: ${problem}`,
-  loggedRuns: (percent: number) => `The last logged requests are ranked with and without the draft: ${percent} % …`,
+  loggedRuns: (percent: number) =>
+    `The last logged requests are ranked with and without the draft: ${percent} % …`,
   loggedChange: (share: string, requests: number) =>
     `${share} of the last ${requests} logged requests change on their first page.`,
   loggedQuery: 'Query or category',
@@ -183,12 +184,14 @@ const ENGLISH = {
   loggedOf: (share: string, requests: number) => `${share} of ${requests}`,
   loggedRemoved: (step: string, share: string) => `The step ${step} removes it in ${share}.`,
   loggedElsewhereAt: (share: string) => `At another place in ${share}.`,
-  loggedWinner: (product: string, rule: string) => `The place has ${product}${rule === '' ? '' : ` (${rule})`}.`,
+  loggedWinner: (product: string, rule: string) =>
+    `The place has ${product}${rule === '' ? '' : ` (${rule})`}.`,
   share: 'Send this preview',
   link: 'Link of the preview',
   copy: 'Copy',
   copied: 'Copied.',
-  linkMade: (until: string) => `Send this link to a colleague. It opens this page without a key until ${until}.`,
+  linkMade: (until: string) =>
+    `Send this link to a colleague. It opens this page without a key until ${until}.`,
   linkRevoked: 'The link opens nothing any more.',
   linkOf: (author: string, time: string, until: string) =>
     `Link of ${author}${time === '' ? '' : `, for ${time}`}, until ${until}`,
@@ -211,7 +214,8 @@ const ENGLISH = {
   download: 'Download as CSV',
   uploaded: (count: number, draft: string) => `The draft ${draft} now changes ${count} campaigns.`,
   downloaded: (count: number) => `${count} campaigns downloaded.`,
-  sheetRefused: (count: number) => `Nothing was saved: the file has ${count} wrong ${count === 1 ? 'cell' : 'cells'}.`,
+  sheetRefused: (count: number) =>
+    `Nothing was saved: the file has ${count} wrong ${count === 1 ? 'cell' : 'cells'}.`,
   row: 'Row',
   column: 'Column',
   whatIsWrong: 'What is wrong',
@@ -403,7 +407,8 @@ const GERMAN: typeof ENGLISH = {
   link: 'Link der Vorschau',
   copy: 'Kopieren',
   copied: 'Kopiert.',
-  linkMade: (until) => `Senden Sie diesen Link an Kollegen. Er öffnet diese Seite ohne Schlüssel bis ${until}.`,
+  linkMade: (until) =>
+    `Senden Sie diesen Link an Kollegen. Er öffnet diese Seite ohne Schlüssel bis ${until}.`,
   linkRevoked: 'Der Link öffnet nichts mehr.',
   linkOf: (author, time, until) => `Link von ${author}${time === '' ? '' : `, für ${time}`}, bis ${until}`,
   revoke: 'Widerrufen',

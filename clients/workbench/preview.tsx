@@ -41,9 +41,8 @@ function Shown({ shown }: { readonly shown: LinkedPreview }): JSX.Element {
   return (
     <>
       <p id="about">
-        {say.previewOf(draft, author ?? say.somebody)}{' '}
-        {at === null ? say.now : say.rulesOf(momentText(at))} {say.valuesOf(momentText(values))}{' '}
-        <span class="hint">{say.linkUntil(momentText(expires))}</span>
+        {say.previewOf(draft, author ?? say.somebody)} {at === null ? say.now : say.rulesOf(momentText(at))}{' '}
+        {say.valuesOf(momentText(values))} <span class="hint">{say.linkUntil(momentText(expires))}</span>
       </p>
       <h2>{say.page}</h2>
       <Banners answer={answer} />

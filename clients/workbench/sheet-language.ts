@@ -13,7 +13,10 @@ const GERMAN: readonly (readonly [RegExp, string])[] = [
   [/^`(\w+)` takes no `(\w+)`/, 'Die Aktion $1 hat kein $2.'],
   [/has a product already in another row/, 'Diesen Platz vergibt schon eine andere Zeile der Aktion.'],
   [/another row of the campaign has the action `(\w+)`/, 'Eine andere Zeile der Aktion hat schon $1.'],
-  [/^`(\w+)` is `(.*)`, and `(.*)` in another row/, 'In $1 steht „$2“, in einer anderen Zeile der Aktion „$3“.'],
+  [
+    /^`(\w+)` is `(.*)`, and `(.*)` in another row/,
+    'In $1 steht „$2“, in einer anderen Zeile der Aktion „$3“.',
+  ],
   [/^the file has no rows/, 'Die Datei hat keine Zeilen.'],
   [/^write a day such as/, 'Schreiben Sie einen Tag wie 27.11.2026 oder eine Zeit wie 27.11.2026 20:00.'],
   [/^write a whole number from 1/, 'Schreiben Sie eine ganze Zahl ab 1.'],
@@ -26,7 +29,10 @@ const GERMAN: readonly (readonly [RegExp, string])[] = [
   [/^write a condition/, 'Schreiben Sie eine Bedingung wie product.brand == "lumen".'],
   [/^write small letters/, 'Schreiben Sie kleine Buchstaben, Ziffern und _, zum Beispiel black_friday.'],
   [/^leave the cell empty/, 'Lassen Sie die Zelle leer.'],
-  [/^leave it empty, or give/, 'Lassen Sie sie leer, oder geben Sie der Zeile den Namen einer anderen Aktion.'],
+  [
+    /^leave it empty, or give/,
+    'Lassen Sie sie leer, oder geben Sie der Zeile den Namen einer anderen Aktion.',
+  ],
   [/^give the row the name/, 'Geben Sie der Zeile den Namen einer anderen Aktion.'],
   [/^write another place/, 'Schreiben Sie einen anderen Platz.'],
   [/^write a label/, 'Schreiben Sie eine Kennzeichnung, zum Beispiel Anzeige.'],

@@ -23,7 +23,8 @@ components:
   - { use: score, with: { value: product.found } }
   - { use: curation, with: { list: campaigns } }
 `,
-  'pipelines/other.yaml': 'pipeline: other\nrank: product\ncomponents:\n  - { use: score, with: { value: "1" } }\n',
+  'pipelines/other.yaml':
+    'pipeline: other\nrank: product\ncomponents:\n  - { use: score, with: { value: "1" } }\n',
   'curation/campaigns.yaml': 'curation: campaigns\nrules: []\n',
 };
 
@@ -75,14 +76,28 @@ describe('a link to a preview', () => {
       friday: { from: '2026-11-27', until: '2026-11-30', on: { category: ['tv'] }, pin: { 1: 'c' } },
     };
     const title = { product_id: 'c', title: 'Radio', price: 19.9 };
-    await ask('entities/upload', { entity_type: 'product', entities: [title] }, keys.add('w', ['entities:write']));
+    await ask(
+      'entities/upload',
+      { entity_type: 'product', entities: [title] },
+      keys.add('w', ['entities:write']),
+    );
     await ask('curation/draft/put', { list: 'campaigns', draft: 'friday', campaigns });
   });
 
   const ask = (path: string, body: object, key = anna, instance = 0): Promise<Answer> =>
-    post(`${urls[instance] ?? ''}/api/v1/${path}`, body, key === '' ? {} : { authorization: `Bearer ${key}` });
+    post(
+      `${urls[instance] ?? ''}/api/v1/${path}`,
+      body,
+      key === '' ? {} : { authorization: `Bearer ${key}` },
+    );
   const share = async (more: object = {}): Promise<{ link: string; id: string; expires: string }> => {
-    const body = { draft: 'friday', pipeline: 'search', request: REQUEST, at: '2026-11-28T20:00:30+01:00', ...more };
+    const body = {
+      draft: 'friday',
+      pipeline: 'search',
+      request: REQUEST,
+      at: '2026-11-28T20:00:30+01:00',
+      ...more,
+    };
     const answer = await ask('previews/share', body);
     expect(answer.status, answer.text).to.equal(200);
     expect(answer.headers.get('cache-control')).to.equal('no-store');
@@ -112,7 +127,9 @@ describe('a link to a preview', () => {
       expect(json).not.to.have.property('request');
     }
     const now_ = await share({ at: undefined });
-    expect((await open(now_.link)).json?.answer).to.deep.equal((await ask('search?draft=friday', REQUEST)).json);
+    expect((await open(now_.link)).json?.answer).to.deep.equal(
+      (await ask('search?draft=friday', REQUEST)).json,
+    );
   });
 
   it('opens nothing else, and is no key', async () => {
@@ -125,7 +142,13 @@ describe('a link to a preview', () => {
 
   it('does not open if it is edited, over, revoked, or its draft is gone', async () => {
     const { link, id, expires } = await share();
-    for (const edited of [`${link.slice(0, -1)}!`, `${link.slice(0, -2)}xx`, link.slice(0, 40), `${link}x`, anna])
+    for (const edited of [
+      `${link.slice(0, -1)}!`,
+      `${link.slice(0, -2)}xx`,
+      link.slice(0, 40),
+      `${link}x`,
+      anna,
+    ])
       expect(codeOf(await open(edited))).to.deep.equal([403, 'preview_link_invalid']);
     expect(codeOf(await open(''))).to.deep.equal([422, 'invalid_body']);
     now = Date.parse(expires);
@@ -139,9 +162,13 @@ describe('a link to a preview', () => {
     const second = await share();
     const revoked = await ask('previews/revoke', { link: id });
     expect(revoked.json).to.include({ id, state: 'revoked' });
-    for (const instance of [0, 1]) expect((await open(link, instance)).json?.detail).to.equal('the link was revoked');
+    for (const instance of [0, 1])
+      expect((await open(link, instance)).json?.detail).to.equal('the link was revoked');
     expect((await open(second.link, 1)).status).to.equal(200);
-    expect(codeOf(await ask('previews/revoke', { link: 'none' }))).to.deep.equal([404, 'unknown_preview_link']);
+    expect(codeOf(await ask('previews/revoke', { link: 'none' }))).to.deep.equal([
+      404,
+      'unknown_preview_link',
+    ]);
     await ask('curation/draft/discard', { list: 'campaigns', draft: 'friday' });
     expect(codeOf(await open(second.link))).to.deep.equal([404, 'unknown_draft']);
   });
@@ -167,7 +194,11 @@ describe('a link to a preview', () => {
 
   it('ends with the key of its author', async () => {
     const key = keys.add('ben', ['preview']);
-    const answer = await ask('previews/share', { draft: 'friday', pipeline: 'search', request: REQUEST }, key);
+    const answer = await ask(
+      'previews/share',
+      { draft: 'friday', pipeline: 'search', request: REQUEST },
+      key,
+    );
     const link = String(answer.json?.link);
     expect((await open(link)).status).to.equal(200);
     const ben = keys.find(key);

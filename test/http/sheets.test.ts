@@ -103,13 +103,18 @@ describe('a sheet of campaigns over HTTP', () => {
     expect(day?.['help']).to.contain('27.11.2026');
     expect(name).to.include({ line: 4, column: 'target', cell: 'F4', code: 'unknown_name' });
     expect(name?.['help']).to.contain('did you mean `product.brand`?');
-    expect((json?.errors as { detail: string }[])[0]?.detail).to.match(/^line 3, column from \(B3\): .*; write a day/);
+    expect((json?.errors as { detail: string }[])[0]?.detail).to.match(
+      /^line 3, column from \(B3\): .*; write a day/,
+    );
     expect(await drafts()).to.deep.equal(before);
   });
 
   it('is refused if it is no sheet, or too long', async () => {
     const bad = await ask('draft/upload', { draft: 'a', file: 'no base64!' });
-    expect([bad.status, (bad.json?.errors as { pointer: string }[])[0]?.pointer]).to.deep.equal([422, '/file']);
+    expect([bad.status, (bad.json?.errors as { pointer: string }[])[0]?.pointer]).to.deep.equal([
+      422,
+      '/file',
+    ]);
     const many = Array.from({ length: 101 }, (_, at) => `c${at};;;tv;hide;p1;;`);
     const { status, json } = await upload('many', [HEADER, ...many]);
     expect([status, json?.detail]).to.deep.equal([
@@ -145,6 +150,11 @@ describe('a sheet of campaigns over HTTP', () => {
     expect(text).to.contain(`"'=HYPERLINK(""http://x"")"`);
     for (const cell of text.split(/[;\r\n]+/)) expect(cell).not.to.match(/^"?[=+\-@]/);
     const again = await ask('draft/upload', { draft: 'evil_again', file: json?.file });
-    expect(again.json?.changes).to.deep.include({ campaign: 'evil', before: null, after: evil, keys: ['on', 'hide', 'note'] });
+    expect(again.json?.changes).to.deep.include({
+      campaign: 'evil',
+      before: null,
+      after: evil,
+      keys: ['on', 'hide', 'note'],
+    });
   });
 });

@@ -439,7 +439,9 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
       'Erwartet wird ein Tag oder eine Zeit, gefunden: „31.11.2026“.',
       'Schreiben Sie einen Tag wie 27.11.2026 oder eine Zeit wie 27.11.2026 20:00.',
     ]);
-    expect(await rows.nth(1).innerText()).to.contain('target (F4)').and.contain('Meinten Sie product.brand?');
+    expect(await rows.nth(1).innerText())
+      .to.contain('target (F4)')
+      .and.contain('Meinten Sie product.brand?');
     await page.getByText('Nichts wurde gespeichert: Die Datei hat 2 falsche Zellen.').waitFor();
     expect(await accessibilityFaults(page)).to.deep.equal([]);
     const { drafts } = await as('ben', 'curation/draft/get', { list: 'campaigns' });
@@ -470,7 +472,9 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     ]);
     const text = await readFile(await download.path(), 'utf8');
     expect(text.split('\r\n')[1]).to.equal('friday;27.11.2026;30.11.2026;tv;;;;pin;p5;1;;;für alle');
-    expect(text).to.contain('1,5').and.match(/^\uFEFF/);
+    expect(text)
+      .to.contain('1,5')
+      .and.match(/^\uFEFF/);
   });
 
   it('says what changes, publishes, and undoes it after a colleague published', async () => {
@@ -492,7 +496,9 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
       ...['tv', '10', '10', '5'],
     ]);
     const rows = effect.locator('table').nth(1).locator('tbody tr');
-    expect(await rows.nth(0).innerText()).to.contain('p5').and.contain('100 % von 10');
+    expect(await rows.nth(0).innerText())
+      .to.contain('p5')
+      .and.contain('100 % von 10');
     expect(await rows.nth(1).innerText())
       .to.contain('0 % von 10')
       .and.contain('Der Schritt in_stock entfernt es in 100 %.');

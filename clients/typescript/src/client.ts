@@ -378,7 +378,11 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
 
   /** The links to previews that are not over, without their texts. */
   async listPreviewLinks(options: CallOptions = {}): Promise<readonly PreviewLink[]> {
-    const { links } = await this.#post<{ links: readonly PreviewLink[] }>('/api/v1/previews/links', {}, options);
+    const { links } = await this.#post<{ links: readonly PreviewLink[] }>(
+      '/api/v1/previews/links',
+      {},
+      options,
+    );
     return links;
   }
 

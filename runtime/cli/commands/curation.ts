@@ -34,10 +34,9 @@ export function curationCommand(context: CliContext): Command {
     .argument('<LIST>', 'name of a list of curation/')
     .option('--draft <NAME>', 'as they are once this draft is published')
     .addOption(
-      new Option(
-        '--form <FORM>',
-        'german: semicolons, 27.11.2026 and 1,5 [default plain]',
-      ).choices(SHEET_FORMS),
+      new Option('--form <FORM>', 'german: semicolons, 27.11.2026 and 1,5 [default plain]').choices(
+        SHEET_FORMS,
+      ),
     )
     .option('--out <FILE>', 'write it there instead of to standard output')
     .action((list: string, flags: ExportFlags) => exportSheet(context, list, flags));

@@ -1,6 +1,5 @@
 /** Bytes 0x80 to 0x9f of Windows-1252; the others are those of Latin-1. Five of them are not assigned. */
-const WINDOWS_1252 =
-  '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 const SEPARATORS = [',', '\t', ';', '|'] as const;
 export type Separator = (typeof SEPARATORS)[number];

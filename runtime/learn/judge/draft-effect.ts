@@ -33,9 +33,17 @@ export interface PlaceEffect extends DraftedPlace {
   readonly shown: number;
   readonly elsewhere: number;
   /** Who has the place then, most frequent first. */
-  readonly winners: readonly { readonly product: string; readonly rules: readonly string[]; readonly requests: number }[];
+  readonly winners: readonly {
+    readonly product: string;
+    readonly rules: readonly string[];
+    readonly requests: number;
+  }[];
   /** In how many a step removes it, most frequent first. */
-  readonly removed: readonly { readonly step: string; readonly rules: readonly string[]; readonly requests: number }[];
+  readonly removed: readonly {
+    readonly step: string;
+    readonly rules: readonly string[];
+    readonly requests: number;
+  }[];
 }
 
 /** What a draft changes of logged requests. */
@@ -133,7 +141,10 @@ async function rankedTwice(
 ): Promise<number> {
   const heard = new Set<string>();
   const explain = (more: Partial<RequestContext>): Promise<Explanation> =>
-    retried((context) => pipeline.explain(body, { ...context, rulesAt: rulesAt ?? Date.now(), ...more }), requestId);
+    retried(
+      (context) => pipeline.explain(body, { ...context, rulesAt: rulesAt ?? Date.now(), ...more }),
+      requestId,
+    );
   const drafted = { rules, heard: (names: readonly string[]) => names.forEach((name) => heard.add(name)) };
   const before = await explain({});
   const after = await explain(drafted);
@@ -141,7 +152,10 @@ async function rankedTwice(
   for (const one of counts)
     if (campaigns.has(`${one.of.list}:${one.of.campaign}`))
       await one.add(after, async () => (await explain({ rules, why: one.of.product })).why);
-  const [was, is] = [before, after].map(({ page }) => page.map(({ candidate_id: id }) => id)) as [string[], string[]];
+  const [was, is] = [before, after].map(({ page }) => page.map(({ candidate_id: id }) => id)) as [
+    string[],
+    string[],
+  ];
   return Array.from({ length: Math.max(was.length, is.length) }).filter((_, at) => was[at] !== is[at]).length;
 }
 
@@ -222,7 +236,9 @@ async function unknownOf(
 function queryOf(body: JsonObject): string {
   const texts = ['query', 'category'].flatMap((name) => {
     const value = body[name];
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.values(value) : [value];
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.values(value)
+      : [value];
   });
   return texts
     .filter((one) => typeof one === 'string')

@@ -3,7 +3,15 @@ import type { DraftEffect, PlaceEffect } from '../judge/draft-effect.js';
 import { section, table, type Report } from './tree.js';
 
 /** What a draft changes, for people. */
-export function draftTree({ draft, pipeline, requests, changed, failed, queries, places }: DraftEffect): Report {
+export function draftTree({
+  draft,
+  pipeline,
+  requests,
+  changed,
+  failed,
+  queries,
+  places,
+}: DraftEffect): Report {
   return {
     title: `What the draft ${draft} changes of ${pipeline}`,
     parts: [
@@ -27,7 +35,14 @@ export function draftTree({ draft, pipeline, requests, changed, failed, queries,
           ? []
           : [
               table(
-                { campaign: 24, product: 24, place: 'right', requests: 'right', shown: 'right', 'otherwise': 50 },
+                {
+                  campaign: 24,
+                  product: 24,
+                  place: 'right',
+                  requests: 'right',
+                  shown: 'right',
+                  otherwise: 50,
+                },
                 places.map((one) => [
                   one.campaign,
                   one.product,

@@ -172,7 +172,8 @@ export class PreviewLinks {
     const refuse = (detail: string): never => {
       throw new MillraceError('preview_link_invalid', detail);
     };
-    if (link === undefined) return refuse('no link of this service has this text; it may be over, or not whole');
+    if (link === undefined)
+      return refuse('no link of this service has this text; it may be over, or not whole');
     const shown = this.#shown(link);
     if (shown.state === 'expired') return refuse(`the link expired at ${shown.expires}`);
     if (shown.state === 'revoked') return refuse('the link was revoked');
@@ -244,11 +245,7 @@ function readShare(body: unknown, now: number): Share {
     if (text === undefined) return {};
     const found = timestampOf(text);
     if (!fits(found))
-      violations.add(
-        `/${name}`,
-        'wrong_value',
-        `${name}: expected ${expected}, found ${describe(text)}`,
-      );
+      violations.add(`/${name}`, 'wrong_value', `${name}: expected ${expected}, found ${describe(text)}`);
     return { [name]: found };
   };
   const at = time('at', TIME_FORMS, (found) => !Number.isNaN(found));

@@ -48,7 +48,12 @@ export async function campaignsOfSheet(
       diagnostics.error(code, placeOf(name, key, message) ?? start, message, help);
     }
   else if (!diagnostics.hasErrors)
-    diagnostics.error('missing_key', start, 'the file has no rows', 'write one action a row below the header');
+    diagnostics.error(
+      'missing_key',
+      start,
+      'the file has no rows',
+      'write one action a row below the header',
+    );
   refuseSheet(diagnostics.all, cellAt);
   return campaigns;
 }
@@ -85,5 +90,7 @@ function placeText({ line, column, cell }: SheetCell): string {
 
 /** Writes campaigns as a sheet. @returns its bytes in base64 */
 export function sheetOf(campaigns: Campaigns, form: SheetForm, zone: string): string {
-  return Buffer.from(writeSheet(campaigns as Readonly<Record<string, JsonObject>>, form, zone)).toString('base64');
+  return Buffer.from(writeSheet(campaigns as Readonly<Record<string, JsonObject>>, form, zone)).toString(
+    'base64',
+  );
 }

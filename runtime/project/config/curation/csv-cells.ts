@@ -101,7 +101,9 @@ export function readLines<C extends string>(
 }
 
 /** What changes a score, as a cell says it: `1.5` and `*1.5` multiply it, `+2` and `-2` add to it. Undefined: it is none. */
-export function boostOf(text: string): { readonly change: 'multiply' | 'add'; readonly amount: number } | undefined {
+export function boostOf(
+  text: string,
+): { readonly change: 'multiply' | 'add'; readonly amount: number } | undefined {
   const [, sign = '', digits] = /^([*+-]?)(\d+(?:[.,]\d+)?)$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
   const isAdded = sign === '+' || sign === '-';

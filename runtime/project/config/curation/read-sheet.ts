@@ -190,9 +190,19 @@ function act(campaign: Read, row: Row, { at }: CsvRecord, diagnostics: Diagnosti
   for (const column of ['target', 'value', 'text', 'link'] as const) {
     const [cell, wanted] = [row[column], ACTS[action][column]];
     if (cell !== undefined && wanted === undefined)
-      diagnostics.error('unknown_key', cell.at, `\`${action}\` takes no \`${column}\``, 'leave the cell empty');
+      diagnostics.error(
+        'unknown_key',
+        cell.at,
+        `\`${action}\` takes no \`${column}\``,
+        'leave the cell empty',
+      );
     else if (cell === undefined && wanted !== undefined && wanted.optional !== true)
-      diagnostics.error('missing_key', place, `\`${column}\` is empty: expected ${wanted.expected}`, wanted.help);
+      diagnostics.error(
+        'missing_key',
+        place,
+        `\`${column}\` is empty: expected ${wanted.expected}`,
+        wanted.help,
+      );
     else continue;
     isSound = false;
   }
@@ -248,7 +258,8 @@ function put(
   diagnostics: Diagnostics,
 ): void {
   const known = acts[action];
-  if (action === 'hide') acts[action] = [...((known as readonly JsonValue[] | undefined) ?? []), row.target?.value ?? ''];
+  if (action === 'hide')
+    acts[action] = [...((known as readonly JsonValue[] | undefined) ?? []), row.target?.value ?? ''];
   else if (action === 'pin' && !Object.hasOwn((known ?? {}) as object, row.value?.value ?? ''))
     acts[action] = { ...(known as JsonObject | undefined), ...(value as JsonObject) };
   else if (known === undefined) acts[action] = value;
@@ -294,5 +305,7 @@ function campaignOf({ shared, acts }: Read, zone: string): JsonObject {
 /** A day stays one. A time as German spreadsheets write it is in the time zone. */
 function timeIn(text: string, zone: string): string {
   const iso = isoTime(text);
-  return iso === text || isDate(iso) ? iso : new Date(momentOf(iso, zone)).toISOString().replace(':00.000Z', 'Z');
+  return iso === text || isDate(iso)
+    ? iso
+    : new Date(momentOf(iso, zone)).toISOString().replace(':00.000Z', 'Z');
 }

@@ -322,7 +322,15 @@ const EXPLANATION: Schema = record(
     why: {
       ...record(
         { candidate_id: text, fate: { type: 'string', enum: Object.keys(CANDIDATE_FATES) } },
-        { card: CARD_SCHEMA, place: count, step: count, as: text, rules: list(text), reason: text, found: sought },
+        {
+          card: CARD_SCHEMA,
+          place: count,
+          step: count,
+          as: text,
+          rules: list(text),
+          reason: text,
+          found: sought,
+        },
       ),
       description: 'The candidate of the parameter `why`.',
     },

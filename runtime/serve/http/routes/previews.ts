@@ -55,7 +55,8 @@ const PREVIEW = objectOf<LinkedPreview>({
   ...MEMBERS,
   values: {
     ...TEXT,
-    description: 'The time of the values, such as stock and prices: those of today, whatever the time of the rules.',
+    description:
+      'The time of the values, such as stock and prices: those of today, whatever the time of the rules.',
   },
   page: {
     type: 'array',
@@ -79,7 +80,12 @@ function pipelineOf({ pipelines }: RouteParts, name: string): Pipeline {
 async function linked(
   parts: RouteParts,
   { id: requestId, deadline, span }: Exchange,
-  { draft, pipeline, request, at }: Pick<OpenedLink, 'draft' | 'pipeline' | 'request'> & { at?: string | null },
+  {
+    draft,
+    pipeline,
+    request,
+    at,
+  }: Pick<OpenedLink, 'draft' | 'pipeline' | 'request'> & { at?: string | null },
 ): Promise<Pick<LinkedPreview, 'page' | 'answer'>> {
   const rules = await parts.drafts.preview(draft);
   const { page, answer } = await pipelineOf(parts, pipeline).explain(request, {
@@ -111,13 +117,20 @@ const share: PostRoute = {
         pipeline: oneOf(pipelines.filter(({ task }) => task === 'rank').map(({ name }) => name)),
         request: { description: 'A request to the pipeline: the query or category, the user, …' },
         at: { description: 'The time of the rules, ISO 8601; by default when the link is opened.' },
-        expires: { description: `Until when the link opens, ISO 8601; by default ${LINK_DAYS} days from now.` },
+        expires: {
+          description: `Until when the link opens, ISO 8601; by default ${LINK_DAYS} days from now.`,
+        },
       }),
       additionalProperties: false,
     }),
     examples: ({ pipelines }) => {
       const pipeline = pipelines.find(({ task }) => task === 'rank')?.name;
-      const value = { draft: 'friday', pipeline, request: { query: { query: 'tv' } }, at: '2026-11-28T20:00+01:00' };
+      const value = {
+        draft: 'friday',
+        pipeline,
+        request: { query: { query: 'tv' } },
+        at: '2026-11-28T20:00+01:00',
+      };
       return pipeline === undefined ? {} : { link: { summary: 'an evening', value } };
     },
   },
@@ -143,7 +156,10 @@ const share: PostRoute = {
     responses: {
       200: jsonAnswer(
         'The link. Nothing shows its text again.',
-        objectOf<SharedLink>({ link: { ...TEXT, description: 'What stands after `#` in the address.' }, ...MEMBERS }),
+        objectOf<SharedLink>({
+          link: { ...TEXT, description: 'What stands after `#` in the address.' },
+          ...MEMBERS,
+        }),
       ),
       ...problemResponses([
         ...new Set([

@@ -39,7 +39,11 @@ const campaign = fc
         fc.record({ category: items }, { requiredKeys: [] }).map((on) => ({ ...on, when: 'user.x > 1' })),
       ),
       hide: items,
-      pin: fc.dictionary(fc.constantFrom('1', '2', '7'), text, { minKeys: 1, maxKeys: 3, noNullPrototype: true }),
+      pin: fc.dictionary(fc.constantFrom('1', '2', '7'), text, {
+        minKeys: 1,
+        maxKeys: 3,
+        noNullPrototype: true,
+      }),
       boost: fc.oneof(
         fc.record({ where: text, multiply: factor }),
         fc.record({ where: text, add: fc.constantFrom(2, -1.5) }),
@@ -57,11 +61,14 @@ describe('a sheet of campaigns', () => {
   for (const form of SHEET_FORMS)
     it(`has all that campaigns say, ${form}`, () => {
       fc.assert(
-        fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c_2'), campaign, { noNullPrototype: true }), (campaigns) => {
-          const { campaigns: again, errors } = read(Buffer.from(writeSheet(campaigns, form, ZONE)));
-          expect(errors).to.deep.equal([]);
-          expect(again).to.deep.equal(campaigns);
-        }),
+        fc.property(
+          fc.dictionary(fc.constantFrom('a', 'b', 'c_2'), campaign, { noNullPrototype: true }),
+          (campaigns) => {
+            const { campaigns: again, errors } = read(Buffer.from(writeSheet(campaigns, form, ZONE)));
+            expect(errors).to.deep.equal([]);
+            expect(again).to.deep.equal(campaigns);
+          },
+        ),
         { numRuns: 300 },
       );
     });
@@ -98,7 +105,9 @@ describe('a sheet of campaigns', () => {
       friday: expected.friday,
       row_6: expected.row_5,
     });
-    expect(read(Buffer.from(lines.join('\r\n'))).errors[0]).to.match(/^2 campaign A2 `größe_1` is not the name/);
+    expect(read(Buffer.from(lines.join('\r\n'))).errors[0]).to.match(
+      /^2 campaign A2 `größe_1` is not the name/,
+    );
   });
 
   it('names each wrong cell by line and column, with the remedy', () => {
