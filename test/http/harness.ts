@@ -258,7 +258,12 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
       share: record,
       links: () => Promise.resolve({ links: [] }),
       revoke: record,
-      open: record,
+      open: async (body: unknown) => ({
+        ...((await record(body)) as object),
+        pipeline: 'ranking',
+        request: {},
+        at: null,
+      }),
     } as unknown as HttpServices['previewLinks'],
     feedback: { record: async (body) => ({ answer: await record(body), counts: [] }) },
     store: { ping: () => Promise.resolve() },

@@ -18,7 +18,7 @@ import { jsonRecord, readJsonRecord } from '../../state/store/codec/json-record.
 import { previewLinksKey } from '../../state/store/keys.js';
 import type { Store } from '../../state/store/store.js';
 import { unconfirmed } from '../../state/store/unconfirmed.js';
-import type { ApiKey } from './api-key.js';
+import type { ApiKey, KeyState } from './api-key.js';
 import type { Invitations } from './invitations.js';
 import { createKey, hashOfKey } from './key-text.js';
 import { timeText } from './keys-file.js';
@@ -54,8 +54,6 @@ export const LINK_BODIES = {
   open: { link: nameField('the part of the link after #') },
 } as const satisfies Readonly<Record<string, BodyFields>>;
 
-export const LINK_STATES = ['valid', 'expired', 'revoked'] as const;
-
 /** A link to the preview of a draft, without its text. */
 export interface PreviewLink {
   readonly id: string;
@@ -67,7 +65,7 @@ export interface PreviewLink {
   readonly author: string | null;
   readonly created: string;
   readonly expires: string;
-  readonly state: (typeof LINK_STATES)[number];
+  readonly state: KeyState;
 }
 
 /** A new link. Nothing shows its text again. */
@@ -186,8 +184,8 @@ export class PreviewLinks {
   }
 
   #shown({ id, draft, pipeline, at, author, created, expires, revoked }: StoredLink): PreviewLink {
-    const state =
-      revoked !== undefined ? 'revoked' : expires <= this.parts.now() ? 'expired' : ('valid' as const);
+    const state: KeyState =
+      revoked !== undefined ? 'revoked' : expires <= this.parts.now() ? 'expired' : 'valid';
     return {
       ...{ id, draft, pipeline, at: at === null ? null : timeText(at), author },
       ...{ created: timeText(created), expires: timeText(expires), state },

@@ -1,5 +1,4 @@
 import { MillraceError } from '../../ground/api/errors.js';
-import type { JsonObject } from '../../ground/api/types.js';
 import { decodeSheet } from '../../ground/core/csv-dialect.js';
 import { readSheet, type SheetCell } from '../../project/config/curation/read-sheet.js';
 import { writeSheet, type SheetForm } from '../../project/config/curation/write-sheet.js';
@@ -62,13 +61,9 @@ export async function campaignsOfSheet(
 function refuseSheet(errors: readonly Diagnostic[], cellAt: (at: Diagnostic['at']) => SheetCell): void {
   if (errors.length === 0) return;
   const rows = errors
-    .map(({ at, code, message, help = '' }): SheetFault & { readonly start: number } => ({
-      ...cellAt(at),
-      ...{ code, detail: message, help, start: at.start },
-    }))
-    .sort((a, b) => a.start - b.start)
+    .toSorted((a, b) => a.at.start - b.at.start)
     .slice(0, MOST_LISTED)
-    .map(({ start: _, ...row }): SheetFault => row);
+    .map(({ at, code, message, help = '' }): SheetFault => ({ ...cellAt(at), code, detail: message, help }));
   const violations = rows.map((row) => ({
     pointer: '/file',
     code: row.code,
@@ -90,7 +85,5 @@ function placeText({ line, column, cell }: SheetCell): string {
 
 /** Writes campaigns as a sheet. @returns its bytes in base64 */
 export function sheetOf(campaigns: Campaigns, form: SheetForm, zone: string): string {
-  return Buffer.from(writeSheet(campaigns as Readonly<Record<string, JsonObject>>, form, zone)).toString(
-    'base64',
-  );
+  return Buffer.from(writeSheet(campaigns, form, zone)).toString('base64');
 }

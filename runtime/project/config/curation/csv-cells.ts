@@ -42,7 +42,7 @@ export function readHeader<C extends string>(
 
 /** The cells of a line that are not empty, by their columns. */
 export function readCells<C extends string>(
-  { fields, at }: CsvRecord,
+  { fields }: CsvRecord,
   columns: readonly C[],
   diagnostics: Diagnostics,
 ): Partial<Record<C, Located<string>>> {
@@ -50,7 +50,7 @@ export function readCells<C extends string>(
   if (beyond !== undefined)
     diagnostics.error(
       'csv_syntax',
-      beyond.at ?? at,
+      beyond.at,
       `the line has ${fields.length} fields, the header ${columns.length}`,
       'put text that has a separator in double quotes',
     );

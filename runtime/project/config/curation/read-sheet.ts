@@ -149,7 +149,9 @@ interface Wanted {
   readonly help: string;
   readonly optional?: true;
 }
-type Cells = { readonly [Column in 'target' | 'value' | 'text' | 'link']?: Wanted };
+/** The columns that say what an action does. */
+const ACT_COLUMNS = ['target', 'value', 'text', 'link'] as const;
+type Cells = { readonly [Column in (typeof ACT_COLUMNS)[number]]?: Wanted };
 
 const ID: Wanted = { expected: 'the id of a product', help: 'write the id' };
 const WHERE: Wanted = { expected: 'a condition', help: 'write a condition such as product.brand == "lumen"' };
@@ -187,7 +189,7 @@ function act(campaign: Read, row: Row, { at }: CsvRecord, diagnostics: Diagnosti
   if (action === undefined) return;
   const place = row.action?.at ?? at;
   let isSound = true;
-  for (const column of ['target', 'value', 'text', 'link'] as const) {
+  for (const column of ACT_COLUMNS) {
     const [cell, wanted] = [row[column], ACTS[action][column]];
     if (cell !== undefined && wanted === undefined)
       diagnostics.error(
@@ -216,7 +218,7 @@ function act(campaign: Read, row: Row, { at }: CsvRecord, diagnostics: Diagnosti
       `\`value\`: expected ${expected}, found \`${row.value?.value ?? ''}\``,
       help,
     );
-  else put(campaign, action, value, row, place, diagnostics);
+  else put(campaign, { action, value, row }, place, diagnostics);
 }
 
 /** What a campaign has under the name of an action. Undefined: the cell `value` is wrong. */
@@ -251,9 +253,7 @@ function valueOf(action: ActName, { target, value, text, link }: Row): JsonValue
 /** Adds what a row does to what its campaign does. */
 function put(
   { acts, cells }: Read,
-  action: ActName,
-  value: JsonValue,
-  row: Row,
+  { action, value, row }: { readonly action: ActName; readonly value: JsonValue; readonly row: Row },
   place: Span,
   diagnostics: Diagnostics,
 ): void {
@@ -272,8 +272,10 @@ function put(
         : `another row of the campaign has the action \`${action}\``,
       action === 'pin' ? 'write another place' : 'give the row the name of another campaign',
     );
-  for (const cell of [row.target, row.value, row.text, row.link])
+  for (const column of ACT_COLUMNS) {
+    const cell = row[column];
     if (cell !== undefined) cells.push({ key: action, cell });
+  }
 }
 
 const isPlace = (text: string): boolean => /^[1-9]\d{0,8}$/.test(text);

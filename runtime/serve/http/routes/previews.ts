@@ -5,10 +5,10 @@ import { timeText } from '../../../ground/core/timestamp.js';
 import type { Card } from '../../../state/index/cards.js';
 import type { Pipeline } from '../../../request/pipeline/types.js';
 import type { PipelineAnswer } from '../../../request/pipeline/answer-types.js';
+import { KEY_STATES } from '../../access/api-key.js';
 import {
   LINK_BODIES,
   LINK_DAYS,
-  LINK_STATES,
   type OpenedLink,
   type PreviewLink,
   type SharedLink,
@@ -18,7 +18,7 @@ import type { Exchange } from '../exchange.js';
 import { answerRead, answerWrite, withBody } from '../handle-body.js';
 import { CARD_SCHEMA } from '../openapi/explanation-schema.js';
 import { BODY_PROBLEMS, PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, objectOf, oneOf, type Schema } from '../openapi/types.js';
+import { jsonAnswer, objectOf, oneOf } from '../openapi/types.js';
 import { sendJson, sendLargeJson } from '../respond.js';
 import type { PostRoute, Route, RouteParts } from '../route.js';
 
@@ -34,7 +34,7 @@ const MEMBERS = {
   author: { ...TEXT_OR_NULL, description: 'Who made it; null if the service needs no keys.' },
   created: TIME,
   expires: { ...TEXT, description: 'Until when it opens the preview.' },
-  state: { type: 'string', enum: LINK_STATES },
+  state: { type: 'string', enum: KEY_STATES },
 };
 const LINK = objectOf<PreviewLink>(MEMBERS);
 
@@ -140,8 +140,7 @@ const share: PostRoute = {
         await linked(parts, exchange, asked);
       }),
     );
-    const { link: _, ...shown } = answer;
-    noteWritten(exchange, shown);
+    noteWritten(exchange, answer);
     // No cache may keep the text, which opens the preview.
     exchange.res.setHeader('Cache-Control', 'no-store');
     sendJson(exchange.res, 200, answer);
