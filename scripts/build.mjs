@@ -74,4 +74,4 @@ rmSync(pages, { recursive: true, force: true });
 mkdirSync(pages, { recursive: true });
 for (const name of readdirSync(workbench))
   if (/\.(?:html|css)$/.test(name)) copyFileSync(join(workbench, name), join(pages, name));
-await bundlePages(root, workbench, ['main', 'session'], pages);
+await bundlePages(root, workbench, ['main', 'session', 'preview'], pages);

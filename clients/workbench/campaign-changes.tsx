@@ -5,9 +5,10 @@ import type {
   DraftAnswer,
   HistoryAnswer,
   PublishAnswer,
-} from '../../runtime/state/curation/drafts.js';
+} from '../../runtime/state/curation/draft-answers.js';
 import { targetsOf, type Campaign } from './campaign.js';
 import { momentText, problemText, say } from './campaign-language.js';
+import { LoggedEffect } from './campaign-effect.js';
 import { titleOf } from './cards.js';
 import { Table } from './parts.js';
 import { curation, explain, messageOf, Refusal, type Problem, type SentRequest } from './service.js';
@@ -34,6 +35,8 @@ interface DraftProps {
   readonly list: string;
   readonly open: OpenList;
   readonly watchedOf: WatchedOf;
+  /** The pipeline of the page that is shown. */
+  readonly pipeline: string;
 }
 
 /** The page of a query or a category; of none, the page that is shown. */
@@ -63,16 +66,21 @@ function OpenDraft({
   draft,
   open,
   watchedOf,
+  pipeline,
 }: DraftProps & { readonly draft: DraftAnswer }): JSX.Element {
   const [moved, setMoved] = useState<readonly Moved[]>();
   const [isBusy, setBusy] = useState(false);
+  const [compared, setCompared] = useState(0);
   const [conflicts, setConflicts] = useState<Conflicts>([]);
   const { draft: name, version, changes } = draft;
   const compare = async (): Promise<void> => {
     setBusy(true);
+    setCompared((count) => count + 1);
     setMoved(await movedBy(changes, name, watchedOf));
     setBusy(false);
   };
+  const campaign = changes.find(({ after }) => after !== null)?.after as Campaign | undefined;
+  const at = watchedOf(undefined, campaign ?? {}).request.preview?.['at'];
   const publish = async (): Promise<void> => {
     setConflicts([]);
     await open.act(
@@ -118,6 +126,9 @@ function OpenDraft({
           onTheirs={({ campaign }) => discard(campaign)}
         />
       ))}
+      {compared > 0 && pipeline !== '' && (
+        <LoggedEffect key={`${compared} ${version}`} draft={name} pipeline={pipeline} at={at} />
+      )}
       <div id="moved" aria-live="polite" aria-busy={isBusy}>
         {moved?.map((one) => (
           <MovedOn moved={one} />

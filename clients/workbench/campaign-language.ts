@@ -2,6 +2,7 @@ import { listOf, targetsOf, type Campaign } from './campaign.js';
 import type { Operator } from './condition.js';
 import { language } from './language.js';
 import type { Refusal } from './service.js';
+import { germanCell } from './sheet-language.js';
 
 /** The texts of the screen of campaigns. Another language that lacks one does not compile. */
 const ENGLISH = {
@@ -165,6 +166,60 @@ const ENGLISH = {
     has_not: 'does not contain',
   } satisfies Record<Operator, string>,
   wrong: (detail: string): string => detail,
+  loggedElsewhere:
+    'How many logged requests change is known in `millrace workbench` or `millrace dev`, not in a service that ranks.',
+  loggedFailed: (problem: string) => `Logged requests cannot be compared: ${problem}`,
+  loggedRuns: (percent: number) =>
+    `The last logged requests are ranked with and without the draft: ${percent} % …`,
+  loggedChange: (share: string, requests: number) =>
+    `${share} of the last ${requests} logged requests change on their first page.`,
+  loggedQuery: 'Query or category',
+  loggedRequests: 'Logged requests',
+  loggedChanged: 'Change',
+  loggedPlaces: 'Places at most',
+  loggedPlace: 'Place',
+  loggedShown: 'Shown there',
+  loggedOtherwise: 'Otherwise',
+  loggedNever: 'no logged request',
+  loggedOf: (share: string, requests: number) => `${share} of ${requests}`,
+  loggedRemoved: (step: string, share: string) => `The step ${step} removes it in ${share}.`,
+  loggedElsewhereAt: (share: string) => `At another place in ${share}.`,
+  loggedWinner: (product: string, rule: string) =>
+    `The place has ${product}${rule === '' ? '' : ` (${rule})`}.`,
+  share: 'Send this preview',
+  link: 'Link of the preview',
+  copy: 'Copy',
+  copied: 'Copied.',
+  linkMade: (until: string) =>
+    `Send this link to a colleague. It opens this page without a key until ${until}.`,
+  linkRevoked: 'The link opens nothing any more.',
+  linkOf: (author: string, time: string, until: string) =>
+    `Link of ${author}${time === '' ? '' : `, for ${time}`}, until ${until}`,
+  revoke: 'Revoke',
+  previewTitle: 'Preview',
+  previewOf: (draft: string, author: string) =>
+    `This is how customers will see the page once the draft ${draft} is published. ${author} sent it.`,
+  rulesOf: (time: string) => `Rules as of ${time}.`,
+  valuesOf: (time: string) => `Stock, prices and other values are those of today, ${time}.`,
+  linkUntil: (time: string) => `The link opens until ${time}.`,
+  noLink: 'The address lacks the part after #. Open the whole link.',
+  linkUnknown: 'No link has this text. It may be over, or not whole.',
+  linkExpired: 'The link is over. Ask for a new one.',
+  linkWasRevoked: 'The link was revoked. Ask for a new one.',
+  draftGone: 'The draft was published or discarded, so there is nothing to preview.',
+  sheet: 'Spreadsheet',
+  sheetHint:
+    'A CSV file has one action a row. Download the campaigns to see its columns. A file is saved in the draft as a whole, or not at all.',
+  sheetFile: 'Upload a CSV file',
+  download: 'Download as CSV',
+  uploaded: (count: number, draft: string) => `The draft ${draft} now changes ${count} campaigns.`,
+  downloaded: (count: number) => `${count} campaigns downloaded.`,
+  sheetRefused: (count: number) =>
+    `Nothing was saved: the file has ${count} wrong ${count === 1 ? 'cell' : 'cells'}.`,
+  row: 'Row',
+  column: 'Column',
+  whatIsWrong: 'What is wrong',
+  remedy: 'Remedy',
 };
 
 const GERMAN: typeof ENGLISH = {
@@ -329,6 +384,58 @@ const GERMAN: typeof ENGLISH = {
     has_not: 'enthält nicht',
   },
   wrong: germanProblem,
+  loggedElsewhere:
+    'Wie viele protokollierte Anfragen sich ändern, weiß `millrace workbench` oder `millrace dev`, nicht ein Dienst, der rankt.',
+  loggedFailed: (problem) => `Protokollierte Anfragen lassen sich nicht vergleichen: ${problem}`,
+  loggedRuns: (percent) =>
+    `Die letzten protokollierten Anfragen werden mit und ohne Entwurf gerankt: ${percent} % …`,
+  loggedChange: (share, requests) =>
+    `${share} der letzten ${requests} protokollierten Anfragen ändern sich auf der ersten Seite.`,
+  loggedQuery: 'Suchanfrage oder Kategorie',
+  loggedRequests: 'Protokollierte Anfragen',
+  loggedChanged: 'Geändert',
+  loggedPlaces: 'Plätze höchstens',
+  loggedPlace: 'Platz',
+  loggedShown: 'Erscheint dort',
+  loggedOtherwise: 'Sonst',
+  loggedNever: 'keine protokollierte Anfrage',
+  loggedOf: (share, requests) => `${share} von ${requests}`,
+  loggedRemoved: (step, share) => `Der Schritt ${step} entfernt es in ${share}.`,
+  loggedElsewhereAt: (share) => `Auf einem anderen Platz in ${share}.`,
+  loggedWinner: (product, rule) => `Den Platz hat ${product}${rule === '' ? '' : ` (${rule})`}.`,
+  share: 'Diese Vorschau senden',
+  link: 'Link der Vorschau',
+  copy: 'Kopieren',
+  copied: 'Kopiert.',
+  linkMade: (until) =>
+    `Senden Sie diesen Link an Kollegen. Er öffnet diese Seite ohne Schlüssel bis ${until}.`,
+  linkRevoked: 'Der Link öffnet nichts mehr.',
+  linkOf: (author, time, until) => `Link von ${author}${time === '' ? '' : `, für ${time}`}, bis ${until}`,
+  revoke: 'Widerrufen',
+  previewTitle: 'Vorschau',
+  previewOf: (draft, author) =>
+    `So sieht die Seite aus, wenn der Entwurf ${draft} veröffentlicht ist. Gesendet von ${author}.`,
+  rulesOf: (time) => `Regeln: Stand ${time}.`,
+  valuesOf: (time) => `Bestand, Preise und andere Werte sind die von heute, ${time}.`,
+  linkUntil: (time) => `Der Link gilt bis ${time}.`,
+  noLink: 'Der Adresse fehlt der Teil nach #. Öffnen Sie den ganzen Link.',
+  linkUnknown: 'Kein Link hat diesen Text. Er ist vielleicht abgelaufen oder nicht vollständig.',
+  linkExpired: 'Der Link ist abgelaufen. Bitten Sie um einen neuen.',
+  linkWasRevoked: 'Der Link wurde widerrufen. Bitten Sie um einen neuen.',
+  draftGone: 'Der Entwurf wurde veröffentlicht oder verworfen; es gibt nichts mehr vorab zu sehen.',
+  sheet: 'Tabelle',
+  sheetHint:
+    'Eine CSV-Datei hat eine Wirkung je Zeile. Laden Sie die Aktionen herunter, um ihre Spalten zu sehen. Eine Datei wird ganz im Entwurf gespeichert oder gar nicht.',
+  sheetFile: 'CSV-Datei hochladen',
+  download: 'Als CSV herunterladen',
+  uploaded: (count, draft) => `Der Entwurf ${draft} ändert jetzt ${count} Aktionen.`,
+  downloaded: (count) => `${count} Aktionen heruntergeladen.`,
+  sheetRefused: (count) =>
+    `Nichts wurde gespeichert: Die Datei hat ${count} falsche ${count === 1 ? 'Zelle' : 'Zellen'}.`,
+  row: 'Zeile',
+  column: 'Spalte',
+  whatIsWrong: 'Was ist falsch?',
+  remedy: 'Abhilfe',
 };
 
 export const say = language === 'de' ? GERMAN : ENGLISH;
@@ -342,13 +449,14 @@ function germanProblem(detail: string): string {
   if (end !== null)
     return `Die Aktion gilt nie: Sie endet am ${dayText(end[1] ?? '')}, beginnt aber am ${dayText((end[2] ?? '').replace(/;$/, ''))}.`;
   if (detail.includes('the address is malformed')) return 'Die Adresse des Bildes ist nicht vollständig.';
-  return detail;
+  return germanCell(detail) ?? detail;
 }
 
 /** Why a list or a draft could not be changed. */
 export function problemText({ message, problem }: Refusal): string {
   if (problem.code === 'curation_conflict') return say.conflictTitle;
   if (problem.code === 'curation_changed') return say.draftChanged;
+  if (problem.rows !== undefined) return say.sheetRefused(problem.rows.length);
   return (problem.errors ?? []).length === 0
     ? message
     : (problem.errors ?? []).map(({ detail }) => say.wrong(detail)).join('\n');

@@ -4,7 +4,7 @@ import type { ExplainedCandidate } from '../../runtime/request/pipeline/explain/
 import type { StoredCuration } from '../../runtime/state/curation/curation-service.js';
 import { listOf, pinsOf, type Campaign } from './campaign.js';
 import { say } from './campaign-language.js';
-import { Act, Field } from './campaign-parts.js';
+import { Act, Banners, Field } from './campaign-parts.js';
 import { CardOf, titleOf } from './cards.js';
 import type { ShownPage } from './page-preview.js';
 import { Why } from './why.js';
@@ -64,7 +64,13 @@ export function CampaignPage({
             onDragLeave={() => setOver(undefined)}
             onDrop={(event) => drop(event, one.place)}
           >
-            <CardOf candidate={one} before={undefined} hasImages={hasImages} onWhy={() => setAsked(one)}>
+            <CardOf
+              candidate={one}
+              before={undefined}
+              hasImages={hasImages}
+              isOfToday={request.preview?.['at'] !== undefined}
+              onWhy={() => setAsked(one)}
+            >
               <Marks candidate={one} label={labels.get(one.candidate_id)} edited={edited} />
               <Steer candidate={one} edited={edited} steering={steering} />
             </CardOf>
@@ -80,26 +86,6 @@ export function CampaignPage({
           onClose={() => setAsked(undefined)}
         />
       )}
-    </>
-  );
-}
-
-function Banners({ answer }: { readonly answer: ShownPage['explanation']['answer'] }): JSX.Element {
-  const contents = answer.ranked_candidates === undefined ? [] : (answer.content ?? []);
-  return (
-    <>
-      {contents.map(({ place, image, link, text }) => (
-        <div class="banner">
-          <p class="hint">{say.bannerAt(place)}</p>
-          {image !== undefined && /^https?:/.test(image) && (
-            <img alt="" referrerPolicy="no-referrer" src={image} />
-          )}
-          <p>
-            {text} {link !== undefined && <span class="id">{link}</span>}{' '}
-            {image !== undefined && !/^https?:/.test(image) && <span class="id">{image}</span>}
-          </p>
-        </div>
-      ))}
     </>
   );
 }

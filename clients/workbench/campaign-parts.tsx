@@ -1,5 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
+import type { PipelineAnswer } from '../../runtime/request/pipeline/answer-types.js';
+import { say } from './campaign-language.js';
 
 /** A field with a label. What is wrong with it stands below it. */
 export function Field({
@@ -151,5 +153,26 @@ export function Act({
         </p>
       )}
     </form>
+  );
+}
+
+/** Content beside the candidates of an answer. */
+export function Banners({ answer }: { readonly answer: PipelineAnswer }): JSX.Element {
+  const contents = answer.ranked_candidates === undefined ? [] : (answer.content ?? []);
+  return (
+    <>
+      {contents.map(({ place, image, link, text }) => (
+        <div class="banner">
+          <p class="hint">{say.bannerAt(place)}</p>
+          {image !== undefined && /^https?:/.test(image) && (
+            <img alt="" referrerPolicy="no-referrer" src={image} />
+          )}
+          <p>
+            {text} {link !== undefined && <span class="id">{link}</span>}{' '}
+            {image !== undefined && !/^https?:/.test(image) && <span class="id">{image}</span>}
+          </p>
+        </div>
+      ))}
+    </>
   );
 }

@@ -1,7 +1,6 @@
-import { isDate } from '../../runtime/ground/core/time-zone.js';
-import { zoneOffsets } from '../../runtime/ground/core/zone-offsets.js';
+import { isDate, momentOf } from '../../runtime/ground/core/time-zone.js';
 import type { StoredCuration } from '../../runtime/state/curation/curation-service.js';
-import type { DraftAnswer } from '../../runtime/state/curation/drafts.js';
+import type { DraftAnswer } from '../../runtime/state/curation/draft-answers.js';
 
 /** A campaign as it is sent. Keys that the screen does not know stay as they are. */
 export interface Campaign {
@@ -137,14 +136,6 @@ export function freeName(base: string, taken: Iterable<string>): string {
   let name = base;
   for (let at = 2; names.has(name); at++) name = `${base}_${at}`;
   return name;
-}
-
-/** The moment of a local time such as `2026-11-28T20:00`, epoch milliseconds. */
-export function momentOf(local: string, zone: string): number {
-  const utc = Date.parse(`${local}Z`);
-  const offsets = zoneOffsets(zone);
-  if (offsets === undefined || Number.isNaN(utc)) return utc;
-  return utc - offsets.at(utc - offsets.at(utc));
 }
 
 /**

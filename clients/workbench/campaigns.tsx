@@ -6,6 +6,8 @@ import { freeName, itemsOf, listOf, nameOf, previewTime, targetsOf } from './cam
 import { Banner, Condition, Sponsor } from './campaign-acts.js';
 import { DraftChanges, History } from './campaign-changes.js';
 import { campaignTitle, daysText, momentText, say } from './campaign-language.js';
+import { Share } from './campaign-share.js';
+import { Sheet } from './campaign-sheet.js';
 import { AddProduct, CampaignPage, PinState, Placed, type Edited } from './campaign-page.js';
 import { Choice, Text } from './campaign-parts.js';
 import { titleOf } from './cards.js';
@@ -94,9 +96,17 @@ function Editor(props: EditorProps): JSX.Element {
         list={chosen.list}
         draft={edited.draft}
         open={open}
+        pipeline={pipeline?.name ?? ''}
         watchedOf={(target, of) =>
           watchedOf(pipeline, filled, target, { time: previewTime(of, at, zone, Date.now()), zone })
         }
+      />
+      <Sheet
+        list={chosen.list}
+        draftName={edited.draftName}
+        draft={edited.draft}
+        open={open}
+        onSaved={(campaign) => props.choose({ draft: edited.draftName, campaign })}
       />
       <History list={chosen.list} open={open} />
     </div>
@@ -171,6 +181,7 @@ function Preview({ edited }: { readonly edited: OpenCampaign }): JSX.Element {
           {problem}
         </p>
       )}
+      <Share key={edited.draftName} edited={edited} />
       <AddProduct find={(text) => findProducts(pipeline, request, text)} steering={steering} />
       <div id="page" aria-busy={isBusy}>
         {page !== undefined && <CampaignPage page={page} edited={edited} steering={steering} />}

@@ -38,12 +38,14 @@ export function CardOf({
   candidate,
   before,
   hasImages,
+  isOfToday,
   onWhy,
   children,
 }: {
   readonly candidate: ExplainedCandidate;
   readonly before: Places | undefined;
   readonly hasImages: boolean;
+  readonly isOfToday?: boolean;
   readonly onWhy: () => void;
   readonly children?: ComponentChildren;
 }): JSX.Element {
@@ -51,7 +53,7 @@ export function CardOf({
   const title = titleOf(candidate);
   const move = before !== undefined && <Move place={place} was={before.get(id)} />;
   return (
-    <CardFace id={id} card={card} place={place} hasImages={hasImages} mark={move}>
+    <CardFace {...{ id, card, place, hasImages }} mark={move} isOfToday={isOfToday}>
       <p class="score">
         {text.score} {scoreText(score)}{' '}
         <button class="why" type="button" aria-label={text.whyHere(title, place)} onClick={onWhy}>
@@ -63,13 +65,14 @@ export function CardOf({
   );
 }
 
-/** What a card shows wherever it is. @param mark stands beside its place */
+/** What a card shows wherever it is. @param mark stands beside its place @param isOfToday whether its values are marked so */
 export function CardFace({
   id,
   card,
   place,
   hasImages,
   mark,
+  isOfToday = false,
   children,
 }: {
   readonly id: string;
@@ -77,6 +80,7 @@ export function CardFace({
   readonly place: number;
   readonly hasImages: boolean;
   readonly mark?: ComponentChildren;
+  readonly isOfToday?: boolean | undefined;
   readonly children?: ComponentChildren;
 }): JSX.Element {
   const title = card?.title ?? id;
@@ -92,6 +96,7 @@ export function CardFace({
       {card?.badges !== undefined && (
         <p class="badges">
           {card.badges.map(({ name, value }) => `${words(name)} ${plain(value)}`).join(' · ')}
+          {isOfToday && <span class="dim"> {text.ofToday}</span>}
         </p>
       )}
       {children}

@@ -1,6 +1,8 @@
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
 import type { InstanceList } from '../../runtime/serve/metrics/live-meter.js';
 import type { ComparisonList } from '../../runtime/serve/compare/comparison.js';
+import type { PreviewLink, SharedLink } from '../../runtime/serve/access/preview-links.js';
+import type { LinkedPreview } from '../../runtime/serve/http/routes/previews.js';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 
 /** An answer other than 200. */
@@ -20,6 +22,14 @@ export interface Problem {
   readonly detail?: string;
   readonly title?: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  /** The wrong cells of a sheet. */
+  readonly rows?: readonly {
+    readonly line: number;
+    readonly column?: string;
+    readonly cell?: string;
+    readonly detail: string;
+    readonly help: string;
+  }[];
   /** What others changed, if that is why. */
   readonly conflicts?: readonly {
     readonly campaign: string;
@@ -85,6 +95,25 @@ export function explain(
 /** Calls a route below /api/v1/curation/ of a list. */
 export function curation<T>(route: string, body: object): Promise<T> {
   return post<T>(`/api/v1/curation/${route}`, JSON.stringify(body));
+}
+
+/** Makes a link to a preview. */
+export function sharePreview(body: object): Promise<SharedLink> {
+  return post<SharedLink>('/api/v1/previews/share', JSON.stringify(body));
+}
+
+/** The links that are not over. */
+export async function previewLinks(): Promise<readonly PreviewLink[]> {
+  return (await post<{ readonly links: readonly PreviewLink[] }>('/api/v1/previews/links', '{}')).links;
+}
+
+export async function revokeLink(link: string): Promise<void> {
+  await post('/api/v1/previews/revoke', JSON.stringify({ link }));
+}
+
+/** Opens the preview of a link. It needs no key. */
+export function openPreview(link: string): Promise<LinkedPreview> {
+  return post<LinkedPreview>('/api/v1/previews/open', JSON.stringify({ link }));
 }
 
 /** The state of all instances. */

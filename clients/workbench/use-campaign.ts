@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
-import type { DraftAnswer } from '../../runtime/state/curation/drafts.js';
+import type { DraftAnswer } from '../../runtime/state/curation/draft-answers.js';
 import {
   campaignsWith,
   freeName,

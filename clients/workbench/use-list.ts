@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { StoredCuration } from '../../runtime/state/curation/curation-service.js';
-import type { DraftAnswer, DraftsAnswer } from '../../runtime/state/curation/drafts.js';
+import type { DraftAnswer, DraftsAnswer } from '../../runtime/state/curation/draft-answers.js';
 import { doesNothing, type Campaign, type CampaignKey, type ListContent } from './campaign.js';
 import { problemText, say } from './campaign-language.js';
 import { curation, messageOf, Refusal } from './service.js';

@@ -101,16 +101,19 @@ export async function findProducts(
   request: SentRequest | undefined,
   typed: string,
 ): Promise<readonly Offer[]> {
-  if (pipeline === undefined || request === undefined) return [];
-  const asked = [...(await fatesOf(request, [typed])).values()];
+  if (pipeline === undefined) return [];
+  // A campaign for every page needs no page.
+  const some = { ...pipeline.body, candidates: { from: 'index', where: 'true', limit: 1 } };
+  const base = request ?? { path: pipeline.explain, body: JSON.stringify(some) };
+  const asked = [...(await fatesOf(base, [typed])).values()];
   const byId = asked.filter(({ card }) => card?.missing !== true);
   const offers = byId.map(({ candidate_id: id, card }) => offerOf(id, card));
   if (pipeline.searched.length === 0) return offers;
   const candidates = { from: 'index', where: searchCondition(pipeline.searched, typed), limit: MOST_OFFERS };
-  const body = JSON.stringify({ ...(JSON.parse(request.body) as object), candidates });
-  const { page, steps, candidates: found } = await explain({ path: request.path, body });
+  const body = JSON.stringify({ ...(JSON.parse(base.body) as object), candidates });
+  const { page, steps, candidates: found } = await explain({ path: base.path, body });
   const removed = steps.flatMap((step) => step.removed?.ids ?? []).slice(0, MOST_REMOVED);
-  const fates = await fatesOf(request, removed);
+  const fates = await fatesOf(base, removed);
   const others = [
     ...page.map(({ candidate_id: id, card }) => offerOf(id, card)),
     ...removed.map((id) => offerOf(id, fates.get(id)?.card)),

@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   schemas: async (context) => (await import('./commands/schemas.js')).schemasCommand(context),
   types: async (context) => (await import('./commands/types.js')).typesCommand(context),
   plugins: async (context) => (await import('./commands/plugins.js')).pluginsCommand(context),
+  curation: async (context) => (await import('./commands/curation.js')).curationCommand(context),
   entities: async (context) => (await import('./commands/entities.js')).entitiesCommand(context),
   experiments: async (context) => (await import('./commands/experiments.js')).experimentsCommand(context),
   feedback: async (context) => (await import('./commands/feedback.js')).feedbackCommand(context),

@@ -334,6 +334,8 @@ describeWith('redis-server', 'canaries', function () {
       ['store', 'forget', 'user', 'user-1'],
       ['reload', '--url', 'http://127.0.0.1:1'],
       ['rollback', '--url', 'http://127.0.0.1:1'],
+      ['curation', 'upload', 'campaigns', csv, '--draft', 'a', '--url', 'http://127.0.0.1:1'],
+      ['curation', 'export', 'campaigns', '--url', 'http://127.0.0.1:1'],
       ['settings'],
       ['settings', '--json'],
       ['keys', 'create', 'shop', '--scope', 'rank', '--keys-file', join(root, 'keys.json')],
@@ -353,7 +355,7 @@ describeWith('redis-server', 'canaries', function () {
       ['dataset', 'build', '--out', join(root, 'data')],
       ['train', 'search:score', '--data', join(root, 'data'), '--out', join(root, 'model.txt')],
     ];
-    const groups = ['entities', 'features', 'feedback', 'store', 'keys', 'ledger', 'dataset'];
+    const groups = ['curation', 'entities', 'features', 'feedback', 'store', 'keys', 'ledger', 'dataset'];
     const help = await Promise.all(
       ['', ...groups].map((name) => millrace([...(name ? [name] : []), '--help'])),
     );

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { createApp } from '../../runtime/serve/app/app.js';
 import { listen } from '../../runtime/serve/http/listen.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
-import { MOST_DRAFTS, MOST_PUBLISHES } from '../../runtime/state/curation/drafts.js';
+import { MOST_DRAFTS, MOST_PUBLISHES } from '../../runtime/state/curation/draft-answers.js';
 import { writeProject } from '../support/project.js';
 import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { until } from '../support/served-project.js';

@@ -216,6 +216,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
     curation: { put: record, get: record },
     drafts: {
       ...{ put: record, get: record, discard: record, publish: record, history: record, undo: record },
+      ...{ upload: record, export: record },
       preview: () => Promise.resolve(new Map()),
     } as unknown as HttpServices['drafts'],
     experiments: { list: () => ({ experiments: [] }), stop: stopped, resume: stopped },
@@ -253,6 +254,17 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
       create: record,
       revoke: record,
     } as unknown as HttpServices['invitations'],
+    previewLinks: {
+      share: record,
+      links: () => Promise.resolve({ links: [] }),
+      revoke: record,
+      open: async (body: unknown) => ({
+        ...((await record(body)) as object),
+        pipeline: 'ranking',
+        request: {},
+        at: null,
+      }),
+    } as unknown as HttpServices['previewLinks'],
     feedback: { record: async (body) => ({ answer: await record(body), counts: [] }) },
     store: { ping: () => Promise.resolve() },
     entityTypes: ENTITY_TYPES,

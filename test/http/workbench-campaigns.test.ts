@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { compares } from '../../runtime/cli/compare/compares.js';
 import { createKey, hashOfKey } from '../../runtime/serve/access/key-text.js';
 import { keysText } from '../../runtime/serve/access/keys-file.js';
 import { ROLES } from '../../runtime/serve/access/scopes.js';
@@ -12,6 +13,7 @@ import { listen } from '../../runtime/serve/http/listen.js';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { accessibilityFaults } from '../support/accessibility.js';
 import { startBrowser } from '../support/browser.js';
+import { MadeLedger, START } from '../support/made-ledger.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { describeWith } from '../support/needs.js';
 import { writeProject } from '../support/project.js';
@@ -66,6 +68,24 @@ const PRODUCTS = Object.entries(SHELVES).flatMap(([title, shelf], group) =>
   }),
 );
 
+/** What was asked for: ten pages of televisions by category, and ten of radios by query. */
+function loggedRequests(): MadeLedger {
+  const ledger = new MadeLedger();
+  for (let at = 0; at < 20; at++) {
+    const isTv = at % 2 === 0;
+    const ids = Array.from({ length: 8 }, (_, number) => `p${(isTv ? 0 : 8) + number}`);
+    ledger.ranking(
+      {
+        ...{ request: `r${at}`, time: START + at, candidates: ids.map((id) => ({ id })) },
+        ...(isTv ? { values: { 'request.category': 'tv' } } : { entities: ['query=radio'] }),
+      },
+      { request: { 'request.category': 'text' } },
+      { pipeline: 'shop' },
+    );
+  }
+  return ledger;
+}
+
 describeWith('chromium', 'the screen of campaigns, in German', function () {
   this.timeout(30_000);
   let browser: Browser;
@@ -90,12 +110,13 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     });
     root = await writeProject({ ...FILES, 'keys.json': keysText(keys) });
     await chmod(join(root, 'keys.json'), 0o600);
+    loggedRequests().write(join(root, '.millrace', 'ledger'));
     const settings = loadSettings(
       { LOG_LEVEL: 'silent', MILLRACE_QUEUE_MS: '30000', MILLRACE_KEYS: join(root, 'keys.json') },
       { project: root },
     );
     const app = await createApp(settings, {
-      store: new MemoryStore(),
+      ...{ store: new MemoryStore(), compares },
       logger: pino({ level: 'silent' }),
       keys: await ServedKeys.open(join(root, 'keys.json')),
     });
@@ -345,9 +366,120 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await first('Fernseher 0').waitFor();
   });
 
+  it('finds a recalled product by its EAN, and hides it everywhere', async () => {
+    await fill('Id oder Wörter des Titels', '4000000000010');
+    await click(button('Verbergen: Radio 10'));
+    await page.locator('#said', { hasText: 'verborgen' }).waitFor();
+    await page.getByText('Sie gilt auf jeder Seite.').waitFor();
+    done();
+    expect(await stored()).to.deep.equal({ aktion: { hide: ['p10'] } });
+    await fill('query', 'radio');
+    await first('Radio 9').waitFor();
+    expect(await titles()).not.to.contain('Radio 10');
+  });
+
+  it('sends the link of a preview to a colleague without a key, and takes it back', async () => {
+    const campaigns = { abend: { from: '2031-11-28', on: { query: ['fernseher'] }, pin: { 1: 'p7' } } };
+    await as('ben', 'curation/draft/put', { list: 'campaigns', draft: 'bens', campaigns });
+    await open();
+    await choose(page, 'Entwurf', 'bens');
+    await fill('query', 'fernseher');
+    await fill('Vorschau für', '2031-11-28T20:00');
+    await first('Fernseher 7').waitFor();
+    expect(await page.locator('#page li').first().innerText()).to.contain('stock 5 (heute)');
+    await click(button('Diese Vorschau senden'));
+    const link = page.getByLabel('Link der Vorschau');
+    await link.waitFor();
+    done();
+    const context = await browser.newContext({ locale: 'de-DE', viewport: { width: 1280, height: 900 } });
+    const guest = await context.newPage();
+    guest.setDefaultTimeout(5000);
+    try {
+      await guest.goto(await link.inputValue());
+      await guest.locator('li:first-child h3', { hasText: 'Fernseher 7' }).waitFor();
+      expect(await guest.locator('#about').innerText())
+        .to.contain('Entwurf bens')
+        .and.contain('Gesendet von anna')
+        .and.contain('Bestand, Preise und andere Werte sind die von heute');
+      expect(await guest.locator('li:first-child').innerText()).to.contain('(heute)');
+      expect(await accessibilityFaults(guest)).to.deep.equal([]);
+      await click(button(/^Widerrufen/));
+      await page.getByText('Der Link öffnet nichts mehr.').waitFor();
+      await guest.reload();
+      await guest.getByText('Der Link wurde widerrufen.').waitFor();
+      expect(await accessibilityFaults(guest)).to.deep.equal([]);
+    } finally {
+      await context.close();
+    }
+  });
+
+  it('uploads the CSV of a German Excel: nothing with two wrong rows, all of it once they are corrected', async () => {
+    const sheet = (...rows: readonly string[]): { name: string; mimeType: string; buffer: Buffer } => ({
+      ...{ name: 'aktionen.csv', mimeType: 'text/csv' },
+      buffer: Buffer.from(
+        ['campaign;from;until;category;action;target;value;text;note', ...rows, ''].join('\r\n'),
+        'latin1',
+      ),
+    });
+    await click(page.getByText('Tabelle', { exact: true }));
+    clicks++;
+    const input = page.getByLabel('CSV-Datei hochladen');
+    await input.setInputFiles(
+      sheet(
+        'friday;31.11.2026;30.11.2026;tv;pin;p5;1;;für alle',
+        'friday;;;;sponsor;p20;3;Anzeige;',
+        'radios;;;audio;boost;"product.brnad == ""Lumen""";1,5;;',
+      ),
+    );
+    const rows = page.locator('#rows tbody tr');
+    await rows.nth(1).waitFor();
+    expect(await rows.nth(0).locator('td').allInnerTexts()).to.deep.equal([
+      '2',
+      'from (B2)',
+      'Erwartet wird ein Tag oder eine Zeit, gefunden: „31.11.2026“.',
+      'Schreiben Sie einen Tag wie 27.11.2026 oder eine Zeit wie 27.11.2026 20:00.',
+    ]);
+    expect(await rows.nth(1).innerText())
+      .to.contain('target (F4)')
+      .and.contain('Meinten Sie product.brand?');
+    await page.getByText('Nichts wurde gespeichert: Die Datei hat 2 falsche Zellen.').waitFor();
+    expect(await accessibilityFaults(page)).to.deep.equal([]);
+    const { drafts } = await as('ben', 'curation/draft/get', { list: 'campaigns' });
+    expect(drafts).to.deep.equal([]);
+    clicks++;
+    await input.setInputFiles(
+      sheet(
+        'friday;27.11.2026;30.11.2026;tv;pin;p5;1;;für alle',
+        'friday;;;;sponsor;p20;3;Anzeige;',
+        'radios;;;audio;boost;"product.brand == ""Lumen""";1,5;;',
+      ),
+    );
+    await page.locator('#said', { hasText: 'Der Entwurf entwurf ändert jetzt 2 Aktionen.' }).waitFor();
+    done();
+    expect(await stored()).to.deep.equal({
+      friday: {
+        ...{ from: '2026-11-27', until: '2026-11-30', on: { category: ['tv'] }, pin: { 1: 'p5' } },
+        ...{ sponsor: { places: [3], product: 'p20', label: 'Anzeige' }, note: 'für alle' },
+      },
+      radios: {
+        on: { category: ['audio'] },
+        boost: { where: 'product.brand == "Lumen"', multiply: 1.5 },
+      },
+    });
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      click(button('Als CSV herunterladen')),
+    ]);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text.split('\r\n')[1]).to.equal('friday;27.11.2026;30.11.2026;tv;;;;pin;p5;1;;;für alle');
+    expect(text)
+      .to.contain('1,5')
+      .and.match(/^\uFEFF/);
+  });
+
   it('says what changes, publishes, and undoes it after a colleague published', async () => {
     const campaigns = {
-      annas: { on: { category: ['tv'] }, pin: { 1: 'p5' } },
+      annas: { on: { category: ['tv'] }, pin: { 1: 'p5', 2: 'p3' } },
     };
     await as('anna', 'curation/draft/put', { list: 'campaigns', draft: 'annas', campaigns });
     await open();
@@ -358,6 +490,19 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
       '5',
       '1',
     ]);
+    const effect = page.locator('#effect');
+    await effect.getByText('50 % der letzten 20 protokollierten Anfragen ändern sich').waitFor();
+    expect(await effect.locator('table').first().locator('td').allInnerTexts()).to.deep.equal([
+      ...['tv', '10', '10', '5'],
+    ]);
+    const rows = effect.locator('table').nth(1).locator('tbody tr');
+    expect(await rows.nth(0).innerText())
+      .to.contain('p5')
+      .and.contain('100 % von 10');
+    expect(await rows.nth(1).innerText())
+      .to.contain('0 % von 10')
+      .and.contain('Der Schritt in_stock entfernt es in 100 %.');
+    expect(await accessibilityFaults(page)).to.deep.equal([]);
     await click(button('Veröffentlichen'));
     await page.locator('#said', { hasText: 'Veröffentlicht: 1 Aktion.' }).waitFor();
     done();
@@ -414,7 +559,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await page.getByText('Bilder von other.example').waitFor();
     expect(await accessibilityFaults(page)).to.deep.equal([]);
     const scripts = await page.evaluate(
-      `Promise.all(['main.js', 'session.js', 'style.css'].map((name) => fetch('/workbench/' + name)
+      `Promise.all(['main.js', 'session.js', 'preview.js', 'style.css'].map((name) => fetch('/workbench/' + name)
         .then((answer) => new Response(answer.body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer())
         .then((bytes) => bytes.byteLength))).then((sizes) => sizes.reduce((sum, one) => sum + one))`,
     );

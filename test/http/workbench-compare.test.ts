@@ -281,7 +281,7 @@ describeWith('chromium', 'the screen of comparisons, in German', function () {
 
   it('stays small', async () => {
     const bytes = await page.evaluate(
-      `Promise.all(['main.js', 'session.js', 'style.css'].map((name) => fetch('/workbench/' + name)
+      `Promise.all(['main.js', 'session.js', 'preview.js', 'style.css'].map((name) => fetch('/workbench/' + name)
         .then((answer) => new Response(answer.body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer())
         .then((bytes) => bytes.byteLength))).then((sizes) => sizes.reduce((sum, one) => sum + one))`,
     );

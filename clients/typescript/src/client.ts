@@ -12,6 +12,7 @@ import type {
   Invitation,
   Name,
   OnlineFeatures,
+  PreviewLink,
   ProjectTypes,
   Pushed,
   RankAnswer,
@@ -74,6 +75,22 @@ export interface Ranking<A = RankAnswer> extends Run<A> {
 export interface InviteOptions extends CallOptions {
   readonly pipelines?: readonly string[];
   /** Until when its link opens a session. By default, 7 days from now. */
+  readonly expires?: Date;
+}
+
+/** Which campaigns are exported, and how. */
+export interface ExportOptions extends CallOptions {
+  /** As they are once this draft is published. */
+  readonly draft?: string;
+  /** `german`: as a German spreadsheet opens it. By default `plain`. */
+  readonly form?: 'german' | 'plain';
+}
+
+/** What a link to a preview shows. */
+export interface ShareOptions extends CallOptions {
+  /** The time of the rules. By default, that at which the link is opened. */
+  readonly at?: Date;
+  /** Until when the link opens. By default, 7 days from now. */
   readonly expires?: Date;
 }
 
@@ -323,6 +340,60 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
   /** Revokes an invitation, by its id or by the name of the person, and ends the session that it opened. */
   revokeInvitation(invitation: string, options: CallOptions = {}): Promise<Invitation> {
     return this.#post('/api/v1/invitations/revoke', { invitation }, options);
+  }
+
+  // Campaigns and their previews
+
+  /** Saves the campaigns of a CSV file in a draft: all of them, or none. It may be as Excel writes it. */
+  uploadDraft(list: string, draft: string, sheet: Uint8Array, options: CallOptions = {}): Promise<Json> {
+    let text = '';
+    for (const byte of sheet) text += String.fromCharCode(byte);
+    return this.#post('/api/v1/curation/draft/upload', { list, draft, file: btoa(text) }, options);
+  }
+
+  /** The campaigns of a list as a CSV file; with `draft`, as they are once it is published. */
+  async exportCampaigns(
+    list: string,
+    { draft, form = 'plain', ...options }: ExportOptions = {},
+  ): Promise<Uint8Array> {
+    const body = { list, form, ...(draft === undefined ? {} : { draft }) };
+    const { file } = await this.#post<{ file: string }>('/api/v1/curation/export', body, options);
+    return Uint8Array.from(atob(file), (one) => one.charCodeAt(0));
+  }
+
+  /**
+   * Makes a link to a preview. Whoever opens `/workbench/preview#` and the `link` of the answer sees the page without a key. It
+   * is not sent again, since that would make another link.
+   */
+  sharePreview<N extends Name<P['rank']>>(
+    draft: string,
+    pipeline: N,
+    request: AnyRequest<P['rank'], N>,
+    { at, expires, ...options }: ShareOptions = {},
+  ): Promise<PreviewLink & { readonly link: string }> {
+    const times = { ...(at && { at: at.toISOString() }), ...(expires && { expires: expires.toISOString() }) };
+    const body = { draft, pipeline, request, ...times };
+    return this.#post('/api/v1/previews/share', body, { retries: 0, ...options });
+  }
+
+  /** The links to previews that are not over, without their texts. */
+  async listPreviewLinks(options: CallOptions = {}): Promise<readonly PreviewLink[]> {
+    const { links } = await this.#post<{ links: readonly PreviewLink[] }>(
+      '/api/v1/previews/links',
+      {},
+      options,
+    );
+    return links;
+  }
+
+  /** Revokes a link by its id: it opens nothing any more. */
+  revokePreviewLink(link: string, options: CallOptions = {}): Promise<PreviewLink> {
+    return this.#post('/api/v1/previews/revoke', { link }, options);
+  }
+
+  /** The page that a link shows, with the answer of the route in `answer`. It needs no key. */
+  openPreview(link: string, options: CallOptions = {}): Promise<Json> {
+    return this.#post('/api/v1/previews/open', { link }, options);
   }
 
   // Comparisons, which run in the process of the workbench

@@ -119,6 +119,10 @@ export interface ComparisonRequest {
   readonly slice?: string;
   readonly metrics?: readonly string[];
   readonly require?: readonly string[];
+  /** With `logged`: what the drafts of this name change. */
+  readonly draft?: string;
+  /** With `draft`: the time of the rules, ISO 8601. */
+  readonly at?: string;
 }
 
 /** How far a comparison of the workbench is. */
@@ -155,6 +159,19 @@ export interface Invitation {
   readonly created: string;
   readonly expires: string;
   readonly revoked?: string;
+  readonly state: 'valid' | 'expired' | 'revoked';
+}
+
+/** A link to the preview of a draft, without its text. */
+export interface PreviewLink {
+  readonly id: string;
+  readonly draft: string;
+  readonly pipeline: string;
+  /** The time of the rules; null: when it is opened. */
+  readonly at: string | null;
+  readonly author: string | null;
+  readonly created: string;
+  readonly expires: string;
   readonly state: 'valid' | 'expired' | 'revoked';
 }
 

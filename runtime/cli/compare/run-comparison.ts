@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../ground/api/errors.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import type { Console } from '../../ground/core/console.js';
+import { timestampOf } from '../../ground/core/timestamp.js';
 import { scratchFolder } from '../../ground/core/scratch-folder.js';
 import { Violations } from '../../ground/core/violations.js';
 import { DataSetProblem } from '../../learn/dataset/problem.js';
@@ -12,6 +13,7 @@ import type { Gate } from '../../learn/evaluation/gate.js';
 import { parseMetric, type Metric } from '../../learn/evaluation/metric-names.js';
 import type { Contestant } from '../../learn/judge/contestant.js';
 import { diffJson, listedCandidates } from '../../learn/judge/diff-report.js';
+import { draftEffect, MOST_PLACES, type DraftedPlace } from '../../learn/judge/draft-effect.js';
 import { evaluationJson } from '../../learn/judge/evaluation.js';
 import { parseGates } from '../../learn/judge/gates.js';
 import { requestShape } from '../../learn/judge/request-shape.js';
@@ -20,6 +22,7 @@ import { runEvaluation } from '../../learn/judge/run-evaluation.js';
 import { experimentReport } from '../../learn/outcomes/experiment-report.js';
 import { planOf } from '../../learn/outcomes/plan-of.js';
 import { diffTree } from '../../learn/report/diff-tree.js';
+import { draftTree } from '../../learn/report/draft-tree.js';
 import { evaluationTree } from '../../learn/report/evaluation-tree.js';
 import { reportJson } from '../../learn/report/experiment-json.js';
 import { reportTree } from '../../learn/report/experiment-tree.js';
@@ -41,7 +44,8 @@ const WANTED_EFFECT = 0.05;
 export const comparer: Comparer = { check: (request) => void gatesOf(request), run: runComparison };
 
 async function runComparison(run: ComparisonRun): Promise<Compared> {
-  const { experiment, queries } = run.request;
+  const { experiment, queries, draft } = run.request;
+  if (draft !== undefined) return await drafted(run, draft);
   if (experiment !== undefined) return await reported(run, experiment);
   return queries === undefined ? await evaluated(run) : await diffed(run, queries);
 }
@@ -129,6 +133,35 @@ async function diffed(run: ComparisonRun, queries: readonly string[]): Promise<C
 function withCandidates(body: JsonObject, candidates: JsonObject | undefined): JsonObject {
   const others = Object.entries(body).filter(([name]) => name !== 'candidates');
   return { ...Object.fromEntries(others), ...(candidates === undefined ? {} : { candidates }) };
+}
+
+/** What a draft changes of logged requests. */
+async function drafted(run: ComparisonRun, draft: string): Promise<Compared> {
+  const { project, request } = run;
+  const changes = await project.drafts.changes(draft);
+  const places = [...changes].flatMap(([list, campaigns]) =>
+    Object.entries(campaigns).flatMap(([campaign, { after }]) => placesOf(list, campaign, after)),
+  );
+  if (places.length > MOST_PLACES) run.note(`the first ${MOST_PLACES} places are followed`);
+  const effect = await draftEffect(consoleOf(run), contestantOf(run, request.pipeline ?? ''), {
+    ...{ draft, ledger: project.settings.ledgerDir, last: request.logged ?? 0 },
+    rules: await project.drafts.preview(draft),
+    rulesAt: request.at === undefined ? undefined : timestampOf(request.at),
+    places: places.slice(0, MOST_PLACES),
+  });
+  return { report: draftTree(effect), result: effect };
+}
+
+/** The places that a campaign gives to products. */
+function placesOf(list: string, campaign: string, of: JsonObject | null): readonly DraftedPlace[] {
+  const { pin = {}, sponsor } = (of ?? {}) as {
+    readonly pin?: Readonly<Record<string, string>>;
+    readonly sponsor?: { readonly places: readonly number[]; readonly product: string };
+  };
+  return [
+    ...Object.entries(pin).map(([place, product]) => ({ list, campaign, product, place: Number(place) })),
+    ...(sponsor ? [{ list, campaign, product: sponsor.product, place: sponsor.places[0] ?? 1 }] : []),
+  ];
 }
 
 async function reported(run: ComparisonRun, name: string): Promise<Compared> {

@@ -7,6 +7,7 @@ import { MillraceError, type Violation } from '../../ground/api/errors.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import { explainPath, explainQuery } from '../../serve/http/explain-path.js';
 import { deleteEntities } from '../../serve/http/routes/delete-entities.js';
+import { draftPath } from '../../serve/http/routes/drafts.js';
 import { getEntities } from '../../serve/http/routes/get-entities.js';
 import { getOnlineFeatures } from '../../serve/http/routes/get-online-features.js';
 import { deleteFeatures } from '../../serve/http/routes/delete-features.js';
@@ -26,6 +27,7 @@ import { updateEntities } from '../../serve/http/routes/update-entities.js';
 import { uploadEntities } from '../../serve/http/routes/upload-entities.js';
 import type { InvitationAnswer, InvitedAnswer } from '../../serve/access/invitations.js';
 import type { ExperimentState } from '../../request/experiments/experiment-states.js';
+import type { DraftAnswer, SheetAnswer } from '../../state/curation/draft-answers.js';
 import type { EntitiesAnswer } from '../../state/index/entity-index.js';
 import type { OnlineAnswer } from '../../state/index/online-answer.js';
 import type { Explanation } from '../../request/pipeline/explain/explanation.js';
@@ -250,6 +252,16 @@ export class HttpTarget implements DataTarget {
   async revokeInvitation(which: string): Promise<InvitationAnswer> {
     const body = JSON.stringify({ invitation: which });
     return (await this.#call('POST', revokeInvitation.path, body)) as InvitationAnswer;
+  }
+
+  /** Saves the campaigns of a sheet in a draft. @throws MillraceError with the place of each wrong cell */
+  async uploadSheet(list: string, draft: string, sheet: Buffer): Promise<DraftAnswer> {
+    const body = JSON.stringify({ list, draft, file: sheet.toString('base64') });
+    return (await this.#call('POST', draftPath('upload'), body)) as DraftAnswer;
+  }
+
+  async exportSheet(body: object): Promise<SheetAnswer> {
+    return (await this.#call('POST', draftPath('export'), JSON.stringify(body))) as SheetAnswer;
   }
 
   async run(pipeline: string, body: unknown): Promise<RunAnswer> {

@@ -88,6 +88,11 @@ export const ERROR_CODES = {
     remedy:
       'Ask for a new one, which `millrace keys invite` makes. If it is used, and nobody whom you know used it, revoke it with `millrace keys revoke`.',
   },
+  preview_link_invalid: {
+    status: 403,
+    title: 'The link opens no preview',
+    remedy: 'Ask who sent the link for a new one. A link opens until it expires or is revoked.',
+  },
   unknown_invitation: {
     status: 404,
     title: 'No such invitation',
@@ -139,6 +144,16 @@ export const ERROR_CODES = {
     status: 404,
     title: 'No such draft',
     remedy: 'Use the name of a draft of the list; /api/v1/curation/draft/get lists them.',
+  },
+  unknown_preview_link: {
+    status: 404,
+    title: 'No such link to a preview',
+    remedy: 'Use the id of a link; /api/v1/previews/links lists them.',
+  },
+  preview_links_full: {
+    status: 409,
+    title: 'There is no room for another link to a preview',
+    remedy: 'Wait until some links expire, or make links that expire sooner.',
   },
   unknown_publish: {
     status: 404,

@@ -21,3 +21,16 @@ export function startOfDay(utc: number, zone: string): number {
   // Midnight does not exist: the clocks go forward over it, at the moment that both offsets meet.
   return Math.max(before ?? utc, after ?? utc);
 }
+
+/** The moment of a local time such as `2026-11-28T20:00`, epoch milliseconds; NaN if it is none. */
+export function momentOf(local: string, zone: string): number {
+  const utc = Date.parse(`${local}Z`);
+  const offsets = zoneOffsets(zone);
+  if (offsets === undefined || Number.isNaN(utc)) return utc;
+  return utc - offsets.at(utc - offsets.at(utc));
+}
+
+/** The reverse, with minutes. */
+export function localTime(moment: number, zone: string): string {
+  return new Date(moment + (zoneOffsets(zone)?.at(moment) ?? 0)).toISOString().slice(0, 16);
+}

@@ -20,6 +20,8 @@ export interface Preview {
   readonly at?: number | undefined;
   /** By the step's list: its rules, in place of those in service. */
   readonly rules?: ReadonlyMap<object, unknown> | undefined;
+  /** Hears the names of the rules of lists that apply. */
+  readonly heard?: ((rules: readonly string[]) => void) | undefined;
 }
 
 /**

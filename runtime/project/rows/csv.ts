@@ -1,6 +1,7 @@
 import { CsvError, parse } from 'csv-parse';
 import type { JsonValue, ValueType } from '../../ground/api/types.js';
 import { cellValue } from '../../ground/core/cell-value.js';
+import { separatorOf } from '../../ground/core/csv-dialect.js';
 import { InputError, NOT_UTF8, TO_UTF8, type BadRow, type InputRow, type RowChunk } from './rows.js';
 import { Utf8Watch } from './utf8-watch.js';
 
@@ -28,7 +29,8 @@ export async function* readCsv(
 ): AsyncGenerator<RowChunk> {
   const source = bytes[Symbol.asyncIterator]();
   const first = await source.next();
-  const delimiter = first.done === true ? ',' : separatorOf(first.value, isForeign);
+  // The separator of a file of the project is a comma.
+  const delimiter = first.done === true || !isForeign ? ',' : separatorOf(first.value.toString('utf8'));
   let read: CsvRecord[] = [];
   // The parser is not used as a stream, because a stream that fails drops the rows before the error.
   const parser = parse({
@@ -92,16 +94,6 @@ async function* rest(
   source: AsyncIterator<Buffer>,
 ): AsyncGenerator<Buffer> {
   for (let next = first; next.done !== true; next = await source.next()) yield next.value;
-}
-
-const SEPARATORS = [',', '\t', ';', '|'] as const;
-
-/** The separator that the first line has most of; a comma, unless the file is foreign. */
-function separatorOf(start: Buffer, isForeign: boolean): string {
-  if (!isForeign) return ',';
-  const [line = ''] = start.toString('utf8').split(/\r?\n/, 1);
-  const counts = SEPARATORS.map((separator) => line.split(separator).length);
-  return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
 /** @param line where the unreadable row starts */

@@ -28,6 +28,8 @@ export interface ExplainOptions {
   readonly rulesAt?: number | undefined;
   /** A preview: the rules of lists, by their steps, in place of those in service. */
   readonly rules?: ReadonlyMap<object, unknown> | undefined;
+  /** A preview: hears the names of the rules of lists that apply. */
+  readonly heard?: ((rules: readonly string[]) => void) | undefined;
   /** It also says why this candidate is where it is, or not there. */
   readonly why?: string;
   /** Whether it tells how the scores came to be. */

@@ -10,6 +10,8 @@ import {
   type BodyField,
   type BodyOf,
 } from '../../ground/core/body-fields.js';
+import { TIME_FORMS, timestampOf } from '../../ground/core/timestamp.js';
+import { describe } from '../../ground/core/value-fit.js';
 import { pointerTo, Violations } from '../../ground/core/violations.js';
 
 /** The limits of one comparison. */
@@ -44,6 +46,8 @@ export const START_BODY = {
   slice: optional(textField()),
   metrics: optional(textsField(MOST_METRICS, 'metrics')),
   require: optional(textsField(MOST_GATES, 'conditions')),
+  draft: optional(nameField('the name of a draft')),
+  at: optional(textField('a time')),
 };
 export const ID_BODY = { comparison: nameField('the id of a comparison') };
 
@@ -91,6 +95,19 @@ export interface ComparisonList {
 /** The names that a comparison may use. */
 export type ComparedNames = Omit<ComparisonList, 'comparisons'>;
 
+/** A draft is compared with what is in service, over logged requests. */
+function checkDrafted(request: ComparisonRequest, violations: Violations): void {
+  if (request.logged === undefined)
+    violations.add('/logged', 'missing_field', 'logged: a draft is compared over logged requests');
+  if (request.pipeline === undefined)
+    violations.add('/pipeline', 'missing_field', 'pipeline: name a pipeline');
+  for (const name of ['against', 'metrics', 'require', 'slice', 'query_field'] as const)
+    if (request[name] !== undefined)
+      violations.add(`/${name}`, 'unknown_field', `${name}: a comparison of a draft takes none`);
+  if (request.at !== undefined && Number.isNaN(timestampOf(request.at)))
+    violations.add('/at', 'wrong_value', `at: expected ${TIME_FORMS}, found ${describe(request.at)}`);
+}
+
 /** The fields that say what is compared on. */
 const SOURCES = ['judgments', 'logged', 'queries', 'experiment'] as const;
 
@@ -132,6 +149,7 @@ export function readRequest(body: unknown, names: ComparedNames): ComparisonRequ
       'missing_field',
       `expected one of ${SOURCES.join(', ')}, found ${given.join(', ') || 'none'}`,
     );
+  else if (request.draft !== undefined) checkDrafted(request, violations);
   else if (request.experiment === undefined) {
     if (request.pipeline === undefined)
       violations.add('/pipeline', 'missing_field', 'pipeline: name a pipeline');
@@ -142,6 +160,8 @@ export function readRequest(body: unknown, names: ComparedNames): ComparisonRequ
         'against: without grades, name a second pipeline to compare with',
       );
   }
+  if (request.at !== undefined && request.draft === undefined)
+    violations.add('/at', 'unknown_field', 'at: only a comparison of a draft has a time');
   violations.throwIfAny(what);
   return request;
 }

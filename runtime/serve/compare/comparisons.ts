@@ -11,6 +11,7 @@ import { isLive } from '../../project/config/model/experiment-modes.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
 import type { Settings } from '../../project/settings/settings.js';
 import type { Pipeline } from '../../request/pipeline/types.js';
+import type { Drafts } from '../../state/curation/drafts.js';
 import type { Cards } from '../../state/index/cards.js';
 import type { EntityIndex } from '../../state/index/entity-index.js';
 import {
@@ -45,6 +46,7 @@ export interface ComparedProject {
   readonly entities: EntityIndex;
   readonly cards: Cards;
   readonly usage: Usage;
+  readonly drafts: Pick<Drafts, 'preview' | 'changes'>;
 }
 
 /** What a running comparison needs, and where it reports its progress. */
@@ -73,6 +75,8 @@ export interface Asking {
   readonly name: string | undefined;
   /** The pipelines that a key may use; undefined: all. */
   readonly pipelines: readonly string[] | undefined;
+  /** Whether the key has the scope `preview`, without which drafts are not shown. */
+  readonly mayPreview: boolean;
 }
 
 interface Job {
@@ -106,12 +110,12 @@ export class Comparisons {
     return { ...(await namesOf(project)), comparisons: seen.map(({ state }) => state).reverse() };
   }
 
-  /** @throws MillraceError invalid_body, key_not_allowed, comparisons_full */
+  /** @throws MillraceError invalid_body, key_not_allowed, scope_missing, unknown_draft, comparisons_full */
   async start(project: ComparedProject, body: unknown, who: Asking): Promise<ComparisonState> {
     const request = readRequest(body, await namesOf(project));
     const refused = mayUse(request, who);
-    if (refused !== undefined)
-      throw new MillraceError('key_not_allowed', `the key may not use the pipeline ${refused}`);
+    if (refused !== undefined) throw refused;
+    if (request.draft !== undefined) await project.drafts.changes(request.draft);
     const { comparer } = await this.#load();
     comparer.check(request);
     // There is no await below, so no other comparison is added between this check and the end of the function.
@@ -242,14 +246,21 @@ function withoutPaths(text: string, { settings: { ledgerDir, project } }: Compar
   return text.replaceAll(ledgerDir, 'the ledger').replaceAll(`${project}/`, '');
 }
 
-/** The first pipeline that a key may not use; a key with a list of pipelines reads no experiments. */
+/** Why a key may not ask for a comparison; a key with a list of pipelines reads no experiments. */
 function mayUse(
-  { pipeline, against, experiment }: ComparisonRequest,
-  { pipelines }: Asking,
-): string | undefined {
+  { pipeline, against, experiment, draft }: ComparisonRequest,
+  { pipelines, mayPreview }: Asking,
+): MillraceError | undefined {
+  if (draft !== undefined && !mayPreview)
+    return new MillraceError('scope_missing', 'the field draft: the key lacks the scope preview');
   if (pipelines === undefined) return undefined;
-  if (experiment !== undefined) return `of ${experiment}`;
-  return [pipeline, against].find((one) => one !== undefined && !pipelines.includes(one));
+  const refused =
+    experiment === undefined
+      ? [pipeline, against].find((one) => one !== undefined && !pipelines.includes(one))
+      : `of ${experiment}`;
+  return refused === undefined
+    ? undefined
+    : new MillraceError('key_not_allowed', `the key may not use the pipeline ${refused}`);
 }
 
 async function namesOf({ settings, config }: ComparedProject): Promise<ComparedNames> {

@@ -22,6 +22,7 @@ import { PAGE_FOLDERS, WORKBENCH } from './routes/workbench.js';
 import { metrics } from './routes/metrics.js';
 import { openapi } from './routes/openapi.js';
 import { preview } from './routes/preview.js';
+import { PREVIEWS } from './routes/previews.js';
 import { pushFeatures } from './routes/push-features.js';
 import { rank } from './routes/rank.js';
 import { readiness } from './routes/readiness.js';
@@ -60,6 +61,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
   putCuration,
   getCuration,
   ...DRAFT_ROUTES,
+  ...PREVIEWS,
   ...COMPARISONS,
   listInstances,
   listExperiments,

@@ -3,6 +3,7 @@ import type { StoreState } from '../../state/store/store-check.js';
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
 import type { Invitations } from '../access/invitations.js';
+import type { PreviewLinks } from '../access/preview-links.js';
 import type { Sessions } from '../access/sessions.js';
 import type { ComparisonAnswer, ComparisonList, ComparisonState } from '../compare/comparison.js';
 import type { Asking } from '../compare/comparisons.js';
@@ -61,6 +62,7 @@ export interface HttpServices {
   readonly keys?: KeyService | undefined;
   readonly sessions: SessionService;
   readonly invitations: InvitationService;
+  readonly previewLinks: PreviewLinkService;
   /** For the API reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */
@@ -125,6 +127,9 @@ export type SessionService = Pick<Sessions, 'open' | 'end' | 'describe' | 'mustL
 
 /** The invitations that are made over HTTP. */
 export type InvitationService = Pick<Invitations, 'list' | 'create' | 'revoke'>;
+
+/** The links to previews. */
+export type PreviewLinkService = Pick<PreviewLinks, 'share' | 'links' | 'revoke' | 'open'>;
 
 /** The keys in service. They may change while the app runs. */
 export interface KeyService {
@@ -202,7 +207,7 @@ export interface ComparisonService {
 /** Drafts of changes to lists. @param author the name of the key or of the person */
 export type DraftService = Pick<
   Drafts,
-  'put' | 'get' | 'discard' | 'publish' | 'history' | 'undo' | 'preview'
+  'put' | 'get' | 'discard' | 'upload' | 'export' | 'publish' | 'history' | 'undo' | 'preview'
 >;
 
 /** The rules that lists have over the API. */

@@ -209,7 +209,7 @@ export class CurationBinding implements CurationInput {
 
   /** The rules that apply to a request, in the order of the list. */
   match(frame: Frame): readonly CuratedRule[] {
-    const { at = frame.now, rules: drafted } = frame.preview ?? {};
+    const { at = frame.now, rules: drafted, heard } = frame.preview ?? {};
     const { always, byQuery, byCategory, byText } =
       (drafted?.get(this) as CurationSnapshot | undefined) ?? this.#snapshot;
     const found: BoundRule[] = [...always];
@@ -231,6 +231,7 @@ export class CurationBinding implements CurationInput {
       return condition === undefined || condition.numbers(frame).values[0] === 1;
     });
     active.sort((a, b) => a.order - b.order);
+    heard?.(active.map(({ rule }) => rule.name));
     return active.map((bound) => curated(bound, frame));
   }
 }

@@ -141,10 +141,8 @@ export class ListWriter {
       watch.written(list, after);
     };
     checkCount(sent.rules.length);
-    refuse(
-      sent.errors.length > 0 ? sent.errors : await lists.replace(list, 'api', sent.rules, put),
-      sent.placeOf,
-    );
+    const errors = sent.errors.length > 0 ? sent.errors : await lists.replace(list, 'api', sent.rules, put);
+    refuse(placed(errors, sent.placeOf));
     return { rules: sent.rules, ...done };
   }
 }
@@ -170,11 +168,26 @@ function namedIds(rules: readonly CurationRule[]): readonly string[] {
   return [...new Set(ids)];
 }
 
+/** An error with its place in the body. */
+export interface PlacedDiagnostic extends Diagnostic {
+  /** A JSON pointer. */
+  readonly pointer: string;
+}
+
+/** The errors in the order of what they are about. */
+export function placed(
+  errors: readonly Diagnostic[],
+  placeOf: SentRules['placeOf'],
+): readonly PlacedDiagnostic[] {
+  return errors
+    .map((one) => ({ ...one, ...(placeOf(one) ?? { pointer: '/rules', order: -1 }) }))
+    .sort((a, b) => a.order - b.order);
+}
+
 /** @throws MillraceError invalid_body if there are errors */
-export function refuse(errors: readonly Diagnostic[], placeOf: SentRules['placeOf']): void {
+export function refuse(errors: readonly PlacedDiagnostic[]): void {
   const violations = new Violations();
-  const placed = errors.map((one) => ({ ...one, ...(placeOf(one) ?? { pointer: '/rules', order: -1 }) }));
-  for (const { pointer, code, message, help } of placed.sort((a, b) => a.order - b.order))
+  for (const { pointer, code, message, help } of errors)
     violations.add(pointer, code, help === undefined ? message : `${message}; ${help}`);
   violations.throwIfAny(errors.length < ENOUGH ? 'the list' : 'the list, as far as it was read,');
 }

@@ -21,6 +21,7 @@
  *   millrace:meta:releases:                   the last projects that were served, and the rollback that holds
  *   millrace:meta:release:1f0c9a7b2d44/0      a part of the files of one of them
  *   millrace:meta:invitations:                the invitations that were made over HTTP
+ *   millrace:meta:preview_links:              the links to previews of drafts
  *   millrace:meta:session:k3Jd8s2A            the session that was opened by an invitation
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
@@ -222,6 +223,11 @@ function besideList(prefix: string, list: string, kind: string, id: string): str
 /** Key of the invitations that were made over HTTP. A backup has none: an old one would undo what was revoked. */
 export function invitationsKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:invitations:`;
+}
+
+/** Key of the links to previews. A backup has none: an old one would undo what was revoked. */
+export function previewLinksKey(prefix: string): string {
+  return `${prefix}:${META_GROUP}:preview_links:`;
 }
 
 /** Key of the session that an invitation opened. A backup has none: a stolen one must not sign in. */

@@ -84,10 +84,6 @@ export const CURATION: Surface = {
     { what: 'A position in CSV that is none', files: csv('tv,,pin,p1,first,,,') },
     { what: 'A misspelt column in CSV', files: { [CSV]: 'query,action,taget,value\ntv,pin,p1,1\n' } },
     { what: 'An id that reads as a number', files: yaml('  - { query: tv, pin: { 1: 00417 } }\n') },
-    {
-      what: 'Semicolons in CSV',
-      files: { [CSV]: 'query;match;action;target;value\ntv;equals;pin;p1;1\n' },
-    },
     { what: 'A comma in CSV without quotes', files: csv('tv,,hide,p1,,,,sold out, until May') },
     { what: 'A quote in CSV that is not closed', files: csv('tv,,hide,p1,,,,"sold out') },
     {

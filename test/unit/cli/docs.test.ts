@@ -29,6 +29,7 @@ function flagsIn(text: string): string[] {
 /** The commands without `--json`, apart from those that write a first file, and what a program reads instead. */
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
   consume: 'its log',
+  'curation export': 'a CSV file',
   demo: 'the service',
   dev: 'the service',
   'ledger cat': 'JSON lines',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import email.utils
 import random
 import time
@@ -431,6 +432,44 @@ class Millrace:
         body = {"list": name, "draft": draft, **named}
         return cast(list[Json], self._post("/api/v1/curation/draft/discard", body)["drafts"])
 
+    @_endpoint("POST", "/api/v1/curation/draft/upload")
+    def upload_draft(self, name: str, draft: str, sheet: bytes, *, version: str | None = None) -> Json:
+        """Saves the campaigns of a CSV file in a draft: all of them, or none. It may be as Excel writes it."""
+        body = {"list": name, "draft": draft, "file": base64.b64encode(sheet).decode()}
+        return self._post("/api/v1/curation/draft/upload", body if version is None else {**body, "version": version})
+
+    @_endpoint("POST", "/api/v1/curation/export")
+    def export_campaigns(self, name: str, draft: str | None = None, *, form: str = "plain") -> bytes:
+        """The campaigns of a list, or as a draft leaves them, as a CSV file. `form`: `plain` or `german`."""
+        named = {} if draft is None else {"draft": draft}
+        answer = self._post("/api/v1/curation/export", {"list": name, "form": form, **named})
+        return base64.b64decode(answer["file"])
+
+    @_endpoint("POST", "/api/v1/previews/share")
+    def share_preview(self, draft: str, pipeline: str, request: Mapping[str, Any], **options: Any) -> Json:
+        """Makes a link to a preview. Whoever opens `/workbench/preview#` and the `link` of the answer sees the page.
+
+        `options`: `at` and `expires`, times of ISO 8601.
+        """
+        body = {"draft": draft, "pipeline": pipeline, "request": dict(request), **options}
+        # Sent again, it would be another link.
+        return cast(Json, self._request("POST", "/api/v1/previews/share", body, tries=1).json())
+
+    @_endpoint("POST", "/api/v1/previews/links")
+    def list_preview_links(self) -> list[Json]:
+        """The links to previews that are not over, without their texts."""
+        return cast(list[Json], self._post("/api/v1/previews/links", {})["links"])
+
+    @_endpoint("POST", "/api/v1/previews/revoke")
+    def revoke_preview_link(self, link: str) -> Json:
+        """Revokes a link by its id: it opens nothing any more."""
+        return self._post("/api/v1/previews/revoke", {"link": link})
+
+    @_endpoint("POST", "/api/v1/previews/open")
+    def open_preview(self, link: str) -> Json:
+        """The page that a link shows, with the answer of the route in `answer`. It needs no key."""
+        return self._post("/api/v1/previews/open", {"link": link})
+
     @_endpoint("POST", "/api/v1/curation/publish")
     def publish_draft(self, name: str, draft: str, *, version: str | None = None) -> Json:
         """Puts all changes of a draft in service, or none. `curation_conflict` names what others published since."""
@@ -504,7 +543,7 @@ class Millrace:
         """Starts a comparison, and returns its state, with its id in `comparison`.
 
         `options`: `against`, one of `judgments`, `logged`, `queries` and `experiment`, and `slice`, `metrics`,
-        `require`.
+        `require`. With `logged` and `draft` (and `at`), it says what a draft changes.
         """
         body = options if pipeline is None else {"pipeline": pipeline, **options}
         # Sent again, it would be another comparison.

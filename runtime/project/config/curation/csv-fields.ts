@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { csvDialect, withoutGuard } from '../../../ground/core/csv-dialect.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
 /** A record of a CSV file: its fields, trimmed, each with its place. */
@@ -18,45 +19,53 @@ interface ParsedRecord {
   readonly info: { readonly bytes: number };
 }
 
-/** Splits a CSV file into records. csv-parse reads the values; this function adds their places. */
+/**
+ * Splits a CSV file into records, also one that a spreadsheet wrote: with another separator, and rows of empty cells, which are
+ * left out. csv-parse reads the values; this function adds their places.
+ */
 export function readCsvFields(file: SourceFile): readonly CsvRecord[] | CsvFault {
-  const bytes = Buffer.from(file.text);
+  const { separator, start: head } = csvDialect(file.text);
+  const bytes = Buffer.from(file.text.slice(head));
   let records: ParsedRecord[];
   try {
     records = parse(bytes, {
       bom: true,
+      delimiter: separator,
       info: true,
       skip_empty_lines: true,
       trim: true,
       relax_column_count: true,
     }) as unknown as ParsedRecord[];
   } catch (error) {
-    return faultOf(error, file);
+    return faultOf(error, file, head);
   }
   let byte = 0;
-  let offset = 0;
-  return records.map(({ record, info }) => {
+  let offset = head;
+  const all = records.map(({ record, info }) => {
     const text = bytes.toString('utf8', byte, info.bytes);
-    const start = offset + (/^[\s\uFEFF]*/.exec(text)?.[0].length ?? 0);
-    const end = offset + text.trimEnd().length;
+    // A tab may be a separator beside an empty cell.
+    const start = offset + (/^(?:[^\S\t]|\uFEFF)*/.exec(text)?.[0].length ?? 0);
+    const end = offset + text.replace(/[^\S\t]+$/, '').length;
     byte = info.bytes;
     offset += text.length;
     const at = { file, start, end };
-    const places = fieldsOf(file, start, end);
-    return { at, fields: record.map((value, index) => ({ value, at: places[index] ?? at })) };
+    const places = fieldsOf(file, start, end, separator);
+    const fields = record.map((value, index) => ({ value: withoutGuard(value), at: places[index] ?? at }));
+    return { at, fields };
   });
+  return all.filter(({ fields }) => fields.some(({ value }) => value !== ''));
 }
 
 /** The places of the fields of one record: inside their quotes, and without spaces around them. */
-function fieldsOf(file: SourceFile, start: number, end: number): Span[] {
+function fieldsOf(file: SourceFile, start: number, end: number, separator: string): Span[] {
   const { text } = file;
   const places: Span[] = [];
   let from = start;
   let isQuoted = false;
   for (let at = start; at <= end; at++) {
-    const character = at === end ? ',' : text[at];
+    const character = at === end ? separator : text[at];
     if (at < end && character === '"') isQuoted = !isQuoted;
-    if (character !== ',' || (isQuoted && at < end)) continue;
+    if (character !== separator || (isQuoted && at < end)) continue;
     places.push(trimmed(file, from, at));
     from = at + 1;
   }
@@ -72,11 +81,12 @@ function trimmed(file: SourceFile, start: number, end: number): Span {
   return { file, start: from, end: from + inner.length };
 }
 
-function faultOf(error: unknown, file: SourceFile): CsvFault {
+/** @param head where the first line begins that was read */
+function faultOf(error: unknown, file: SourceFile, head: number): CsvFault {
   if (!(error instanceof CsvError)) throw error;
   const lines = typeof error['lines'] === 'number' ? error['lines'] : 1;
-  const starts = file.text.split('\n', lines);
-  const start = starts.slice(0, lines - 1).reduce((sum, line) => sum + line.length + 1, 0);
+  const starts = file.text.slice(head).split('\n', lines);
+  const start = head + starts.slice(0, lines - 1).reduce((sum, line) => sum + line.length + 1, 0);
   const reason =
     error.code === 'CSV_QUOTE_NOT_CLOSED'
       ? 'a quote is not closed'

@@ -1,10 +1,10 @@
 import { YAML_WORDS } from '../model/yaml-keys.generated.js';
-import { didYouMean, nearest } from '../../../ground/core/nearest.js';
 import { NAME_PATTERN } from '../../../ground/api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { placeOf } from '../project/project-files.js';
 import type { Located, SourceFile } from '../yaml/source.js';
-import { readCsvFields, type CsvRecord } from './csv-fields.js';
+import { boostOf, isoTime, oneOf, readCells, readLines } from './csv-cells.js';
+import type { CsvRecord } from './csv-fields.js';
 import { readActivity } from './read-rule.js';
 import type { Acts, CurationList, CurationRule } from '../model/curation.js';
 import { NO_ACTS, type ActName } from './read-acts.js';
@@ -17,9 +17,8 @@ type Row = Partial<Record<Column, Located<string>>>;
 const NEEDED = ['action', 'target'] as const;
 const ACTIONS = ['pin', 'hide', 'boost', 'bury'] as const satisfies readonly ActName[];
 const MATCHES = [...YAML_WORDS['curation.rules.match'], 'when'] as const;
-const HEADER = CSV_COLUMNS.join(',');
 
-/** Reads the rules of a CSV file: one action a line. Errors go to `diagnostics`, each with its field. */
+/** Reads the rules of a CSV file, also one that a spreadsheet wrote: one action a line. Errors go to `diagnostics`, each with its field. */
 export function readCurationCsv(file: SourceFile, diagnostics: Diagnostics): CurationList {
   const name = /([^/]*)\.csv$/.exec(file.path)?.[1] ?? file.path;
   const at = { file, start: 0, end: 0 };
@@ -31,75 +30,13 @@ export function readCurationCsv(file: SourceFile, diagnostics: Diagnostics): Cur
       `\`${name}\` is not the name of a list`,
       'rename the file; a name has small letters, digits and underscores, and starts with a letter',
     );
-  const records = readCsvFields(file);
-  if ('reason' in records) {
-    diagnostics.error(
-      'csv_syntax',
-      records.at,
-      records.reason,
-      'put text with quotes or commas in double quotes',
-    );
-    return list([]);
-  }
-  const [header, ...lines] = records;
-  if (header === undefined) {
-    diagnostics.error('csv_syntax', at, 'the file has no header', `start it with the line ${HEADER}`);
-    return list([]);
-  }
-  const columns = readHeader(header, diagnostics);
-  if (columns === undefined) return list([]);
-  const rules = lines.map((line, index) => {
-    if (line.fields.length > columns.length)
-      diagnostics.error(
-        'csv_syntax',
-        line.fields[columns.length]?.at ?? line.at,
-        `the line has ${line.fields.length} fields, the header ${columns.length}`,
-        'put text that has commas in double quotes',
-      );
-    const row: Row = {};
-    for (const [place, column] of columns.entries()) {
-      const field = line.fields[place];
-      if (field !== undefined && field.value !== '') row[column] = field;
-    }
+  const read = readLines(file, CSV_COLUMNS, NEEDED, diagnostics);
+  if (read === undefined) return list([]);
+  const rules = read.lines.map((line, index) => {
+    const row = readCells(line, read.columns, diagnostics);
     return readRule(row, line, `${name}:${index + 1}`, diagnostics);
   });
   return list(rules);
-}
-
-function readHeader({ fields, at }: CsvRecord, diagnostics: Diagnostics): readonly Column[] | undefined {
-  const separator = fields.length === 1 ? /[;\t]/.exec(fields[0]?.value ?? '')?.[0] : undefined;
-  if (separator !== undefined) {
-    diagnostics.error(
-      'csv_syntax',
-      at,
-      `the columns are separated by ${separator === ';' ? 'semicolons' : 'tabs'}`,
-      'separate them by commas',
-    );
-    return undefined;
-  }
-  const seen = new Set<string>();
-  let isSound = true;
-  for (const { value, at: place } of fields) {
-    const isKnown = (CSV_COLUMNS as readonly string[]).includes(value);
-    if (isKnown && !seen.has(value)) {
-      seen.add(value);
-      continue;
-    }
-    isSound = false;
-    const guess = nearest(value, CSV_COLUMNS);
-    diagnostics.error(
-      isKnown ? 'duplicate_name' : 'unknown_key',
-      place,
-      isKnown ? `the column \`${value}\` occurs twice` : `there is no column \`${value}\``,
-      isKnown || guess === undefined ? `the columns are ${HEADER}` : `did you mean \`${guess}\`?`,
-    );
-  }
-  for (const column of NEEDED) {
-    if (seen.has(column) || !isSound) continue;
-    isSound = false;
-    diagnostics.error('missing_key', at, `the column \`${column}\` is missing`, `the columns are ${HEADER}`);
-  }
-  return isSound ? fields.map(({ value }) => value as Column) : undefined;
 }
 
 function readRule(row: Row, { at }: CsvRecord, name: string, diagnostics: Diagnostics): CurationRule {
@@ -117,11 +54,14 @@ function readRule(row: Row, { at }: CsvRecord, name: string, diagnostics: Diagno
     note: row.note?.value,
     query: row.query && match !== 'when' ? { text: row.query, match: match } : undefined,
     when: match === 'when' ? row.query : undefined,
-    ...readActivity({ at, from: row.from, until: row.until }, diagnostics),
+    ...readActivity({ at, from: timeOf(row.from), until: timeOf(row.until) }, diagnostics),
     ...readAction(row, at, diagnostics),
   };
   return rule;
 }
+
+const timeOf = (cell: Located<string> | undefined): Located<string> | undefined =>
+  cell && { ...cell, value: isoTime(cell.value) };
 
 function readAction(row: Row, at: CsvRecord['at'], diagnostics: Diagnostics): Acts {
   const { action, target, value } = row;
@@ -156,11 +96,8 @@ function readAction(row: Row, at: CsvRecord['at'], diagnostics: Diagnostics): Ac
     case 'bury':
       return { ...NO_ACTS, buries: [target] };
     case 'boost': {
-      const [, sign, number] = /^([*+-]?)(\d+(?:\.\d+)?)$/.exec(value?.value ?? '') ?? [];
-      const isAdded = sign === '+' || sign === '-';
-      const amount = Number(isAdded ? `${sign}${number ?? ''}` : number);
-      if (number !== undefined && (isAdded || amount > 0))
-        return { ...NO_ACTS, boosts: [{ where: target, change: isAdded ? 'add' : 'multiply', amount }] };
+      const boost = boostOf(value?.value ?? '');
+      if (boost !== undefined) return { ...NO_ACTS, boosts: [{ where: target, ...boost }] };
       diagnostics.error(
         'wrong_type',
         (value ?? action)?.at ?? at,
@@ -170,22 +107,4 @@ function readAction(row: Row, at: CsvRecord['at'], diagnostics: Diagnostics): Ac
       return NO_ACTS;
     }
   }
-}
-
-function oneOf<T extends string>(
-  column: string,
-  field: Located<string> | undefined,
-  words: readonly T[],
-  diagnostics: Diagnostics,
-): T | undefined {
-  if (field === undefined) return undefined;
-  const found = words.find((word) => word === field.value);
-  if (found !== undefined) return found;
-  diagnostics.error(
-    'wrong_type',
-    field.at,
-    `\`${column}\`: expected ${words.join(', ')}, found \`${field.value}\``,
-    didYouMean(field.value, words) ?? `write one of ${words.join(', ')}`,
-  );
-  return undefined;
 }

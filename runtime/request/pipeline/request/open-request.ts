@@ -101,12 +101,12 @@ export function* openRequest(
   plan: Plan,
   body: unknown,
   now: () => number,
-  { requestId, rulesAt, rules, page }: RequestContext,
+  { requestId, rulesAt, rules, heard, page }: RequestContext,
 ): Pieces<OpenedRequest> {
   const read = yield* readRequest(plan, body, requestId);
   const request = page === undefined ? read : { ...read, paging: page };
   const frame = plan.frames.acquire(request.ids.length, now());
-  if (rulesAt !== undefined || rules !== undefined) frame.preview = { at: rulesAt, rules };
+  if (rulesAt !== undefined || rules !== undefined) frame.preview = { at: rulesAt, rules, heard };
   fillRequest(plan, frame, request);
   if (plan.open !== undefined) setParams(plan, frame);
   return { request, frame };

@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
 import { Invitations, type InvitationParts } from '../../access/invitations.js';
+import { PreviewLinks } from '../../access/preview-links.js';
 import { Sessions } from '../../access/sessions.js';
 import { Comparisons, type LoadComparer } from '../../compare/comparisons.js';
 import { Admission } from '../../http/admission/admission.js';
@@ -184,6 +185,11 @@ function registerPeople(container: DependencyContainer, { prefix }: Settings, { 
   container.register(TOKENS.sessions, {
     useFactory: instanceCachingFactory(
       (c) => new Sessions({ ...partsOf(c), invitations: c.resolve(TOKENS.invitations) }),
+    ),
+  });
+  container.register(TOKENS.previewLinks, {
+    useFactory: instanceCachingFactory(
+      (c) => new PreviewLinks({ ...partsOf(c), invitations: c.resolve(TOKENS.invitations) }),
     ),
   });
 }

@@ -5,6 +5,7 @@ import type { Comparisons } from '../../compare/comparisons.js';
 import type { LiveInstances } from '../live-instances.js';
 import type { Cards } from '../../../state/index/cards.js';
 import type { Invitations } from '../../access/invitations.js';
+import type { PreviewLinks } from '../../access/preview-links.js';
 import type { Sessions } from '../../access/sessions.js';
 import type { ConditionColumns } from '../../../state/index/condition-columns.js';
 import type { EntityFollower } from '../../../state/index/entity-follower.js';
@@ -54,6 +55,7 @@ export const TOKENS = {
   keys: token<ServedKeys | undefined>('keys'),
   invitations: token<Invitations>('invitations'),
   sessions: token<Sessions>('sessions'),
+  previewLinks: token<PreviewLinks>('previewLinks'),
   /** Undefined if requests are not traced. */
   tracing: token<Tracing | undefined>('tracing'),
   ledger: token<Ledger>('ledger'),

@@ -359,13 +359,13 @@ function pingedStore(services: Container): HttpServices['store'] {
 }
 
 /** Comparisons of this generation's pipelines, as jobs of the process; undefined if it runs none. */
-function comparisonsOf(parts: GenerationParts): HttpServices['comparisons'] {
+function comparisonsOf(parts: GenerationParts, drafts: Drafts): HttpServices['comparisons'] {
   const { services, config, usage } = parts;
   const comparisons = services.resolve(TOKENS.comparisons);
   if (comparisons === undefined) return undefined;
   const project: ComparedProject = {
     settings: services.resolve(TOKENS.settings),
-    ...{ config, usage, pipelines: mountPipelines(parts, false) },
+    ...{ config, usage, drafts, pipelines: mountPipelines(parts, false) },
     entities: services.resolve(TOKENS.entityIndex),
     cards: services.resolve(TOKENS.cards),
   };
@@ -393,11 +393,12 @@ function httpServicesOf(
     prefix: settings.prefix,
     unknownIds: unknownIdsOf(compiled, entities),
   });
+  const drafts = new Drafts(writer, services.resolve(TOKENS.clock));
   return {
-    comparisons: comparisonsOf(parts),
+    comparisons: comparisonsOf(parts, drafts),
     live: services.resolve(TOKENS.live),
     curation: new CurationService(writer),
-    drafts: new Drafts(writer, services.resolve(TOKENS.clock)),
+    drafts,
     entities,
     features: services.resolve(TOKENS.featureStore),
     feastWrites: services.resolve(TOKENS.feastWrites),
@@ -426,6 +427,7 @@ function httpServicesOf(
     keys: services.resolve(TOKENS.keys),
     sessions: services.resolve(TOKENS.sessions),
     invitations: services.resolve(TOKENS.invitations),
+    previewLinks: services.resolve(TOKENS.previewLinks),
     tracing: services.resolve(TOKENS.tracing),
     entityTypes: config.entities,
     views: config.views,

@@ -150,7 +150,7 @@ const drawn: Schema = {
     'If the step `explore` drew the place: the place without it, and the probabilities of the candidate there, given those above it and in all.',
 };
 
-const card: Schema = {
+export const CARD_SCHEMA: Schema = {
   ...record(
     { title: { ...text, description: 'The id, if the entity has no title.' } },
     {
@@ -296,7 +296,7 @@ const EXPLANATION: Schema = record(
           values,
         },
         {
-          card,
+          card: CARD_SCHEMA,
           interleaved,
           drawn,
           contributions: {
@@ -322,7 +322,15 @@ const EXPLANATION: Schema = record(
     why: {
       ...record(
         { candidate_id: text, fate: { type: 'string', enum: Object.keys(CANDIDATE_FATES) } },
-        { card, place: count, step: count, as: text, rules: list(text), reason: text, found: sought },
+        {
+          card: CARD_SCHEMA,
+          place: count,
+          step: count,
+          as: text,
+          rules: list(text),
+          reason: text,
+          found: sought,
+        },
       ),
       description: 'The candidate of the parameter `why`.',
     },

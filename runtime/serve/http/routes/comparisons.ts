@@ -11,6 +11,7 @@ import {
   type ComparisonRequest,
   type ComparisonState,
 } from '../../compare/comparison.js';
+import { hasScope } from '../../access/scopes.js';
 import type { Asking } from '../../compare/comparisons.js';
 import type { Exchange } from '../exchange.js';
 import { withBody } from '../handle-body.js';
@@ -34,6 +35,9 @@ const FIELDS: { readonly [Name in keyof ComparisonRequest]-?: string } = {
   slice: 'The column of the judgments, or attribute of the query, to report separately.',
   metrics: 'Such as `ndcg@10`. The first one decides what the worst queries are.',
   require: 'The gate: conditions such as `lower(delta.ndcg@10) > 0`.',
+  draft:
+    'With `logged`: what the drafts of this name change of logged requests, instead of a second pipeline. It needs the scope `preview`.',
+  at: 'With `draft`: the time of the rules, ISO 8601; by default now.',
 };
 const names = ({ pipelines, experimentNames }: ApiParts): Readonly<Record<string, Schema>> => {
   const ranking = oneOf(pipelines.filter(({ task }) => task === 'rank').map(({ name }) => name));
@@ -86,7 +90,11 @@ function compared({ comparisons }: HttpServices): ComparisonService {
   );
 }
 
-const whoOf = ({ key }: Exchange): Asking => ({ name: key?.name, pipelines: key?.pipelines });
+const whoOf = ({ key }: Exchange): Asking => ({
+  name: key?.name,
+  pipelines: key?.pipelines,
+  mayPreview: key === undefined || hasScope(key.scopes, 'preview'),
+});
 
 const list: GetRoute = {
   path: '/api/v1/comparisons',

@@ -12,7 +12,8 @@ import {
   type DraftsAnswer,
   type HistoryAnswer,
   type PublishAnswer,
-} from '../../../state/curation/drafts.js';
+  type SheetAnswer,
+} from '../../../state/curation/draft-answers.js';
 import { answerRead, answerWrite } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, objectOf, schemaRef, type Schema } from '../openapi/types.js';
@@ -68,6 +69,17 @@ const HISTORY = objectOf<HistoryAnswer>({
   },
 });
 
+const SHEET = objectOf<SheetAnswer>({
+  list: TEXT,
+  campaigns: { type: 'integer', description: 'How many campaigns it has.' },
+  file: { ...TEXT, contentEncoding: 'base64', contentMediaType: 'text/csv', description: 'Its bytes.' },
+});
+
+/** A sheet as a German spreadsheet writes it. */
+const SHEET_EXAMPLE = Buffer.from(
+  'campaign;from;until;category;action;target;value\r\nfriday;27.11.2026;30.11.2026;tv;pin;p42;1\r\n',
+).toString('base64');
+
 const CAMPAIGNS = {
   friday: { from: '2026-11-27', until: '2026-11-30', on: { category: ['tv'] }, pin: { '1': 'p42' } },
 };
@@ -83,6 +95,11 @@ const FIELDS: Readonly<Record<string, Schema>> = {
   rebase: { description: 'Whether what is in service counts as seen, for these campaigns.' },
   most: { description: 'How many; by default 20.' },
   publish: { description: 'Its id.' },
+  file: { contentMediaType: 'text/csv', description: 'The bytes of the sheet.' },
+  form: {
+    description:
+      '`german`: semicolons, `27.11.2026` and `1,5`, as a German spreadsheet opens and writes it; by default `plain`.',
+  },
 };
 const OWN_FIELDS: { readonly [Name in keyof typeof DRAFT_BODIES]?: typeof FIELDS } = {
   discard: { campaigns: { description: 'The names of campaigns; without it, all.' } },
@@ -178,14 +195,41 @@ const ROUTES: { readonly [Name in keyof typeof DRAFT_BODIES]: Told } = {
     example: { publish: '17-3fa9c1' },
     problems: ['unknown_publish', 'curation_conflict', 'curation_changed'],
   },
+  upload: {
+    path: 'draft/upload',
+    operation: 'upload_draft',
+    scope: 'curation:draft',
+    writes: true,
+    summary: 'Save the campaigns of a sheet in a draft',
+    description:
+      'Saves the campaigns of a CSV file in a draft, as `draft/put` does: all of them, or none. It may be as Excel writes it: with ' +
+      'semicolons, in Windows-1252, with German days and numbers. `rows` of an error has the line, the column and the remedy of each wrong cell.',
+    answer: DRAFT,
+    example: { draft: 'friday', file: SHEET_EXAMPLE },
+    problems: ['curation_changed'],
+  },
+  export: {
+    path: 'export',
+    operation: 'export_campaigns',
+    scope: 'curation:draft',
+    summary: 'Read the campaigns of a list as a sheet',
+    description:
+      'The campaigns in service, or as they are once a draft is published, as a CSV file that spreadsheets open. A cell that would begin a formula has an apostrophe before it.',
+    answer: SHEET,
+    example: { form: 'german' },
+    problems: ['unknown_draft'],
+  },
 };
+
+/** The path of a route. */
+export const draftPath = (name: keyof typeof ROUTES): string => `/api/v1/curation/${ROUTES[name].path}`;
 
 export const DRAFT_ROUTES: readonly PostRoute[] = (Object.keys(ROUTES) as (keyof typeof ROUTES)[]).map(
   (name) => {
-    const { path, operation, scope, writes, summary, description, answer, example, problems } = ROUTES[name];
+    const { operation, scope, writes, summary, description, answer, example, problems } = ROUTES[name];
     const [fields, own] = [DRAFT_BODIES[name] as BodyFields, OWN_FIELDS[name] ?? {}];
     return {
-      path: `/api/v1/curation/${path}`,
+      path: draftPath(name),
       scope,
       // People call them from the workbench, which only a listener for operators has.
       audience: 'everyone',
@@ -193,7 +237,7 @@ export const DRAFT_ROUTES: readonly PostRoute[] = (Object.keys(ROUTES) as (keyof
       class: 'upload',
       ...(writes === undefined ? {} : { writes }),
       body: {
-        limit: name === 'put' ? 'uploadBytes' : 'otherBytes',
+        limit: name === 'put' || name === 'upload' ? 'uploadBytes' : 'otherBytes',
         entityTypes: undefined,
         schema: (api) => ({
           ...bodySchema(fields, partsOf(fields, { ...FIELDS, ...own, list: listOf(api) })),

@@ -78,7 +78,16 @@ const page: PageRoute = {
   title: 'Workbench: search, and see why a ranking is as it is',
 };
 
-const scripts = ['main.js', 'session.js'].map((name) =>
+/** The page that a link to a preview opens. What allows it stands in its fragment, which no server and no log sees. */
+const shared: PageRoute = assetRoute({
+  path: `${FOLDER}preview`,
+  folder: FOLDER,
+  file: 'workbench/preview.html',
+  type: 'text/html',
+  policy: pagePolicy,
+});
+
+const scripts = ['main.js', 'session.js', 'preview.js'].map((name) =>
   assetRoute({
     path: `${FOLDER}${name}`,
     folder: FOLDER,
@@ -124,7 +133,7 @@ const project: GetRoute = {
 };
 
 /** The routes of the page, its files and its data. */
-export const WORKBENCH: readonly Route[] = [page, ...scripts, style, project];
+export const WORKBENCH: readonly Route[] = [page, shared, ...scripts, style, project];
 
 function describe(
   pipeline: Pipeline,
