@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import {
+  addressParts,
   defineSink,
   type JsonObject,
   OptionError,
@@ -28,8 +29,7 @@ export const sink = defineSink<Options>({
     if (timeoutMs === undefined || timeoutMs < 1)
       throw new OptionError(['timeout'], `\`${options.timeout}\` is not a time`, 'write e.g. 500ms or 10s');
     const { url, headers } = options;
-    const at = url.indexOf('?');
-    const [base, path] = at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at)];
+    const [base, path] = addressParts(url);
     const client = openOutboundClient(http, { url: base, headers, connections: 1 });
     return {
       probe: probeServer(client, base, { path, timeoutMs, maxBytes: ANSWER_BYTES }),

@@ -1,4 +1,4 @@
-import { type HitNumbers, type JsonObject, type JsonValue, nearest, OptionError } from 'millrace/api';
+import { type HitNumbers, type JsonObject, type JsonValue, nearest, OptionError, valueAt } from 'millrace/api';
 import type { Options } from './options.generated.js';
 
 /**
@@ -29,7 +29,7 @@ export function bodyOf(
       close === undefined ? 'name a query of the body by `_name`' : `did you mean \`${close}\`?`,
     );
   }
-  if (Object.keys(features).length > 0 && childOf(childOf(body, 'ext'), 'ltr_log') === undefined)
+  if (Object.keys(features).length > 0 && valueAt(body, ['ext', 'ltr_log']) === undefined)
     throw new OptionError(['features'], 'the body logs no features', 'add `ext: { ltr_log: … }` to the body');
   return { _source: false, track_total_hits: false, ...body, size };
 }
@@ -40,12 +40,6 @@ function* namesIn(value: JsonValue): Generator<string> {
     if (key === '_name' && typeof item === 'string') yield item;
     else yield* namesIn(item);
   }
-}
-
-function childOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? (value as Readonly<Record<string, unknown>>)[key]
-    : undefined;
 }
 
 /** The scores of named queries, and the values that the plugin Learning to Rank logs for each hit. */
@@ -66,21 +60,21 @@ export class HitFeatures implements HitNumbers {
   }
 
   read(hit: unknown, set: (output: string, value: number) => void): void {
-    const matched = childOf(hit, 'matched_queries');
+    const matched = valueAt(hit, ['matched_queries']);
     // A list of names comes from servers that return no scores of named queries.
     const isList = Array.isArray(matched);
     for (const [output, name] of this.#queries) {
-      const score = isList ? Number(matched.includes(name)) : childOf(matched, name);
+      const score = isList ? Number(matched.includes(name)) : valueAt(matched, [name]);
       if (typeof score === 'number') set(output, score);
     }
     if (this.#outputsOf.size === 0) return;
-    const logs = childOf(childOf(hit, 'fields'), '_ltrlog');
+    const logs = valueAt(hit, ['fields', '_ltrlog']);
     for (const log of Array.isArray(logs) ? (logs as readonly unknown[]) : [])
       for (const entries of Object.values(log ?? {}))
         for (const entry of Array.isArray(entries) ? entries : []) {
-          const value = childOf(entry, 'value');
+          const value = valueAt(entry, ['value']);
           if (typeof value !== 'number') continue;
-          for (const output of this.#outputsOf.get(childOf(entry, 'name')) ?? []) set(output, value);
+          for (const output of this.#outputsOf.get(valueAt(entry, ['name'])) ?? []) set(output, value);
         }
   }
 }

@@ -1,39 +1,30 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Column, isKnown } from 'millrace/api';
+import { type Column, columnValue, isKnown } from 'millrace/api';
 
 /** A list is an array as PostgreSQL reads it, and a vector has the form that pgvector reads. */
 export type Param = string | number | null;
 
 /** The value of a column of the request, to be written as a text in several turns if it is a list. */
-export type Unwritten = Param | readonly string[] | Float64Array;
+export type Unwritten = Param | readonly (string | number)[];
 
 /** Elements of a list that are written in one turn. */
 const PORTION = 16_384;
 
 /** The one value of a column of the request. It stays as it is when the column is used for another request. */
 export function valueOf(column: Column): Unwritten {
-  if (!isKnown(column.status[0] ?? 0)) return null;
-  switch (column.kind) {
-    case 'number':
-      return column.values[0] ?? null;
-    case 'text':
-      return withoutNul(column.values[0] ?? '');
-    case 'texts':
-    case 'numbers':
-      return column.values.slice(column.offsets[0], column.offsets[1]);
-    case 'vector':
-      return JSON.stringify([...column.values.subarray(0, column.size)]);
-  }
+  const value = isKnown(column.status[0] ?? 0) ? (columnValue(column, 0) ?? null) : null;
+  return column.kind === 'vector' && value !== null ? JSON.stringify(value) : value;
 }
 
 /** The value as the client binds it. The client itself would write a whole list in one turn. */
 export async function paramOf(value: Unwritten): Promise<Param> {
-  if (value === null || typeof value !== 'object') return value;
+  if (typeof value === 'string') return withoutNul(value);
+  if (value === null || typeof value === 'number') return value;
   const parts: string[] = [];
   for (let from = 0; from < value.length; from += PORTION) {
     if (from > 0) await nextTurn();
     const portion = value.slice(from, from + PORTION);
-    parts.push(portion instanceof Float64Array ? portion.join() : portion.map(quoted).join());
+    parts.push(portion.map((one) => (typeof one === 'string' ? quoted(one) : one)).join());
   }
   return `{${parts.join()}}`;
 }

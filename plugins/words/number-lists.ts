@@ -13,7 +13,8 @@ export class NumberLists {
   starts = new Uint32Array(256);
   lengths = new Uint32Array(256);
   #classes = new Uint8Array(256);
-  #end = 1;
+  /** The cells from here on are not used yet. */
+  end = 1;
   #lists = 0;
   /** By class of size: a free block, whose first cell has the next one. */
   readonly #free = new Uint32Array(SIZES.length);
@@ -69,9 +70,9 @@ export class NumberLists {
   #place(list: number, sizeClass: number): void {
     let block = this.#free[sizeClass] as number;
     if (block === NONE) {
-      block = this.#end;
-      this.#end += SIZES[sizeClass] as number;
-      if (this.#end > this.cells.length) this.cells = grown(this.cells, Math.ceil(1.25 * this.#end));
+      block = this.end;
+      this.end += SIZES[sizeClass] as number;
+      if (this.end > this.cells.length) this.cells = grown(this.cells, Math.ceil(1.25 * this.end));
     } else this.#free[sizeClass] = this.cells[block] as number;
     const start = this.starts[list] as number;
     if (start !== NONE) {

@@ -15,23 +15,25 @@ const LONGEST_TEXT = 65_536;
 
 /** The most entities. The rest of the numbers is for documents that are replaced and not swept yet. */
 export const MOST_ENTITIES = 200_000;
-/** So many replaced documents, or a share of all, are swept together. */
+/** A sweep begins when so many documents, and a share of all, are replaced. */
 const FEWEST_SWEPT = 1000;
 const SWEPT_SHARE = 8;
-/** Numbers of occurrence lists that are read in a piece of a sweep. */
-const PIECE = 4096;
+/** A sweep is over when this share of the documents that begin one is replaced meanwhile. */
+const DURING_SWEEP = 1 / 2;
 
 const FREE = 0;
 /** The state of a document that has an entity as it is now. */
 export const LIVE = 1;
 const REPLACED = 2;
+/** Replaced before the sweep that runs. */
+const SWEPT = 3;
 
 /** A text, or several, of a field; undefined if it is not known. */
 export type FieldText = string | readonly string[] | undefined;
 
 /**
  * The words of entities: for each word, the entities and fields that have it. An entity that changes becomes a new document.
- * `sweep` removes the old ones, so a change costs only the words of one entity.
+ * Sweeps remove the old ones from the lists. Each change does a small part of a sweep, so no change waits for one.
  */
 export class WordIndex {
   readonly vocabulary: Vocabulary;
@@ -51,14 +53,19 @@ export class WordIndex {
   readonly #free: number[] = [];
   /** By document: two hashes of its texts. */
   #hashes = new Uint32Array(2048);
+  /** Documents that are replaced and not free yet. */
   #replaced = 0;
   /** The number of sweeps that are over. Each gives numbers of documents to others. */
   sweeps = 0;
-  #isSwept = false;
+  /** Of the sweep that runs: the next word, and the one after the last; undefined while none runs. */
+  #sweep: { next: number; readonly end: number } | undefined;
+  readonly #fewestSwept: number;
   /** By word: how often the field that is read has it, and the words of the field. */
   #counts = new Uint16Array(1024);
 
-  constructor(analyzer: Analyzer, fieldCount: number, seeksEnds: boolean) {
+  /** @param fewestSwept a sweep of fewer replaced documents is not worth it */
+  constructor(analyzer: Analyzer, fieldCount: number, seeksEnds: boolean, fewestSwept = FEWEST_SWEPT) {
+    this.#fewestSwept = fewestSwept;
     this.#analyzer = analyzer;
     this.fieldCount = fieldCount;
     this.vocabulary = new Vocabulary(seeksEnds);
@@ -109,17 +116,17 @@ export class WordIndex {
     this.#hashes[2 * document + 1] = second;
     for (let field = 0; field < this.fieldCount; field++)
       this.lengths[document * this.fieldCount + field] = yield* this.#add(document, field, texts[field]);
-    if (old !== undefined) this.#replace(old);
     this.#documents.set(id, document);
     this.#become(document, LIVE, 1);
+    if (old !== undefined) this.#replace(old);
   }
 
   /** An id that the index does not have is ignored. */
   remove(id: string): void {
     const document = this.#documents.get(id);
     if (document === undefined) return;
-    this.#replace(document);
     this.#documents.delete(id);
+    this.#replace(document);
   }
 
   /** Whether a live document has the word. */
@@ -132,39 +139,43 @@ export class WordIndex {
     return false;
   }
 
-  /** Whether `sweep` has so much to do that it should run. */
-  get needsSweep(): boolean {
-    return !this.#isSwept && this.#replaced > FEWEST_SWEPT + this.size / SWEPT_SHARE;
-  }
-
-  /** Removes the replaced documents from all lists, and words that no document has. Other work may run between its pieces. */
-  *sweep(): Pieces<void> {
-    this.#isSwept = true;
-    const swept: number[] = [];
-    for (let document = 0; document < this.ids.length; document++)
-      if (this.states[document] === REPLACED) swept.push(document);
-    const isLive = (cell: number): boolean => this.states[cell & DOCUMENT_MASK] === LIVE;
-    let read = 0;
-    for (let word = 0; word < this.vocabulary.words.length; word++) {
-      if ((read += 1 + (this.occurrences.lengths[word] ?? 0)) > PIECE) {
-        read = 0;
-        yield;
-      }
-      if (this.occurrences.keep(word, isLive) === 0) this.vocabulary.drop(word);
-    }
-    for (const document of swept) {
-      this.states[document] = FREE;
-      this.ids[document] = '';
-      this.#free.push(document);
-    }
-    this.#replaced -= swept.length;
-    this.sweeps++;
-    this.#isSwept = false;
-  }
-
   #replace(document: number): void {
     this.#become(document, REPLACED, -1);
     this.#replaced++;
+    this.#sweepSome();
+  }
+
+  /** Does a part of a sweep: the more there is to read, the larger. */
+  #sweepSome(): void {
+    const { vocabulary, occurrences } = this;
+    const enough = this.#fewestSwept + this.size / SWEPT_SHARE;
+    if (this.#sweep === undefined) {
+      if (this.#replaced <= enough) return;
+      for (let document = 0; document < this.ids.length; document++)
+        if (this.states[document] === REPLACED) this.states[document] = SWEPT;
+      // A word that is new during the sweep has none of these documents.
+      this.#sweep = { next: 0, end: vocabulary.words.length };
+    }
+    const sweep = this.#sweep;
+    const isLive = (cell: number): boolean => this.states[cell & DOCUMENT_MASK] === LIVE;
+    let rest = (occurrences.end + sweep.end) / (DURING_SWEEP * enough);
+    for (; rest > 0 && sweep.next < sweep.end; sweep.next++) {
+      rest -= 1 + (occurrences.lengths[sweep.next] ?? 0);
+      if (occurrences.keep(sweep.next, isLive) === 0) vocabulary.drop(sweep.next);
+    }
+    if (sweep.next === sweep.end) this.#endSweep();
+  }
+
+  #endSweep(): void {
+    this.#sweep = undefined;
+    for (let document = 0; document < this.ids.length; document++) {
+      if (this.states[document] !== SWEPT) continue;
+      this.states[document] = FREE;
+      this.ids[document] = '';
+      this.#free.push(document);
+      this.#replaced--;
+    }
+    this.sweeps++;
   }
 
   #become(document: number, state: typeof LIVE | typeof REPLACED, sign: 1 | -1): void {

@@ -121,10 +121,6 @@ class KeptWords {
   remove(id: string): void {
     this.index.remove(id);
   }
-
-  tidy(): Pieces<void> | undefined {
-    return this.index.needsSweep ? this.index.sweep() : undefined;
-  }
 }
 
 function textOf(column: Column): FieldText {

@@ -28,6 +28,8 @@ import { scratchFolder } from '../../ground/core/scratch-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 const ROUTE = '/api/v1/ranking';
+/** The pipeline that finds products by words. */
+const SEARCH = 'search';
 
 type Flags = SettingFlags & { readonly once?: boolean; readonly loop?: boolean; readonly seed: number };
 
@@ -143,11 +145,12 @@ async function show(context: CliContext, service: RunningService, once: boolean)
   const where = once ? 'while a demo runs without --once' : 'to paste into another terminal';
   stdout.write(`\nThe same request, ${where}:\n\n`);
   stdout.write(`${curlCommand(service.url + ROUTE, request)}\n\n`);
-  stdout.write(
-    `Search in a browser    ${service.url}/workbench?${new URLSearchParams({ q: SAMPLE_QUERY }).toString()}\n`,
-  );
+  const words = new URLSearchParams({ q: SAMPLE_QUERY }).toString();
+  stdout.write(`Search in a browser, and the same as JSON:\n\n`);
+  stdout.write(`${service.url}/workbench?pipeline=${SEARCH}&${words}\n`);
+  stdout.write(`${service.url}/api/v1/${SEARCH}?${words}\n\n`);
   stdout.write(`Reference of the API   ${service.url}/redoc\n`);
-  stdout.write(`Change the ranking     edit pipelines/ranking.yaml, start the demo again\n`);
+  stdout.write(`Change a ranking       edit pipelines/*.yaml, start the demo again\n`);
 }
 
 function contents({ products, brands, categories, users }: Catalogue): string {

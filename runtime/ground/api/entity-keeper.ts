@@ -22,8 +22,6 @@ export interface EntityKeeper {
   put(id: string, columns: readonly Column[]): KeeperWork | undefined;
   /** It may not keep the entity. */
   remove(id: string): void;
-  /** Called after some changes. What it returns is done as that of `put`. */
-  tidy?(): KeeperWork | undefined;
 }
 
 /** What a component wants to hear about the entities that the pipeline ranks; see `BuildContext.needEntities`. */

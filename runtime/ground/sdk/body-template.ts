@@ -2,9 +2,9 @@ import type { BuildContext, ProjectFile } from '../api/build-context.js';
 import type { Column } from '../api/columns.js';
 import type { Input } from '../api/input.js';
 import { OptionError } from '../api/option-error.js';
-
 import { isKnown } from '../api/status.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
+import { columnValue } from './column-value.js';
 
 type Path = readonly (string | number)[];
 
@@ -116,16 +116,5 @@ function readBody({ path, content }: ProjectFile, place: Path): JsonObject {
 
 /** The one value of a column of the request. */
 function jsonOf(column: Column): string {
-  if (!isKnown(column.status[0] ?? 0)) return 'null';
-  switch (column.kind) {
-    case 'number':
-    case 'text':
-      return JSON.stringify(column.values[0]);
-    case 'texts':
-      return JSON.stringify(column.values.slice(column.offsets[0], column.offsets[1]));
-    case 'numbers':
-      return JSON.stringify([...column.values.subarray(column.offsets[0], column.offsets[1])]);
-    case 'vector':
-      return JSON.stringify([...column.values.subarray(0, column.size)]);
-  }
+  return isKnown(column.status[0] ?? 0) ? JSON.stringify(columnValue(column, 0)) : 'null';
 }

@@ -4,7 +4,7 @@ import type { RetrieverComponent } from '../api/retriever.js';
 import type { JsonObject } from '../api/types.js';
 import { BodyTemplate, type BodyOptions } from './body-template.js';
 import { HitReader, type HitNumbers, type HitPaths } from './hit-reader.js';
-import { openOutboundClient, probeServer, sendTwice } from './outbound-client.js';
+import { addressParts, openOutboundClient, probeServer, sendTwice } from './outbound-client.js';
 
 /** How long `millrace validate --connect` waits for the server, in milliseconds. */
 const PROBE_MS = 2_000;
@@ -39,8 +39,7 @@ export function openJsonSearch(
   const { url, headers, connections, max_bytes: maxBytes } = search;
   if (search.body !== undefined && search.body_file !== undefined)
     throw new OptionError(['body_file'], 'there is a `body` already', 'remove one of the two');
-  const at = url.indexOf('?');
-  const [base, path] = at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at)];
+  const [base, path] = addressParts(url);
   const template = BodyTemplate.of(search, build, complete);
   const client = openOutboundClient(build.http, { url: base, headers, connections, reserved: ['accept'] });
   const reader = new HitReader(search, numbers);

@@ -55,6 +55,12 @@ export function openOutboundClient(
   }
 }
 
+/** An address whose query belongs to each request: the base of the client, and the path of its requests. */
+export function addressParts(url: string): readonly [base: string, path: string] {
+  const at = url.indexOf('?');
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at)];
+}
+
 /** What a request says of its repetition. */
 export type OutboundTry = Pick<OutboundRequest, 'signal' | 'timeoutMs' | 'isRetry'>;
 

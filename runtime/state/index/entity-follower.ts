@@ -89,9 +89,8 @@ export class EntityFollower implements Changes {
 
   /** What the keeper may lack; undefined if no write is late. */
   get lag(): string | undefined {
-    const since = this.#missesSince;
-    if (since === undefined || Date.now() - since < LATE_MS) return undefined;
-    return `writes since ${new Date(since).toISOString()} may be missing`;
+    if (this.#missesSince === undefined || this.#missingMs() < LATE_MS) return undefined;
+    return `writes since ${new Date(this.#missesSince).toISOString()} may be missing`;
   }
 
   /** Resolves when all entities are read once, or the first try failed. Each read has the time limit of the store. */
@@ -120,7 +119,7 @@ export class EntityFollower implements Changes {
     for (const key of keys) if (key.startsWith(this.#start)) this.#changed.add(key.slice(this.#start.length));
     if (this.#changed.size === 0) return;
     this.#missesSince ??= Date.now();
-    this.#wait(GATHER_MS);
+    this.#gather();
   }
 
   flush(): void {
@@ -139,6 +138,16 @@ export class EntityFollower implements Changes {
     clearInterval(this.#untold);
     this.#coherence.close();
     this.#settle();
+  }
+
+  /** Waits until the oldest write is old enough to be read with others. */
+  #gather(): void {
+    this.#wait(Math.max(0, GATHER_MS - this.#missingMs()));
+  }
+
+  /** How long a write has been missing; 0 if none is. */
+  #missingMs(): number {
+    return Math.max(0, Date.now() - (this.#missesSince ?? Infinity));
   }
 
   #wait(ms: number): void {
@@ -169,7 +178,9 @@ export class EntityFollower implements Changes {
     }
     this.#settle();
     this.#working = undefined;
-    if (this.#hasMore()) this.#wait(isRead ? GATHER_MS : RETRY_MS);
+    if (!this.#hasMore()) return isRead;
+    if (isRead) this.#gather();
+    else this.#wait(RETRY_MS);
     return isRead;
   }
 
@@ -197,8 +208,8 @@ export class EntityFollower implements Changes {
         ({ cursor } = page);
       } while (cursor !== undefined && !this.#isClosed);
       if (this.#isClosed) return;
-      await this.#run(this.#removeOthers(seen));
-      if (await this.#read([...seen])) this.problem = undefined;
+      await this.#runAll(this.#removeOthers(seen));
+      if (await this.#readEach([...seen])) this.problem = undefined;
     } catch (error) {
       this.#readsAll = true;
       throw error;
@@ -214,33 +225,44 @@ export class EntityFollower implements Changes {
     this.#changed.clear();
   }
 
+  /** Reads what is written, a part at a time. A part that cannot be read remains to be read. */
   async #readChanged(): Promise<void> {
-    const ids = [...this.#changed];
-    this.#changed.clear();
     // All entities are read again before it can be used.
-    if (this.problem !== undefined) return;
-    try {
-      await this.#read(ids);
-    } catch (error) {
-      for (const id of ids) this.#changed.add(id);
-      throw error;
+    if (this.problem !== undefined) this.#changed.clear();
+    let rest = this.#changed.size;
+    while (rest > 0 && !this.#isClosed && !this.#isTooMuch()) {
+      const ids = [...firstOf(this.#changed, Math.min(rest, KEYS_PER_READ))];
+      rest -= ids.length;
+      for (const id of ids) this.#changed.delete(id);
+      try {
+        await this.#read(ids, inTurns);
+      } catch (error) {
+        for (const id of ids) this.#changed.add(id);
+        throw error;
+      }
     }
   }
 
   /** @returns whether all were read: not if there are too many, or the end came */
-  async #read(all: readonly string[]): Promise<boolean> {
-    const { store, layouts } = this.#parts;
+  async #readEach(all: readonly string[]): Promise<boolean> {
     for (let from = 0; from < all.length; from += KEYS_PER_READ) {
       if (this.#isClosed || this.#isTooMuch()) return false;
-      const ids = all.slice(from, from + KEYS_PER_READ);
-      const records = await store.read(ids.map((id) => this.#start + id));
-      await resolveLayouts(layouts, records);
-      await this.#run(this.#putAll(ids, records));
+      await this.#read(all.slice(from, from + KEYS_PER_READ), (work) => this.#runAll(work));
+      // What is written while all entities are read again does not wait for the last of them.
+      if (this.problem === undefined) await this.#readChanged();
     }
     return true;
   }
 
-  #run(work: Pieces<void>): Promise<void> {
+  async #read(ids: readonly string[], run: (work: Pieces<void>) => Promise<void>): Promise<void> {
+    const { store, layouts } = this.#parts;
+    const records = await store.read(ids.map((id) => this.#start + id));
+    await resolveLayouts(layouts, records);
+    await run(this.#putAll(ids, records));
+  }
+
+  /** Work on all entities gives way to requests, unless one waits for it. */
+  #runAll(work: Pieces<void>): Promise<void> {
     return this.#waiting > 0 ? inTurns(work) : inBackground(work);
   }
 
@@ -262,11 +284,18 @@ export class EntityFollower implements Changes {
       }
       yield;
     }
-    yield* this.keeper.tidy?.() ?? [];
   }
 
   #settle(): void {
     this.#isSettled = true;
     for (const resolve of this.#told.splice(0)) resolve();
+  }
+}
+
+function* firstOf<T>(all: Iterable<T>, most: number): Iterable<T> {
+  let count = 0;
+  for (const one of all) {
+    if (count++ === most) return;
+    yield one;
   }
 }

@@ -7,6 +7,7 @@ import type { ComponentEvent, FeatureValue, StepInput } from '../../../ground/ap
 import type { JsonObject } from '../../../ground/api/types.js';
 import type { Input } from '../../../ground/api/input.js';
 import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../../ground/api/status.js';
+import { columnValue } from '../../../ground/sdk/column-value.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
 import type { Deadline } from '../../../ground/core/deadline.js';
 import { idsText } from '../../../ground/core/ids.js';
@@ -173,21 +174,6 @@ export function readCell(frame: Frame, slot: number, row: number): FeatureValue 
   const status = statusName(byte);
   if (!isKnown(byte)) return { value: undefined, status };
   const cause = defaultedCause(byte);
-  const value = valueAt(column, at);
+  const value = columnValue(column, at);
   return cause === undefined ? { value, status } : { value, status, cause };
-}
-
-/** The value of a cell. Its status must be a known one. */
-export function valueAt(column: Column, at: number): FeatureValue['value'] {
-  switch (column.kind) {
-    case 'number':
-    case 'text':
-      return column.values[at];
-    case 'texts':
-      return column.values.slice(column.offsets[at], column.offsets[at + 1]);
-    case 'numbers':
-      return [...column.values.subarray(column.offsets[at], column.offsets[at + 1])];
-    case 'vector':
-      return [...column.values.subarray(at * column.size, (at + 1) * column.size)];
-  }
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../ground/api/types.js';
 import type { Column } from '../../../ground/api/columns.js';
 import { DEFAULTED, defaultedCause, isKnown, statusName, statusAt } from '../../../ground/api/status.js';
 import { JsonWriter, type JsonText } from '../../../ground/core/json-writer.js';
-import { valueAt } from '../components/step-view.js';
+import { columnValue } from '../../../ground/sdk/column-value.js';
 import type { EventType } from '../../../ground/core/event-types.js';
 
 /** Writes a list of events as text. The common start of all events of a type is encoded once. */
@@ -63,7 +63,7 @@ export function cellTexts(
   column: Column,
   valueField: string,
   statusField: string,
-  show?: (value: ReturnType<typeof valueAt>) => string,
+  show?: (value: ReturnType<typeof columnValue>) => string,
 ): (row: number) => string {
   const statuses = statusTextsOf(statusField);
   const head = `"${valueField}":`;
@@ -71,8 +71,8 @@ export function cellTexts(
   const text =
     column.kind === 'number'
       ? (at: number) => numberText(column.values[at] as number)
-      : (at: number) => JSON.stringify(valueAt(column, at) ?? null);
-  const shown = show === undefined ? text : (at: number) => show(valueAt(column, at));
+      : (at: number) => JSON.stringify(columnValue(column, at) ?? null);
+  const shown = show === undefined ? text : (at: number) => show(columnValue(column, at));
   return (row) => {
     const at = row * stride;
     const byte = statusAt(status, at);

@@ -15,7 +15,9 @@ describe('millrace demo', () => {
       .and.to.match(/\n1 +\d+\.\d{3} /);
     expect(stdout)
       .to.match(/\ncurl -s http:\/\/127\.0\.0\.1:\d+\/api\/v1\/ranking/)
-      .and.to.contain('/redoc');
+      .and.to.contain('/redoc')
+      .and.to.contain('/workbench?pipeline=search&q=wireless+headphones\n')
+      .and.to.contain('/api/v1/search?q=wireless+headphones\n');
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
   });
 

@@ -37,8 +37,11 @@ class Titles implements EntityKeeper {
 
 class BrokenStore extends MemoryStore {
   isBroken = false;
+  /** Hears of each read before it is answered. */
+  onRead: ((keys: readonly string[]) => Promise<void>) | undefined;
 
-  override read(keys: readonly string[]): Promise<(Buffer | null)[]> {
+  override async read(keys: readonly string[]): Promise<(Buffer | null)[]> {
+    await this.onRead?.(keys);
     return this.isBroken ? Promise.reject(new Error('it is broken')) : super.read(keys);
   }
 }
@@ -141,6 +144,24 @@ describe('entities that a component keeps', () => {
     await index.upload({ entity_type: 'product', entities: more });
     await until('the limit', () => started.problem !== undefined, 8000);
     expect([titlesOf(started), errors]).to.deep.equal([{}, []]);
+  });
+
+  it('reads what is written while all entities are read again before the rest of them', async () => {
+    const { store, index, started } = await start(900, 2000);
+    const last = entityKey('m', 'product', 'p899');
+    const reads: number[] = [];
+    let isWritten = false;
+    store.onRead = async (keys) => {
+      if (keys.length > 1) reads.push(keys.length);
+      else if (keys[0] === last && isWritten) reads.push(1);
+      if (isWritten || keys.length === 1) return;
+      isWritten = true;
+      await index.upload({ entity_type: 'product', entities: [{ product_id: 'p899', title: 'new' }] });
+    };
+    started.flush();
+    await until('all to be read', () => reads.includes(400), 8000);
+    expect(reads).to.deep.equal([500, 1, 400]);
+    await until('the write', () => titlesOf(started)['p899'] === 'new', 8000);
   });
 
   it('replaces all entities by as many others', async () => {
