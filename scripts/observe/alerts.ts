@@ -239,6 +239,17 @@ export const ALERTS: readonly Alert[] = [
     runbook: 'A model server fails',
   },
   {
+    name: 'MillraceReaderFails',
+    expr:
+      `${rate('millrace_view_reads_total{outcome=~"partial|late|failed"}', `${EACH}, view`)} / ` +
+      `${rate('millrace_view_reads_total{outcome!="kept"}', `${EACH}, view`)} > 0.05`,
+    for: '5m',
+    severity: 'warning',
+    summary:
+      '{{ $value | humanizePercentage }} of the reads of the view {{ $labels.view }} fail, are late, or are partial.',
+    runbook: 'A reader fails',
+  },
+  {
     name: 'MillracePluginErrors',
     // The second part is for the first error: `increase` needs an earlier sample of the same series.
     expr:

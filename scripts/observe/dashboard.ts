@@ -149,6 +149,12 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Data: [
     {
+      title: 'Reads of views of other systems',
+      description: 'By outcome.',
+      unit: 'reqps',
+      lines: { [rate('millrace_view_reads_total', 'view, outcome')]: '{{view}} {{outcome}}' },
+    },
+    {
       title: 'Feature values that are not present',
       description: 'Share of the values of each view, by status.',
       unit: 'percentunit',

@@ -54,53 +54,41 @@ const BANDIT = `import { definePlugin, defineReader } from 'millrace/api';
 const options = (properties) => ({ type: 'object', additionalProperties: false, required: Object.keys(properties), properties });
 const number = (description) => ({ description, millrace: 'number' });
 
-export const readers = [
-  defineReader({
-    name: 'shop_table',
-    summary: 'Reads a table of the shop.',
-    options: options({ table: { description: 'Its name.', type: 'string', pattern: '^[a-z_]+$' } }),
-    create({ table }, { service, keys: [key], features }) {
-      const pool = service('pool');
-      return {
-        async read({ keys }) {
-          const ids = keys.map(([id]) => id);
-          const { rows } = await pool.query(\`select * from \${table} where \${key} = any($1)\`, [ids]);
-          const found = new Map(rows.map((row) => [row[key], row]));
-          const column = (name) => ids.map((id) => found.get(id)?.[name]);
-          return { columns: Object.fromEntries([...features.keys()].map((name) => [name, column(name)])) };
-        },
-      };
-    },
-  }),
-];
+export const readers = [defineReader({
+  name: 'shop_table',
+  summary: 'Reads a table of the shop.',
+  options: options({ table: { description: 'Its name.', type: 'string', pattern: '^[a-z_]+$' } }),
+  create({ table }, { service, keys: [key], features }) {
+    const pool = service('pool');
+    return { async read({ keys }) {
+      const { rows } = await pool.query(\`select * from \${table} where \${key} = any($1)\`, [keys.flat()]);
+      const found = new Map(rows.map((row) => [row[key], row]));
+      const column = (name) => keys.map(([id]) => found.get(id)?.[name]);
+      return { columns: Object.fromEntries([...features.keys()].map((name) => [name, column(name)])) };
+    } };
+  },
+})];
 
 /** A number of Beta(a, b), for whole a and b: the a-th smallest of a + b - 1 uniform ones. */
 const beta = (a, b, random) => Float64Array.from({ length: a + b - 1 }, random).sort()[a - 1];
 
-export const plugins = [
-  definePlugin({
-    name: 'thompson',
-    kind: 'rule',
-    summary: 'Draws places by the probability that a candidate is the best.',
-    amongCandidates: true,
-    options: options({ clicks: number('Clicks.'), views: number('Views.') }),
-    create: ({ clicks, views }) => ({
-      scoring: 'keeps',
-      explores: { top: 3, draw: { method: 'weights' } },
-      apply(input, ranking) {
-        const [seen, clicked] = [input.column(views).values, input.column(clicks).values];
-        const weights = new Float64Array(input.count).fill(0.5);
-        for (let sample = 0; sample < 5; sample++) {
-          const drawn = Float64Array.from(input.rows, (row) =>
-            beta(1 + clicked[row], 1 + seen[row] - clicked[row], () => input.random()));
-          weights[input.rows[drawn.indexOf(Math.max(...drawn))]]++;
-        }
-        ranking.explore({ top: 3, draw: { method: 'weights', weights } });
-        return { applied: input.rows.length, skipped: 0 };
-      },
-    }),
+export const plugins = [definePlugin({
+  name: 'thompson', kind: 'rule', summary: 'Draws places by the probability that a candidate is the best.', amongCandidates: true,
+  options: options({ clicks: number('Clicks.'), views: number('Views.') }),
+  create: ({ clicks, views }) => ({
+    scoring: 'keeps', explores: { top: 3, draw: { method: 'weights' } },
+    apply(input, ranking) {
+      const [seen, clicked] = [views, clicks].map((one) => input.column(one).values);
+      const weights = new Float64Array(input.count).fill(0.5);
+      for (let sample = 0; sample < 5; sample++) {
+        const drawn = Array.from(input.rows, (row) => beta(1 + clicked[row], 1 + seen[row] - clicked[row], () => input.random()));
+        weights[input.rows[drawn.indexOf(Math.max(...drawn))]]++;
+      }
+      ranking.explore({ top: 3, draw: { method: 'weights', weights } });
+      return { applied: input.rows.length, skipped: 0 };
+    },
   }),
-];
+})];
 `;
 
 describeWith('PostgreSQL', 'two packages outside the repository', () => {

@@ -329,6 +329,26 @@ describeWith('PostgreSQL', 'views that PostgreSQL reads', () => {
     }
   });
 
+  it('keeps rows over a reload while the reader reads the same', async () => {
+    const at = (more: string): string =>
+      `cache: { fresh: 1h }\n${withOf(postgres.url, `select product_id, amount from stock where product_id = any($1)${more}`)}`;
+    const project = await serve({
+      ...pipeline(
+        ['kept: kept(product)', 'other: other(product)'],
+        "components:\n  - { use: score, with: { value: 'coalesce(kept:amount, 0) + coalesce(other:amount, 0)' } }",
+      ),
+      ...view('kept', at(''), '{ amount: int }'),
+      ...view('other', at(''), '{ amount: int }'),
+    });
+    expect(reads(await explain(project))).to.deep.equal({ kept: 'read', other: 'read' });
+    await project.edit(
+      'schemas/features/other.yaml',
+      Object.values(view('other', at(' -- edited'), '{ amount: int }'))[0] ?? '',
+    );
+    expect((await project.app.reload()).outcome).to.equal('succeeded');
+    expect(reads(await explain(project))).to.deep.equal({ kept: 'kept', other: 'read' });
+  });
+
   it('expires rows by their event time, as views of the store do', async () => {
     const rest = (more: string): string =>
       `ttl: 1h\n${more}\n${withOf(postgres.url, 'select product_id, amount, changed from stock where product_id = any($1)', ', time: changed')}`;

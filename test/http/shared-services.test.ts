@@ -1,7 +1,18 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runningServices, type RunningServices } from '../../runtime/serve/app/plugins/shared-services.js';
+import { FakeServices } from '../../runtime/cli/testing/fake-services.js';
+import { defineService } from '../../runtime/ground/api/shared-service.js';
+import { Diagnostics } from '../../runtime/project/config/diagnostics/diagnostics.js';
+import { placeOf } from '../../runtime/project/config/project/project-files.js';
+import { LinkedFolders } from '../../runtime/project/settings/linked-folders.js';
+import { OptionFiles } from '../../runtime/request/compile/option-files.js';
+import {
+  runningServices,
+  SharedServices,
+  type DeclaredService,
+  type RunningServices,
+} from '../../runtime/serve/app/plugins/shared-services.js';
 import { PluginMetricsRegistry } from '../../runtime/serve/metrics/plugin-metrics.js';
 import { compileProject, type CompiledProject } from '../../runtime/serve/app/project/compile-project.js';
 import { millrace } from '../support/command-line.js';
@@ -99,6 +110,36 @@ describe('services that packages share', () => {
     await third.close();
     await third.close();
     expect(toldTo('kept').splice(0)).to.deep.equal(['close step', 'close counted', 'close pool 3']);
+  });
+
+  it('are closed if they are created after the limit', async () => {
+    let finish: (value: string) => void = () => undefined;
+    const closed: string[] = [];
+    const plugin: DeclaredService['plugin'] = {
+      needs: [],
+      ...defineService<string, object>({
+        summary: 'Takes long.',
+        create: () => new Promise((resolve) => (finish = resolve)),
+        close: (value) => void closed.push(value),
+      }),
+    };
+    const at = placeOf('millrace.yaml');
+    const diagnostics = new Diagnostics();
+    const shared = new SharedServices(runningServices(), 20);
+    await shared.start([{ name: 'slow', plugin, package: 'slow-package', code: '1', at }], {
+      options: new Map(),
+      files: new OptionFiles('.', LinkedFolders.none),
+      contextOf: () => new FakeServices(),
+      diagnostics,
+    });
+    expect(diagnostics.all.map(({ message }) => message)).to.deep.equal([
+      '`slow-package`: its service `slow` could not start: it took longer than 0.02 s',
+    ]);
+    expect(closed).to.deep.equal([]);
+    finish('late');
+    await until('the late service is closed', () => closed.length > 0);
+    await shared.release();
+    expect(closed).to.deep.equal(['late']);
   });
 
   const broken: readonly (readonly [string, Record<string, string>, RegExp])[] = [

@@ -15,6 +15,7 @@ nightly  every proof and torture script in the full form, the tests on Node 22 a
 
 --short  a run of at most a minute for each, as in CI
 --data=DIR  real products and judgments, for the proofs that can use them
+--earlier=DIR  a built checkout of the earlier version, for the proof \`upgrade\`
 --only=PATTERN  the cases that match, for the proofs that can run some of them
 --defects  put known defects back into a copy of dist, one after the other: the proof must fail on each
 --write  put the figures into the page of the proof
@@ -43,8 +44,9 @@ interface Outcome {
 
 async function main(args: readonly string[]): Promise<void> {
   const data = args.find((arg) => arg.startsWith('--data='))?.slice('--data='.length);
+  const earlier = args.find((arg) => arg.startsWith('--earlier='))?.slice('--earlier='.length);
   const only = args.find((arg) => arg.startsWith('--only='))?.slice('--only='.length);
-  const flags = new Set(args.filter((arg) => arg.startsWith('--') && !/^--(data|only)=/.test(arg)));
+  const flags = new Set(args.filter((arg) => arg.startsWith('--') && !/^--(data|earlier|only)=/.test(arg)));
   const names = args.filter((arg) => !arg.startsWith('--'));
   const unknown = [
     ...[...flags].filter((flag) => !['--short', '--write', '--defects'].includes(flag)),
@@ -66,6 +68,7 @@ async function main(args: readonly string[]): Promise<void> {
   const options = {
     short,
     data,
+    earlier,
     only: only === undefined ? undefined : new RegExp(only),
     defects: flags.has('--defects'),
   };

@@ -18,6 +18,8 @@ export interface ProofOptions {
   readonly short: boolean;
   /** A folder with real products and judgments, for the proofs that can use it. */
   readonly data?: string | undefined;
+  /** A built checkout of the earlier version, for the proof that builds one. */
+  readonly earlier?: string | undefined;
   /** Runs only what the pattern matches, for the proofs that can. */
   readonly only?: RegExp | undefined;
   /** Puts known defects back, one after the other, into a copy: the proof must fail on each. For the proofs that can. */

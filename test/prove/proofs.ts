@@ -26,6 +26,7 @@ import { soak } from './soak.js';
 import { slowConnections } from './slow-connections.js';
 import { sources } from './sources.js';
 import { start } from './start.js';
+import { upgrade } from './upgrade.js';
 import { updates } from './updates.js';
 import { uploads } from './uploads.js';
 import { workers } from './workers.js';
@@ -44,6 +45,7 @@ export const PROOFS: readonly Proof[] = [
   ledger,
   sinks,
   rollback,
+  upgrade,
   releases,
   replicas,
   soak,

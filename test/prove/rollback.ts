@@ -1,6 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,6 +8,7 @@ import { writeProject } from '../support/project.js';
 import { startRedisServer } from '../support/redis-server.js';
 import { repositoryPath } from '../support/repository.js';
 import type { Proof, ProofResult } from './proof.js';
+import { buildEarlier } from './support/build-earlier.js';
 
 /** The commit of version 0.1.0. */
 const EARLIER = '888510b';
@@ -41,7 +40,7 @@ export const rollback: Proof = {
   async run({ short }): Promise<ProofResult> {
     const folder = await mkdtemp(join(tmpdir(), 'millrace-rollback-'));
     try {
-      const reason = await buildEarlier(folder);
+      const reason = await buildEarlier(folder, EARLIER);
       if (reason !== undefined) return { markdown: `Skipped: ${reason}.`, missed: [] };
       const checkouts = { earlier: folder, current: repositoryPath() };
       const lines: string[] = [];
@@ -82,23 +81,6 @@ function missedIn(title: string, { failures, different }: Found): string[] {
     missed.push(`${title}: failed requests 0, found ${failures.length}: ${failures[0] ?? ''}`);
   if (different > 0) missed.push(`${title}: different answers 0, found ${different}`);
   return missed;
-}
-
-/** Builds version 0.1.0 from the git history. @returns the reason if it cannot be built, otherwise undefined */
-async function buildEarlier(folder: string): Promise<string | undefined> {
-  const git = spawnSync('git', ['archive', '--format=tar', EARLIER], {
-    cwd: repositoryPath(),
-    maxBuffer: 512 * 1024 * 1024,
-  });
-  if (git.status !== 0) return `the history with version 0.1.0 (commit ${EARLIER}) is not here`;
-  await mkdir(folder, { recursive: true });
-  const tar = spawnSync('tar', ['-x', '-C', folder], { input: git.stdout });
-  if (tar.status !== 0) return `tar cannot unpack version 0.1.0: ${String(tar.stderr)}`;
-  // Version 0.1.0 has the same dependencies, so the build needs no package registry.
-  await symlink(repositoryPath('node_modules'), join(folder, 'node_modules'));
-  const build = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: folder });
-  if (build.status === 0 && existsSync(join(folder, 'dist', 'runtime', 'main.js'))) return undefined;
-  throw new Error(`version 0.1.0 does not build: ${String(build.stdout)}${String(build.stderr)}`);
 }
 
 /** Replaces two instances on one Redis, one at a time and under load, and compares their answers in each step. */

@@ -21,7 +21,7 @@ export interface ServicePluginOf<Value, Options> {
   /** The names of services that it uses. They are created earlier, and closed later. */
   readonly needs?: readonly string[];
   /**
-   * Makes the value, within a minute. `millrace validate` and other commands call it too, so connect late where you can.
+   * Makes the value, within a minute; a later one is closed at once. `millrace validate` and other commands call it too, so connect late where you can.
    * @throws Error to report why it cannot start
    */
   create(options: Options, context: ServiceContext): Value | Promise<Value>;

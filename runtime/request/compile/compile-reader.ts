@@ -1,5 +1,6 @@
 import type { Reader, ReaderContext } from '../../ground/api/reader.js';
 import type { PluginServices } from '../../ground/api/services.js';
+import { typeText } from '../../ground/api/types.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { FeatureView, ViewReader } from '../../project/config/model/views.js';
@@ -37,5 +38,7 @@ export async function compileReader(
   const create = (bound: never): Reader => plugin.create(bound, context);
   const own = { what: 'reader', options: plugin.options, create, methods: ['read'] } as const;
   const created = await createOutside({ name: view.name, ...definition }, own, files, diagnostics);
-  return created && { view, reader: created.made };
+  const features = Array.from(view.features.values(), ({ name, type }) => [name, typeText(type)]);
+  const key = JSON.stringify([view.name, context.keys, features, definition.cache, created?.key]);
+  return created && { view, reader: created.made, plugin, key };
 }

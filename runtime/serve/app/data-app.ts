@@ -49,7 +49,12 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
   let sources: Promise<FeatureSources> | undefined;
   const openOnline = async (): Promise<OnlineFeatures> => {
     sources ??= openSourcesOf(config.views, settings).then((others) => {
-      const open = new ReaderSources({ readers: [], others, clock: services.resolve(TOKENS.clock) });
+      const open = new ReaderSources({
+        readers: [],
+        caches: new Map(),
+        others,
+        clock: services.resolve(TOKENS.clock),
+      });
       services.register(TOKENS.featureSources, { useValue: open });
       return open;
     });

@@ -13,11 +13,13 @@ import type {
 import { DefaultCells } from '../store/codec/default-cells.js';
 import type { WantedFeature } from '../store/codec/feature-decoder.js';
 import { FAILED, type Cell } from './checked-rows.js';
-import { ViewRows, type FoundRows, type OpenReader, type UsedRow } from './view-rows.js';
+import { ViewRows, type FoundRows, type OpenReader, type RowCache, type UsedRow } from './view-rows.js';
 
 export interface ReaderSourcesParts {
   /** Those of the project; views of other readers cannot be read. */
   readonly readers: readonly OpenReader[];
+  /** What they keep, by view. */
+  readonly caches: ReadonlyMap<string, RowCache>;
   /** Where the other views outside the store are. */
   readonly others: FeatureSources;
   /** Epoch milliseconds. */
@@ -32,10 +34,12 @@ export class ReaderSources implements FeatureSources {
   readonly #views: ReadonlyMap<string, ViewRows>;
   readonly #onRead: ReaderSourcesParts['onRead'];
 
-  constructor({ readers, others, clock, onRead }: ReaderSourcesParts) {
+  constructor({ readers, caches, others, clock, onRead }: ReaderSourcesParts) {
     this.#others = others;
     this.#onRead = onRead;
-    this.#views = new Map(readers.map((one) => [one.view.name, new ViewRows(one, clock)]));
+    this.#views = new Map(
+      readers.map((one) => [one.view.name, new ViewRows(one, clock, caches.get(one.view.name))]),
+    );
   }
 
   /** @throws MillraceError invalid_body for a view whose reader this process did not make */

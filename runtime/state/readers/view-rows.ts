@@ -1,7 +1,7 @@
-import type { Reader } from '../../ground/api/reader.js';
+import type { Reader, ReaderPlugin } from '../../ground/api/reader.js';
 import { Deadline } from '../../ground/core/deadline.js';
 import { lossOf } from '../../ground/core/loss-of.js';
-import { LruCache } from '../../ground/core/lru-cache.js';
+import type { LruCache } from '../../ground/core/lru-cache.js';
 import { inTurns } from '../../ground/core/pieces.js';
 import type { FeatureDefinition, FeatureView } from '../../project/config/model/views.js';
 import type { ReadReport, SourceAsk } from '../index/feature-source.js';
@@ -14,7 +14,13 @@ const TIME_SHARE = 0.5;
 export interface OpenReader {
   readonly view: FeatureView;
   readonly reader: Reader;
+  readonly plugin: ReaderPlugin;
+  /** What its rows depend on besides the code of the plugin: two readers with equal keys read the same rows. */
+  readonly key: string;
 }
+
+/** The rows that a reader keeps, by key. */
+export type RowCache = LruCache<ReadRow>;
 
 /** A row of a request. */
 export interface UsedRow {
@@ -36,19 +42,21 @@ export class ViewRows {
   readonly #view: FeatureView;
   readonly #reader: Reader;
   readonly #features: readonly FeatureDefinition[];
-  readonly #cache: LruCache<ReadRow> | undefined;
+  readonly #cache: RowCache | undefined;
   readonly #freshMs: number;
   readonly #clock: () => number;
 
-  /** @param clock epoch milliseconds */
-  constructor({ view, reader }: OpenReader, clock: () => number) {
+  /**
+   * @param clock epoch milliseconds
+   * @param cache of a view with `cache:`
+   */
+  constructor({ view, reader }: OpenReader, clock: () => number, cache: RowCache | undefined) {
     this.#view = view;
     this.#reader = reader;
     this.#features = [...view.features.values()];
     this.#clock = clock;
-    const cache = view.reader?.cache;
-    this.#freshMs = cache?.freshMs ?? 0;
-    this.#cache = cache && new LruCache(cache.entries, cache.keepMs, clock);
+    this.#freshMs = view.reader?.cache?.freshMs ?? 0;
+    this.#cache = cache;
   }
 
   /** Never rejects: what could not be read is undefined, and the report says why. */

@@ -72,6 +72,13 @@ const PROJECT: Readonly<Record<string, string>> = {
     'remote',
     '  - use: open_inference\n    as: deep\n    on_error: skip\n    with: { url: "${MODELS}", model: sum, inputs: { x: [item.version] }, outputs: { s: y } }\n',
   ),
+  'plugins/refuses/index.js': `import { defineReader } from 'millrace/api';
+export const reader = defineReader({ name: 'refuses', summary: 'A test.', options: { type: 'object', additionalProperties: false, properties: {} },
+  create: () => ({ read() { throw new Error('the table is locked'); } }) });
+`,
+  'schemas/features/outside.yaml': 'view: outside\nof: [item]\nuse: refuses\nfeatures: { boost: int }\n',
+  'pipelines/reads.yaml':
+    'pipeline: reads\nrank: item\nfeatures: [outside]\ncomponents:\n  - { use: score, with: { value: outside:boost }, unscored: last }\n',
   ...pluginFiles('throws', 'feature', 'return { outputs: {}, compute() { throw new Error("broken"); } };'),
   ...pluginFiles(
     'waits',
@@ -256,6 +263,12 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
       models.behaviours = [(answer) => void answer.writeHead(500).end()];
       load('remote');
     },
+  },
+  {
+    alerts: ['MillraceReaderFails'],
+    fault: 'the reader of a view throws',
+    short: true,
+    make: ({ load }) => load('reads'),
   },
   {
     alerts: ['MillracePluginErrors'],

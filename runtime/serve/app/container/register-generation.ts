@@ -27,6 +27,7 @@ import type { CompiledProject } from '../project/compile-project.js';
 import { ReadLog } from '../project/held-log.js';
 import { followEntities, leasing } from './follow-entities.js';
 import { leaseResidentTables } from './resident.js';
+import { leaseRowCaches } from './row-caches.js';
 import type { Lease } from './shared.js';
 import { TOKENS, type OpenSources } from './tokens.js';
 
@@ -53,7 +54,8 @@ export async function registerGeneration(
   try {
     const { sources: others } = hold(await leaseSources(container, config.views, settings));
     const clock = container.resolve(TOKENS.clock);
-    const sources = new ReaderSources({ readers, others, clock, onRead: readObserver(container) });
+    const caches = await leaseRowCaches(container, readers, hold);
+    const sources = new ReaderSources({ readers, caches, others, clock, onRead: readObserver(container) });
     const store = container.resolve(TOKENS.store);
     const codes = await openEventCodes(store, settings.prefix, config.events.keys());
     const resident = hold(await leaseResidentTables(container, plans, settings, config));

@@ -33,7 +33,7 @@ import { LiveInstances } from '../live-instances.js';
 import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
 import { openAudit, openLog } from '../process/open-log.js';
-import { TOKENS, type Clock, type OpenSources } from './tokens.js';
+import { TOKENS, type Clock, type KeptRows, type OpenSources } from './tokens.js';
 
 /** The overrides of a caller: test doubles, and the state of the process. */
 export interface Overrides {
@@ -96,6 +96,7 @@ export async function registerServices(
   registerComparisons(container, overrides);
   registerNoGuards(container);
   const written = registerListeners(container);
+  container.register(TOKENS.keptRows, { useValue: new Shared<KeptRows>(() => undefined) });
   container.register(TOKENS.openSources, {
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });

@@ -21,6 +21,8 @@ import type { Forget } from '../../../state/privacy/forget.js';
 import type { Admission } from '../../http/admission/admission.js';
 import type { Edge } from '../../http/edge/edge.js';
 import type { BodyMemory } from '../../http/bodies/body-memory.js';
+import type { ReaderPlugin } from '../../../ground/api/reader.js';
+import type { RowCache } from '../../../state/readers/view-rows.js';
 import type { Instance } from '../../http/instance.js';
 import type { HttpServices } from '../../http/services.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
@@ -78,6 +80,7 @@ export const TOKENS = {
   followers: token<Shared<EntityFollower>>('kept entities of all generations'),
   conditionColumns: token<ConditionColumns>('what conditions of requests read of entities'),
   openSources: token<Shared<OpenSources>>('feature sources of all generations'),
+  keptRows: token<Shared<KeptRows>>('rows that readers keep, of all generations'),
   featureSources: token<FeatureSources>('feature sources'),
   resident: token<ResidentTables>('resident tables'),
   entityIndex: token<EntityIndex>('entity index'),
@@ -98,6 +101,13 @@ export type Container = DependencyContainer;
 export interface OpenSources {
   readonly servers: string;
   readonly sources: FeatureSources;
+}
+
+/** The rows that one reader keeps, for every generation that reads the same rows with the same code. */
+export interface KeptRows {
+  readonly plugin: ReaderPlugin;
+  readonly key: string;
+  readonly rows: RowCache;
 }
 
 /** Creates the source of invalidations for tables, given the prefixes of their keys. */

@@ -1,6 +1,7 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { container as rootContainer } from 'tsyringe';
 import { OptionError } from '../../../ground/api/option-error.js';
+import type { PluginLogger } from '../../../ground/api/services.js';
 import type { ServiceContext, ServicePlugin } from '../../../ground/api/shared-service.js';
 import { sharedServiceToken } from '../../../ground/api/tokens.js';
 import { didYouMean } from '../../../ground/core/nearest.js';
@@ -55,10 +56,13 @@ interface StartParts {
 export class SharedServices {
   readonly #container = rootContainer.createChildContainer();
   readonly #running: RunningServices;
+  readonly #limitMs: number;
   readonly #leases: { readonly name: string; readonly lease: Lease<RunningService> }[] = [];
 
-  constructor(running: RunningServices = runningServices()) {
+  /** @param limitMs how long `create` may take, in milliseconds */
+  constructor(running: RunningServices = runningServices(), limitMs = WARM_MS) {
     this.#running = running;
+    this.#limitMs = limitMs;
   }
 
   /** Creates the services in the order of the packages, or leases those of an earlier load. Failures are reported. */
@@ -111,21 +115,19 @@ export class SharedServices {
         throw new Error(`it asks for the service \`${wanted}\` and does not name it under \`needs\``);
       },
     };
-    const make = async (): Promise<RunningService> => ({
-      ...{ key, plugin },
-      value: await within(
-        WARM_MS,
-        () => new Promise((resolve) => resolve(plugin.create(checked.made as never, context))),
-      ),
-    });
+    const make = async (): Promise<RunningService> => {
+      const making = new Promise<unknown>((resolve) =>
+        resolve(plugin.create(checked.made as never, context)),
+      );
+      return { key, plugin, value: await inTime(this.#limitMs, making, plugin, context.logger) };
+    };
     try {
       const lease = await this.#running.lease((running) => running.key === key, make);
       this.#leases.push({ name, lease });
       this.#container.register(sharedServiceToken(name), { useFactory: () => lease.value.value });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       const help = error instanceof OptionError ? error.help : undefined;
-      const message = `\`${from}\`: its service \`${name}\` could not start: ${reason}`;
+      const message = `\`${from}\`: its service \`${name}\` could not start: ${reasonOf(error)}`;
       diagnostics.error('component_failed', use.at, message, help ?? `check \`services: { ${name}: … }\``);
     }
   }
@@ -169,12 +171,37 @@ export class SharedServices {
   }
 }
 
+/** Waits for a value. What arrives after the limit is closed, since nothing can use it. @throws Error if it takes longer */
+async function inTime(
+  limitMs: number,
+  making: Promise<unknown>,
+  plugin: ServicePlugin,
+  logger: PluginLogger,
+): Promise<unknown> {
+  try {
+    return await within(limitMs, () => making);
+  } catch (error) {
+    void making.then(
+      (value) =>
+        within(CLOSE_MS, async () => plugin.close?.(value as never)).catch((fault: unknown) =>
+          logger.warn('a service that was created too late could not be closed', { error: reasonOf(fault) }),
+        ),
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
 async function stateOf({ plugin, value }: RunningService): Promise<StoreState> {
   try {
     const signal = AbortSignal.timeout(HEALTH_MS);
     await within(HEALTH_MS, async () => plugin.health?.(value as never, signal));
     return { status: 'OK' };
   } catch (error) {
-    return { status: 'FAILED', reason: error instanceof Error ? error.message : String(error) };
+    return { status: 'FAILED', reason: reasonOf(error) };
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
