@@ -218,6 +218,10 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
       ...{ put: record, get: record, discard: record, publish: record, history: record, undo: record },
       preview: () => Promise.resolve(new Map()),
     } as unknown as HttpServices['drafts'],
+    judging: {
+      list: () => Promise.resolve({ pipelines: [], rounds: [] }),
+      ...{ start: record, query: record, grade: record, add: record, export: record, remove: record },
+    } as unknown as HttpServices['judging'],
     experiments: { list: () => ({ experiments: [] }), stop: stopped, resume: stopped },
     releases: {
       list: () => Promise.resolve({ serving: '', rollback: null, releases: [] }),

@@ -31,6 +31,13 @@ export interface WorkbenchProject {
     readonly body: JsonObject;
     /** The attributes of candidates that a person searches by, the title first; none without a title. */
     readonly searched: readonly string[];
+    /** The params that can be tried; none in a process that ranks. */
+    readonly params: readonly {
+      readonly name: string;
+      readonly value: number;
+      readonly min?: number;
+      readonly max?: number;
+    }[];
     readonly samples: readonly { readonly title: string; readonly body: unknown }[];
   }[];
   /** The names of the lists of curation. */
@@ -104,7 +111,8 @@ const project: GetRoute = {
   audience: 'operators',
   handler: (parts) => {
     const { pipelines, instance, projectVersion = '', projectName = '', watches = false } = parts;
-    const described = pipelines.map((one) => describe(one, parts.entityTypes));
+    const tries = parts.comparisons !== undefined;
+    const described = pipelines.map((one) => describe(one, parts.entityTypes, tries));
     return ({ res }) => {
       const { lastReload } = instance;
       const answer: WorkbenchProject = {
@@ -129,6 +137,7 @@ export const WORKBENCH: readonly Route[] = [page, ...scripts, style, project];
 function describe(
   pipeline: Pipeline,
   entityTypes: HttpServices['entityTypes'],
+  tries: boolean,
 ): WorkbenchProject['pipelines'][number] {
   const { name, route, task, requestSchema } = pipeline;
   const example = exampleOf(requestSchema) as JsonObject;
@@ -142,6 +151,9 @@ function describe(
     fields: ranks ? pipeline.fields : [],
     // Without candidates, retrievers find them.
     body: pipeline.addressFields === undefined ? { candidates: fromIndex } : {},
+    params: tries
+      ? Object.entries(pipeline.describe().params ?? {}).map(([one, param]) => ({ name: one, ...param }))
+      : [],
     searched: searchedOf(entityTypes.get(pipeline.candidateType ?? '')),
     samples: [
       ...(ranks ? [{ title: 'candidates from the index', body: sample }] : []),
