@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { compares } from '../../runtime/cli/compare/compares.js';
 import { millrace } from '../support/command-line.js';
-import { JUDGE_SHOP, serveJudgeShop, type JudgeShop } from '../support/judge-shop.js';
+import { JUDGE_SHOP, JUDGED_PRODUCTS, serveJudgeShop, type JudgeShop } from '../support/judge-shop.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { writeProject } from '../support/project.js';
 import { call, post } from './harness.js';
@@ -39,7 +39,7 @@ describe('judging over HTTP', function () {
   const at = (shop: JudgeShop, route: string): string => `${shop.url}/api/v1/judging/${route}`;
   const start = (round: string, more: object = {}): ReturnType<typeof post> =>
     post(at(one, 'start'), {
-      ...{ round, depth: 4, queries: ['zelt', 'rucksack', '"quoted", with comma'] },
+      ...{ round, depth: 4, queries: ['zelt', 'rucksack', '"quoted", with comma', 'bett', 'tisch', 'stuhl'] },
       ...{ arms: [{ pipeline: 'shop' }, { pipeline: 'shop_new' }], ...more },
     });
   async function view(shop: JudgeShop, body: object): Promise<View> {
@@ -84,13 +84,15 @@ describe('judging over HTTP', function () {
         }),
       );
     };
-    await Promise.all([1, 2, 3].flatMap((n) => [graded(one, 'anna', n), graded(other, 'ben', n)]));
-    expect((await view(other, { round: 'both', number: 1, judge: 'anna' })).done).to.deep.equal([1, 2, 3]);
+    await Promise.all([1, 2, 3, 4, 5, 6].flatMap((n) => [graded(one, 'anna', n), graded(other, 'ben', n)]));
+    expect((await view(other, { round: 'both', number: 1, judge: 'anna' })).done).to.deep.equal([
+      1, 2, 3, 4, 5, 6,
+    ]);
     const { json } = await post(at(other, 'export'), { round: 'both' });
-    expect(json).to.deep.include({ queries: 3, rows: 24, file: 'both.csv' });
+    expect(json).to.deep.include({ queries: 6, rows: 48, file: 'both.csv' });
     expect(json?.['judges']).to.deep.equal([
-      { judge: 'anna', grades: 24, skipped: 0 },
-      { judge: 'ben', grades: 24, skipped: 0 },
+      { judge: 'anna', grades: 48, skipped: 0 },
+      { judge: 'ben', grades: 48, skipped: 0 },
     ]);
     const agreement = json?.['agreement'] as { percent: number; alpha: number };
     expect(agreement.percent).to.equal(0.5);
@@ -98,11 +100,17 @@ describe('judging over HTTP', function () {
     const path = join(root, 'judgments', 'both.csv');
     await mkdir(join(root, 'judgments'), { recursive: true });
     await writeFile(path, String(json?.['csv']));
+    await writeFile(
+      join(root, 'products.jsonl'),
+      JUDGED_PRODUCTS.map((product) => JSON.stringify(product)).join('\n'),
+    );
+    const embedded = ['--project', root, '--store', 'embedded'];
+    await millrace(['entities', 'load', 'product', join(root, 'products.jsonl'), ...embedded]);
     const where = ['--project', root, '--store', 'embedded', '--judgments', path];
     const evaluated = await millrace(['evaluate', 'shop', ...where, '--metrics', 'ndcg@4', '--json']);
     expect(evaluated.code, evaluated.stderr).to.equal(0);
-    expect(JSON.parse(evaluated.stdout)).to.deep.include({ queries: 3 });
-    const tuned = await millrace(['tune', 'shop', ...where, '--trials', '2', '--json']);
+    expect(JSON.parse(evaluated.stdout)).to.deep.include({ queries: 6 });
+    const tuned = await millrace(['tune', 'shop', ...where, '--json']);
     expect(tuned.code, tuned.stderr).to.equal(0);
   });
 
@@ -151,7 +159,7 @@ describe('judging over HTTP', function () {
     await start('once');
     expect(await refused(start('once'))).to.deep.equal([409, 'round_exists']);
     const once = { round: 'once', number: 1 };
-    expect(await refused(post(at(one, 'query'), { ...once, number: 4 }))).to.deep.equal([
+    expect(await refused(post(at(one, 'query'), { ...once, number: 7 }))).to.deep.equal([
       ...[422, 'invalid_body', '/number'],
     ]);
     const grades = [{ candidate_id: '__proto__', grade: 3 }];

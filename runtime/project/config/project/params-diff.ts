@@ -1,4 +1,4 @@
-import { isMap, isScalar, parseDocument } from 'yaml';
+import { editNumbers } from '../yaml/edit-numbers.js';
 import type { PipelineDefinition } from '../model/pipelines.js';
 import type { PipelineParams } from './param-values.js';
 
@@ -13,20 +13,23 @@ const CONTEXT = 3;
 export function paramsDiff({ file, params }: PipelineDefinition, values: PipelineParams): string {
   // Secrets of the file are stars here.
   const { path, shown: text } = file;
-  const written = parseDocument(text, { keepSourceTokens: false });
-  const edits: (readonly [start: number, end: number, text: string])[] = [];
-  for (const [name, value] of values) {
-    if (params.get(name)?.value === value) continue;
-    const node = written.getIn(['params', name], true);
-    const number: unknown = isMap(node) ? node.get('value', true) : node;
-    if (!isScalar(number) || typeof number.value !== 'number' || !number.range) return '';
-    edits.push([number.range[0], number.range[1], String(value)]);
+  const changed = [...values].filter(([name, value]) => params.get(name)?.value !== value);
+  try {
+    const edited = changed.reduce((all, [name, value]) => withNumber(all, name, value), text);
+    return edited === text ? '' : unified(path, text.split('\n'), edited.split('\n'));
+  } catch {
+    // A value that is an alias of another number has no place of its own.
+    return '';
   }
-  if (edits.length === 0) return '';
-  const changed = edits
-    .sort(([a], [b]) => b - a)
-    .reduce((all, [start, end, value]) => all.slice(0, start) + value + all.slice(end), text);
-  return unified(path, text.split('\n'), changed.split('\n'));
+}
+
+/** A param is a number, or a mapping with one. */
+function withNumber(text: string, name: string, value: number): string {
+  try {
+    return editNumbers(text, [{ path: ['params', name, 'value'], value }]);
+  } catch {
+    return editNumbers(text, [{ path: ['params', name], value }]);
+  }
 }
 
 /** The diff of two texts whose lines differ one by one. */
