@@ -1,6 +1,8 @@
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
 import type { InstanceList } from '../../runtime/serve/metrics/live-meter.js';
 import type { ComparisonList } from '../../runtime/serve/compare/comparison.js';
+import type { KeptTest, LoggedRanking } from '../../runtime/serve/compare/workshop-answers.js';
+import type { JudgingRoute, RoundList } from '../../runtime/serve/judging/round.js';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 
 /** An answer other than 200. */
@@ -45,6 +47,8 @@ export interface SentRequest {
   readonly body: string;
   /** Parameters of the route: what it is a preview of. */
   readonly preview?: Readonly<Record<string, string>>;
+  /** Other values of params. */
+  readonly params?: Readonly<Record<string, number>>;
 }
 
 /** Who sends the requests of this page. */
@@ -75,10 +79,12 @@ export function projectNow(): Promise<WorkbenchProject> {
 
 /** @param options the parameters of the route, such as `{ contributions: 'true' }` */
 export function explain(
-  { path, body, preview = {} }: SentRequest,
+  { path, body, preview = {}, params = {} }: SentRequest,
   options: Readonly<Record<string, string>> = {},
 ): Promise<Explanation> {
-  const query = new URLSearchParams({ ...preview, ...options }).toString();
+  const parameters = new URLSearchParams({ ...preview, ...options });
+  for (const [name, value] of Object.entries(params)) parameters.append('param', `${name}=${value}`);
+  const query = parameters.toString();
   return post<Explanation>(query === '' ? path : `${path}?${query}`, body);
 }
 
@@ -100,6 +106,26 @@ export function comparisons(): Promise<ComparisonList> {
 /** Calls a route below /api/v1/comparisons/. */
 export function comparison<T>(route: 'start' | 'get' | 'stop', body: object): Promise<T> {
   return post<T>(`/api/v1/comparisons/${route}`, JSON.stringify(body));
+}
+
+/** The rounds of judging. */
+export function rounds(): Promise<RoundList> {
+  return send<RoundList>('/api/v1/judging', {});
+}
+
+/** Calls a route below /api/v1/judging/. */
+export function judging<T>(route: JudgingRoute, body: object): Promise<T> {
+  return post<T>(`/api/v1/judging/${route}`, JSON.stringify(body));
+}
+
+/** A logged request, with the values that it had. */
+export function loggedRanking(id: string): Promise<LoggedRanking> {
+  return post<LoggedRanking>('/api/v1/rankings/logged', JSON.stringify({ request_id: id }));
+}
+
+/** A ranking as a test of the project. */
+export function keepTest(test: string, pipeline: string, request: object): Promise<KeptTest> {
+  return post<KeptTest>('/api/v1/rankings/keep', JSON.stringify({ test, pipeline, request }));
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -20,6 +20,8 @@ export interface WorkbenchProject {
   readonly version: string;
   /** Whether the service applies changes of the files. */
   readonly watches: boolean;
+  /** Whether the process tries params, reads logged requests, and keeps rankings as tests. */
+  readonly tries: boolean;
   readonly pipelines: readonly {
     readonly name: string;
     readonly route: string;
@@ -119,6 +121,7 @@ const project: GetRoute = {
         name: projectName,
         version: projectVersion,
         watches,
+        tries,
         pipelines: described,
         lists: parts.curationLists,
         reload:
