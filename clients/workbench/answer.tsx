@@ -9,6 +9,9 @@ import { Cards, type Places } from './cards.js';
 import { Fate } from './fate.js';
 import { numberText, plain, text, words } from './language.js';
 import { Fold, statusText, Table, ValueTable } from './parts.js';
+import { KeepTest } from './rank-keep.js';
+import { say } from './rank-language.js';
+import type { LoggedRanking } from '../../runtime/serve/compare/workshop-answers.js';
 import type { SentRequest } from './service.js';
 import { Why } from './why.js';
 
@@ -17,12 +20,24 @@ export function Answer({
   request,
   explanation,
   before,
+  base,
+  logged,
+  query,
+  canKeep,
 }: {
   readonly request: SentRequest;
   readonly explanation: Explanation;
   readonly before: Places | undefined;
+  /** The page with the params of the file. */
+  readonly base: Explanation;
+  /** The request as it was logged, if it is that of a log. */
+  readonly logged: LoggedRanking | undefined;
+  readonly query: string;
+  /** Whether the process keeps a ranking as a test. */
+  readonly canKeep: boolean;
 }): JSX.Element {
   const [asked, setAsked] = useState<ExplainedCandidate>();
+  const [only, setOnly] = useState('');
   const { candidates, page, stages, store, degraded, steps, answered = {} } = explanation;
   const total = stages.reduce((sum, { ms }) => sum + ms, 0);
   return (
@@ -38,17 +53,25 @@ export function Answer({
       )}
       <BlockedImages {...explanation} />
       <h2>{text.page}</h2>
-      {page.length === 0 ? <p>{text.emptyPage}</p> : <Cards page={page} before={before} onWhy={setAsked} />}
+      {page.length > 0 && <Only only={only} page={page} base={base.page} onOnly={setOnly} />}
+      {page.length === 0 ? (
+        <p>{text.emptyPage}</p>
+      ) : (
+        <Cards page={matching(page, only)} before={before} onWhy={setAsked} />
+      )}
       {asked !== undefined && (
         <Why
           key={asked.candidate_id}
           candidate={asked}
           page={page}
           request={request}
+          logged={logged?.candidates.find((one) => one.candidate_id === asked.candidate_id)?.values}
+          query={query}
           onClose={() => setAsked(undefined)}
         />
       )}
       <Fate request={request} />
+      {canKeep && <KeepTest key={explanation.pipeline} pipeline={explanation.pipeline} request={request} />}
       <h2>{text.time}</h2>
       <Stages {...explanation} />
       <h2>{text.steps}</h2>
@@ -67,6 +90,55 @@ export function Answer({
         <pre>{JSON.stringify(explanation, null, 2)}</pre>
       </Fold>
     </div>
+  );
+}
+
+/** The candidates whose card has a text; all of them without one. */
+function matching(page: readonly ExplainedCandidate[], only: string): readonly ExplainedCandidate[] {
+  const sought = only.trim().toLocaleLowerCase();
+  if (sought === '') return page;
+  return page.filter(({ candidate_id: id, card }) =>
+    [id, card?.title, card?.subtitle, ...(card?.badges ?? []).map(({ value }) => String(value))].some(
+      (one) => one?.toLocaleLowerCase().includes(sought) === true,
+    ),
+  );
+}
+
+/** Leaves out the cards without a text, and says how the others stand: now, and with the params of the file. */
+function Only({
+  only,
+  page,
+  base,
+  onOnly,
+}: {
+  readonly only: string;
+  readonly page: readonly ExplainedCandidate[];
+  readonly base: readonly ExplainedCandidate[];
+  readonly onOnly: (only: string) => void;
+}): JSX.Element {
+  const [now, then] = [matching(page, only), matching(base, only)];
+  const meanOf = (some: readonly ExplainedCandidate[]): string =>
+    some.length === 0 ? '–' : numberText(some.reduce((sum, { place }) => sum + place, 0) / some.length, 3);
+  const told = [
+    say.matches(only.trim(), now.length, meanOf(now)),
+    ...(page === base ? [] : [say.before(then.length, meanOf(then))]),
+  ];
+  return (
+    <p class="row">
+      <label>
+        {say.only}{' '}
+        <input
+          id="only"
+          autocomplete="off"
+          placeholder={say.onlyHint}
+          value={only}
+          onInput={({ currentTarget }) => onOnly(currentTarget.value)}
+        />
+      </label>
+      <span id="matches" role="status">
+        {only.trim() === '' ? '' : told.join('; ')}
+      </span>
+    </p>
   );
 }
 

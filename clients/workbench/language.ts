@@ -11,6 +11,7 @@ const ENGLISH = {
   rank: 'Rank',
   campaigns: 'Campaigns',
   compare: 'Compare',
+  judge: 'Judge',
   live: 'Live',
   noAnswer: 'The service does not answer.',
   version: (version: string, watches: boolean) =>
@@ -135,6 +136,7 @@ const GERMAN: typeof ENGLISH = {
   rank: 'Ranking',
   campaigns: 'Aktionen',
   compare: 'Vergleichen',
+  judge: 'Bewerten',
   live: 'Live',
   noAnswer: 'Der Dienst antwortet nicht.',
   version: (version, watches) => `Version ${version}${watches ? ', geänderte Dateien gelten sofort' : ''}`,

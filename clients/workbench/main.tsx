@@ -4,6 +4,7 @@ import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench
 import { text } from './language.js';
 import { Campaigns } from './campaigns.js';
 import { Compare } from './compare.js';
+import { Judge } from './judge.js';
 import { Live } from './live.js';
 import { Rank } from './rank.js';
 import { messageOf, projectNow, Refusal, sendKey, whoAmI } from './service.js';
@@ -45,7 +46,7 @@ function useProject(): readonly [Known, () => Promise<void>] {
   return [known, look];
 }
 
-const SCREENS = ['rank', 'campaigns', 'compare', 'live'] as const;
+const SCREENS = ['rank', 'campaigns', 'compare', 'judge', 'live'] as const;
 
 /** The screen that the address names after `#`; without a name, the first one. */
 function useScreen(): (typeof SCREENS)[number] {
@@ -71,6 +72,8 @@ function Workbench(): JSX.Element {
   useEffect(() => {
     if (refusal !== undefined) refused(refusal);
   }, [refusal?.status]);
+  // Judges need not see the project.
+  const judgesOnly = screen === 'judge' && refusal?.status === 403;
   const state = isAway
     ? text.noAnswer
     : project === undefined || refusal !== undefined
@@ -100,8 +103,9 @@ function Workbench(): JSX.Element {
         </section>
       )}
       <main>
-        {needsKey && <KeyField onKey={() => void look()} />}
-        {refusal !== undefined && <p role="alert">{refusal.message}</p>}
+        {needsKey && !judgesOnly && <KeyField onKey={() => void look()} />}
+        {refusal !== undefined && !judgesOnly && <p role="alert">{refusal.message}</p>}
+        {(project !== undefined || judgesOnly) && screen === 'judge' && <Judge refused={refused} />}
         {project !== undefined && screen === 'rank' && <Rank project={project} refused={refused} />}
         {project !== undefined && screen === 'campaigns' && <Campaigns project={project} refused={refused} />}
         {project !== undefined && screen === 'compare' && <Compare refused={refused} />}

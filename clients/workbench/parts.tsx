@@ -40,6 +40,15 @@ export function Table({
   );
 }
 
+/** Saves a text as a file of the person. */
+export function saveFile(name: string, content: string, type: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([content], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 export function Fold({
   title,
   children,

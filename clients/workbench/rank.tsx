@@ -6,7 +6,12 @@ import { Answer } from './answer.js';
 import { placesOf, type Places } from './cards.js';
 import { Fields, withField, type Typed } from './fields.js';
 import { text } from './language.js';
-import { explain, type SentRequest } from './service.js';
+import { momentText } from './campaign-language.js';
+import { OpenLogged } from './rank-keep.js';
+import { say } from './rank-language.js';
+import { Params, type Tried } from './rank-params.js';
+import type { LoggedRanking } from '../../runtime/serve/compare/workshop-answers.js';
+import { explain, loggedRanking, type SentRequest } from './service.js';
 
 type Described = WorkbenchProject['pipelines'][number];
 
@@ -15,6 +20,8 @@ interface Shown {
   readonly request: SentRequest;
   readonly explanation: Explanation;
   readonly before: Places | undefined;
+  /** The page with the params of the file. */
+  readonly base: Explanation;
 }
 
 /** What a person has chosen and typed. */
@@ -39,6 +46,10 @@ export function Rank({
   const [isBusy, setBusy] = useState(false);
   const [again, setAgain] = useState(true);
   const sent = useRef(0);
+  const [tried, setTried] = useState<Tried>({});
+  const [logged, setLogged] = useState<LoggedRanking>();
+  /** A slider moves faster than answers come: while one is on its way, only the last values wait. */
+  const trial = useRef<{ isSent: boolean; next?: Tried }>({ isSent: false });
   const one = project.pipelines.find(({ name }) => name === draft.pipeline);
 
   /** Of several requests in flight, only the answer to the last is shown; an old answer never stays beside an error. */
@@ -46,13 +57,17 @@ export function Rank({
     if (one === undefined) return;
     const request = { path: one.explain, body: draft.body };
     const number = ++sent.current;
+    setTried({});
     setProblem('');
     setBusy(true);
     remember(project, draft);
     try {
       const explanation = await explain(request);
       if (number !== sent.current) return;
-      setShown((last) => ({ request, explanation, before: placesBefore(last, request) }));
+      setShown((last) => ({
+        ...{ request, explanation, base: explanation },
+        before: logged === undefined ? placesBefore(last, request) : loggedPlaces(logged),
+      }));
     } catch (error) {
       if (number !== sent.current) return;
       setShown(undefined);
@@ -60,6 +75,51 @@ export function Rank({
     }
     setBusy(false);
   };
+
+  /** Ranks the request that is shown with other values of params, and shows what they move. */
+  const tryParams = async (values: Tried): Promise<void> => {
+    setTried(values);
+    if (trial.current.isSent || shown === undefined) {
+      trial.current.next = values;
+      return;
+    }
+    trial.current.isSent = true;
+    const number = sent.current;
+    const { base } = shown;
+    for (let next: Tried | undefined = values; next !== undefined; next = trial.current.next) {
+      delete trial.current.next;
+      const request = { ...shown.request, params: next };
+      try {
+        const isFile = Object.keys(next).length === 0;
+        const explanation = isFile ? base : await explain(request);
+        if (number !== sent.current) break;
+        setProblem('');
+        setShown({ request, explanation, base, before: placesOf(base) });
+      } catch (error) {
+        if (number === sent.current) setProblem(refused(error));
+      }
+    }
+    trial.current = { isSent: false };
+  };
+  const openLogged = async (id: string): Promise<void> => {
+    try {
+      const found = await loggedRanking(id);
+      const next = project.pipelines.find(({ name }) => name === found.pipeline);
+      setShown(undefined);
+      setProblem('');
+      setLogged(found);
+      setDraft({
+        ...draftOf(next),
+        typed: typedOf(next, found.body),
+        body: JSON.stringify(found.body, null, 2),
+      });
+    } catch (error) {
+      setProblem(refused(error));
+    }
+  };
+  useEffect(() => {
+    if (logged !== undefined) void send();
+  }, [logged]);
 
   useEffect(() => {
     if (Object.values(draft.typed).some((value) => value !== '')) void send();
@@ -74,10 +134,13 @@ export function Rank({
 
   const choose = (next: Described | undefined): void => {
     setShown(undefined);
+    setLogged(undefined);
     setDraft(draftOf(next));
   };
-  const edit = (body: unknown, typed = draft.typed): void =>
+  const edit = (body: unknown, typed = draft.typed): void => {
+    setLogged(undefined);
     setDraft({ ...draft, typed, body: JSON.stringify(body, null, 2) });
+  };
   const fields = one?.fields ?? [];
   return (
     <>
@@ -133,7 +196,10 @@ export function Rank({
             spellcheck={false}
             autocomplete="off"
             value={draft.body}
-            onInput={({ currentTarget }) => setDraft({ ...draft, body: currentTarget.value })}
+            onInput={({ currentTarget }) => {
+              setLogged(undefined);
+              setDraft({ ...draft, body: currentTarget.value });
+            }}
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
               event.preventDefault();
@@ -157,8 +223,26 @@ export function Rank({
           {problem}
         </p>
       </form>
+      {project.tries && <OpenLogged onOpen={(id) => void openLogged(id)} />}
+      {logged !== undefined && (
+        <p class="hint lines" id="logged">
+          {[say.loggedAt(logged.request_id, momentText(logged.at)), ...logged.notes].join('\n')}
+        </p>
+      )}
+      {shown !== undefined && one !== undefined && one.params.length > 0 && (
+        <Params
+          params={one.params}
+          tried={tried}
+          diff={shown.explanation.params_diff ?? ''}
+          onTry={(values) => void tryParams(values)}
+        />
+      )}
       <section id="answer" aria-live="polite" aria-label={text.answer} aria-busy={isBusy}>
-        {shown === undefined ? <p class="hint">{text.noEffects}</p> : <Answer {...shown} />}
+        {shown === undefined ? (
+          <p class="hint">{text.noEffects}</p>
+        ) : (
+          <Answer {...shown} logged={logged} query={queryOf(draft.typed)} canKeep={project.tries} />
+        )}
       </section>
     </>
   );
@@ -197,6 +281,30 @@ function remember({ pipelines }: WorkbenchProject, { pipeline, typed }: Draft): 
 function placesBefore(last: Shown | undefined, { path, body }: SentRequest): Places | undefined {
   if (last?.request.path !== path || last.request.body !== body) return undefined;
   return placesOf(last.explanation);
+}
+
+function loggedPlaces({ candidates }: LoggedRanking): Places {
+  return new Map(
+    candidates.flatMap(({ candidate_id: id, place }) => (place === null ? [] : [[id, place] as const])),
+  );
+}
+
+/** What the fields of a pipeline show of a body. */
+function typedOf(one: Described | undefined, body: Readonly<Record<string, unknown>>): Typed {
+  const shown = (value: unknown): string =>
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+  return Object.fromEntries(
+    (one?.fields ?? []).map(({ parameter, name, key }) => {
+      const value = body[name];
+      const isEntity = key !== undefined && typeof value === 'object' && value !== null;
+      return [parameter, shown(isEntity ? (value as Record<string, unknown>)[key] : value)];
+    }),
+  );
+}
+
+/** The query of a request, as the fields have it. */
+function queryOf(typed: Typed): string {
+  return (typed['q'] ?? typed['query'] ?? '').trim();
 }
 
 function parsed(body: string): Record<string, unknown> | undefined {

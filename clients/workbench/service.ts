@@ -3,6 +3,8 @@ import type { InstanceList } from '../../runtime/serve/metrics/live-meter.js';
 import type { ComparisonList } from '../../runtime/serve/compare/comparison.js';
 import type { PreviewLink, SharedLink } from '../../runtime/serve/access/preview-links.js';
 import type { LinkedPreview } from '../../runtime/serve/http/routes/previews.js';
+import type { KeptTest, LoggedRanking } from '../../runtime/serve/compare/workshop-answers.js';
+import type { JudgingRoute, RoundList } from '../../runtime/serve/judging/round.js';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 
 /** An answer other than 200. */
@@ -55,6 +57,8 @@ export interface SentRequest {
   readonly body: string;
   /** Parameters of the route: what it is a preview of. */
   readonly preview?: Readonly<Record<string, string>>;
+  /** Other values of params. */
+  readonly params?: Readonly<Record<string, number>>;
 }
 
 /** Who sends the requests of this page. */
@@ -85,10 +89,12 @@ export function projectNow(): Promise<WorkbenchProject> {
 
 /** @param options the parameters of the route, such as `{ contributions: 'true' }` */
 export function explain(
-  { path, body, preview = {} }: SentRequest,
+  { path, body, preview = {}, params = {} }: SentRequest,
   options: Readonly<Record<string, string>> = {},
 ): Promise<Explanation> {
-  const query = new URLSearchParams({ ...preview, ...options }).toString();
+  const parameters = new URLSearchParams({ ...preview, ...options });
+  for (const [name, value] of Object.entries(params)) parameters.append('param', `${name}=${value}`);
+  const query = parameters.toString();
   return post<Explanation>(query === '' ? path : `${path}?${query}`, body);
 }
 
@@ -129,6 +135,26 @@ export function comparisons(): Promise<ComparisonList> {
 /** Calls a route below /api/v1/comparisons/. */
 export function comparison<T>(route: 'start' | 'get' | 'stop', body: object): Promise<T> {
   return post<T>(`/api/v1/comparisons/${route}`, JSON.stringify(body));
+}
+
+/** The rounds of judging. */
+export function rounds(): Promise<RoundList> {
+  return send<RoundList>('/api/v1/judging', {});
+}
+
+/** Calls a route below /api/v1/judging/. */
+export function judging<T>(route: JudgingRoute, body: object): Promise<T> {
+  return post<T>(`/api/v1/judging/${route}`, JSON.stringify(body));
+}
+
+/** A logged request, with the values that it had. */
+export function loggedRanking(id: string): Promise<LoggedRanking> {
+  return post<LoggedRanking>('/api/v1/rankings/logged', JSON.stringify({ request_id: id }));
+}
+
+/** A ranking as a test of the project. */
+export function keepTest(test: string, pipeline: string, request: object): Promise<KeptTest> {
+  return post<KeptTest>('/api/v1/rankings/keep', JSON.stringify({ test, pipeline, request }));
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

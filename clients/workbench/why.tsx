@@ -9,7 +9,10 @@ import type {
 import { Accounts } from './accounts.js';
 import { titleOf } from './cards.js';
 import { numberText, plain, scoreText, text, words } from './language.js';
-import { ValueTable } from './parts.js';
+import { statusText, Table, valueText, ValueTable } from './parts.js';
+import { SaveJudgment } from './rank-keep.js';
+import { say } from './rank-language.js';
+import type { LoggedRanking } from '../../runtime/serve/compare/workshop-answers.js';
 import { explain, messageOf, type SentRequest } from './service.js';
 
 /** Shows over the page what the steps did to a candidate, what its score is made of, and why another has another place. */
@@ -17,11 +20,17 @@ export function Why({
   candidate,
   page,
   request,
+  logged,
+  query = '',
   onClose,
 }: {
   readonly candidate: ExplainedCandidate;
   readonly page: readonly ExplainedCandidate[];
   readonly request: SentRequest;
+  /** The values that it had, if the request is one of the log. */
+  readonly logged?: LoggedRanking['candidates'][number]['values'] | undefined;
+  /** Of a ranking that can be graded. */
+  readonly query?: string;
   readonly onClose: () => void;
 }): JSX.Element {
   const { candidate_id: id, place, score, ranked_score: ranked, changes, values } = candidate;
@@ -67,8 +76,24 @@ export function Why({
         </>
       )}
       <Comparison candidate={candidate} page={page} request={request} />
+      {query !== '' && <SaveJudgment id={id} query={query} />}
       <h3>{text.values}</h3>
-      <ValueTable values={values} />
+      {logged === undefined ? (
+        <ValueTable values={values} />
+      ) : (
+        <Table
+          head={[text.name, say.asLogged, say.now, text.status]}
+          rows={Object.entries(values).map(([name, value]) => {
+            const then = logged[name];
+            return [
+              name,
+              then === undefined ? '–' : valueText(then),
+              valueText(value),
+              statusText(value.status, value.cause),
+            ];
+          })}
+        />
+      )}
     </dialog>
   );
 }

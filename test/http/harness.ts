@@ -219,6 +219,10 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
       ...{ upload: record, export: record },
       preview: () => Promise.resolve(new Map()),
     } as unknown as HttpServices['drafts'],
+    judging: {
+      list: () => Promise.resolve({ pipelines: [], rounds: [] }),
+      ...{ start: record, query: record, grade: record, add: record, export: record, remove: record },
+    } as unknown as HttpServices['judging'],
     experiments: { list: () => ({ experiments: [] }), stop: stopped, resume: stopped },
     releases: {
       list: () => Promise.resolve({ serving: '', rollback: null, releases: [] }),

@@ -1,10 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../ground/api/errors.js';
 import type { JsonObject } from '../../ground/api/types.js';
-import type { Console } from '../../ground/core/console.js';
 import { timestampOf } from '../../ground/core/timestamp.js';
 import { scratchFolder } from '../../ground/core/scratch-folder.js';
 import { Violations } from '../../ground/core/violations.js';
@@ -28,6 +26,9 @@ import { reportJson } from '../../learn/report/experiment-json.js';
 import { reportTree } from '../../learn/report/experiment-tree.js';
 import { CommandFailure, DiagnosedUsageError, UsageError } from '../../project/config/diagnostics/failure.js';
 import { checkLedger } from '../../state/ledger/ledger-folder.js';
+import { keepTest } from '../ranking-tests/made/keep-test.js';
+import { consoleOf } from './job-console.js';
+import { loggedRanking } from './logged-ranking.js';
 import type { ComparisonRequest } from '../../serve/compare/comparison.js';
 import {
   judgmentsPath,
@@ -41,7 +42,12 @@ const DEFAULT_METRICS = ['ndcg@10', 'map', 'mrr', 'precision@10', 'recall@10'];
 const SHOWN = 10;
 const WANTED_EFFECT = 0.05;
 
-export const comparer: Comparer = { check: (request) => void gatesOf(request), run: runComparison };
+export const comparer: Comparer = {
+  check: (request) => void gatesOf(request),
+  run: runComparison,
+  logged: loggedRanking,
+  keep: keepTest,
+};
 
 async function runComparison(run: ComparisonRun): Promise<Compared> {
   const { experiment, queries, draft } = run.request;
@@ -219,26 +225,5 @@ function contestantOf({ project, signal }: ComparisonRun, name: string): Contest
         return await pipeline.explain(body, context);
       },
     },
-  };
-}
-
-/** A console whose messages become notes, and whose progress becomes that of the comparison. */
-function consoleOf({ signal, note, progress }: ComparisonRun): Console {
-  const stderr = Object.assign(
-    new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        for (const line of chunk.toString().split('\n')) if (line.trim() !== '') note(line.trim());
-        done();
-      },
-    }),
-    { progress },
-  );
-  return {
-    env: {},
-    stdin: Readable.from([]),
-    stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
-    stderr,
-    stopSignal: () => signal,
-    checkStopped: () => signal.throwIfAborted(),
   };
 }

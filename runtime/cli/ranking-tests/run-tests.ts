@@ -2,6 +2,8 @@ import { ProjectInvalidError, storedHere } from '../../serve/app/project/compile
 import { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
 import { loadProject } from '../../project/config/project/load-project.js';
 import { RESERVED_ROUTES } from '../../serve/http/routes.js';
+import type { ProjectConfig } from '../../project/config/model/project.js';
+import type { SourceFile } from '../../project/config/yaml/source.js';
 import type { Settings } from '../../project/settings/settings.js';
 import { checkError, reportBadRequest } from './check/check-error.js';
 import { checkOutcome } from './check/check-outcome.js';
@@ -10,7 +12,7 @@ import { differenceOf, entryOf } from './check/snapshot.js';
 import { Coverage } from './coverage.js';
 import { checkCase, checkNames } from './files/check-case.js';
 import { readExpectations, type Expectations } from './files/expectations.js';
-import { loadTests } from './files/load-tests.js';
+import { loadTests, readTest } from './files/load-tests.js';
 import { plain } from './files/placed.js';
 import { reportGiven, reportUnknownFields } from './files/report-data.js';
 import type { TestCase } from './files/test-case.js';
@@ -94,6 +96,36 @@ export async function runTests(
     const stores = new CaseStores(storedHere(config), settings.accept === 'lax');
     const run = await runCases(pairs, files.length, stores, { coverage, diagnostics, snapshots, options });
     return { ...run, optionFiles: compiled.files };
+  } finally {
+    await compiled.close();
+  }
+}
+
+/** Runs a test that is not among the files of the project. @returns what fails; empty if it passes */
+export async function problemsOf(
+  settings: Settings,
+  config: ProjectConfig,
+  file: SourceFile,
+): Promise<readonly string[]> {
+  const diagnostics = new Diagnostics();
+  const [test] = readTest(file, {}, config, diagnostics)?.cases ?? [];
+  if (test === undefined || !checkNames(test, config, diagnostics))
+    return diagnostics.all.map(({ message }) => message);
+  const compiled = await compileCases(settings, [test], [], diagnostics);
+  try {
+    const own = compiled.of(test);
+    if (own !== undefined) checkCase(test, own, diagnostics);
+    if (own === undefined || diagnostics.hasErrors) return diagnostics.all.map(({ message }) => message);
+    const opened = await openCase(
+      { test, compiled: own },
+      new CaseStores(storedHere(config), settings.accept === 'lax'),
+      diagnostics,
+    );
+    if (opened === undefined) return diagnostics.all.map(({ message }) => message);
+    const expected = readExpectations(test.expect);
+    const result = await opened.run(plain(test.request));
+    if (isFailed(result)) return [result.error.message];
+    return checkOutcome(expected, result).map(({ message }) => message);
   } finally {
     await compiled.close();
   }

@@ -29,6 +29,33 @@ export const ERROR_CODES = {
     remedy:
       'A service that ranks does not run comparisons. Run `millrace workbench` beside it on the same Redis, `millrace dev`, or `millrace evaluate` and `millrace diff`.',
   },
+  unknown_round: {
+    status: 404,
+    title: 'There is no such round of judging',
+    remedy: 'Take a name that `/api/v1/judging` lists.',
+  },
+  round_exists: {
+    status: 409,
+    title: 'A round of judging has this name',
+    remedy: 'Choose another name, or export and remove the round.',
+  },
+  rounds_full: {
+    status: 409,
+    title: 'There are too many rounds of judging',
+    remedy: 'Export a round and remove it.',
+  },
+  unknown_logged_request: {
+    status: 404,
+    title: 'The ledger has no such request',
+    remedy:
+      'The answer of a ranking has the id as request_id; only pipelines with `log:` are logged, and only as long as `ledger: keep` says.',
+  },
+  test_not_kept: {
+    status: 422,
+    title: 'The ranking cannot be kept as a test',
+    remedy:
+      'The detail says what a test cannot give. Write the test by hand, with `outputs:` for what is computed elsewhere.',
+  },
   unknown_experiment: {
     status: 404,
     title: 'The project has no such experiment',

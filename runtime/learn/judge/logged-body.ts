@@ -60,7 +60,8 @@ export async function loggedBody(
   return bodyFor(definition, request);
 }
 
-function lackText(name: string, { candidateType }: PipelineDefinition): string {
+/** What is said of a thing that the log of a request lacks. */
+export function lackText(name: string, { candidateType }: PipelineDefinition): string {
   if (name === 'candidates') return 'some candidates: the others are ranked without them';
   if (name === candidateType.value) return `the ids of ${name}: hashes are sent in their place`;
   return `${name}: the request is sent without it`;

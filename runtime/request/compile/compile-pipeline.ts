@@ -11,7 +11,7 @@ import { closeComponents } from './component-life.js';
 import { warnOfDeadParts } from './dead-parts.js';
 import { checkExploration } from './exploration.js';
 import { comparedIds } from './meaning/compared-ids.js';
-import { openPipeline } from './open-pipeline.js';
+import { openPipeline, type OpenPipeline } from './open-pipeline.js';
 import { finishReads } from './pipeline-reads.js';
 import { phasesOf } from './phases.js';
 import type { Plan } from './plan.js';
@@ -82,6 +82,8 @@ export async function compilePipeline(
           open: Object.freeze({
             slots: pipeline.names.params.slots,
             set: setOf(definition, pipeline.names.params.slots),
+            isWhole: settings.tunable === true,
+            fixed: found === undefined ? [] : usedParams(definition, found.uses),
             readsOfDefinitions: pipeline.names.readsOfDefinitions,
           }),
         }
@@ -89,6 +91,14 @@ export async function compilePipeline(
     prefix: settings.prefix,
     frames: new FramePool(layout),
   });
+}
+
+function usedParams(
+  { params }: PipelineDefinition,
+  { names }: Pick<OpenPipeline, 'names'>,
+): readonly string[] {
+  const unused = new Set(names.params.unused.map(({ name }) => name));
+  return [...params.keys()].filter((name) => !unused.has(name));
 }
 
 /** The values of the open params, by slot. */

@@ -44,7 +44,7 @@ export async function compileRetrieval(
   // Values of params that experiments change would reach the steps and not the retrievers.
   const steps = await compileSteps(opened, { ...settings, plugins, tunable: undefined });
   const fuse = compileFuse(retrieve, opened, new Set(steps.flatMap(({ outputs }) => [...outputs.values()])));
-  checkOpenParams(opened, retrieve, settings.tunable, problems);
+  checkOpenParams(opened, retrieve, settings.changed ?? settings.tunable, problems);
   const read = problems.hasErrors ? undefined : finishReads(opened.reads, settings.prefix);
   // The pipeline reports the same errors of `features:` and `define:`.
   const known = new Set(diagnostics.all.map(({ code, message }) => `${code} ${message}`));

@@ -136,6 +136,10 @@ export interface OpenParams {
   readonly slots: ReadonlyMap<string, number>;
   /** The value that a request writes to each slot. */
   readonly set: readonly { readonly slot: number; readonly value: number }[];
+  /** Whether all params can change, apart from those that `fixed` names. */
+  readonly isWhole: boolean;
+  /** The params that `retrieve:` and `merge:` use: retrievers have one value of each. */
+  readonly fixed: readonly string[];
   /** By definition: the params, definitions, attributes, features and outputs that it uses directly. */
   readonly readsOfDefinitions: ReadonlyMap<string, ReadonlySet<string>>;
 }

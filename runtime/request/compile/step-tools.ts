@@ -63,6 +63,8 @@ export interface CompileSettings extends StepSettings {
   readonly prefix: string;
   /** Whether to leave the params open, or which of them, so that they can change without compiling again. */
   readonly tunable?: StepTools['tunable'];
+  /** The params that experiments change, which retrievers must not use; by default those of `tunable`. */
+  readonly changed?: ReadonlySet<string>;
   /** Whether the records have all values if the pipeline has no `log:`; by default those of models. */
   readonly logsAll?: boolean;
   /** See `StepTools`. */

@@ -9,11 +9,13 @@ import { answerSchema } from './page/answer-schema.js';
 import { addressFields, requestFields } from './request/address-fields.js';
 import { MisspeltFields, type MisspeltField } from './request/misspelt-fields.js';
 import { requestSchema } from './request/request-schema.js';
-import type { PipelineExperiments, PipelineServices } from './pipeline-services.js';
+import { paramsDiff } from '../../project/config/project/params-diff.js';
+import { trialPlan } from '../experiments/trial-plan.js';
+import type { PipelineExperiments, PipelineRun, PipelineServices } from './pipeline-services.js';
 import { answer } from './run-pipeline.js';
 import { readersOf } from './hydrate/source-cells.js';
 import { RankingLog, type RecordServices } from './log/ranking-log.js';
-import type { Pipeline } from './types.js';
+import type { Pipeline, RequestContext } from './types.js';
 
 export type MountServices = Omit<PipelineServices, 'experiments' | 'misspelt'> & {
   /** Hears once of each field of requests that is nearly a declared one. */
@@ -75,14 +77,21 @@ export function mountPipeline(
     requestSchema: requestSchema(definition, entities),
     answerSchema: answerSchema(plan),
     run: (body, context) => {
-      const run = answer(plan, context.leavesNothing === true ? silent : mounted, body, context);
+      const run = inTrial(plan, context.leavesNothing === true ? silent : mounted, context, (own, used) =>
+        answer(own, used, body, context),
+      );
       services.usage?.hold(run);
       return run;
     },
     explain: async (body, context) => {
-      const run = answer(plan, mounted, body, context, true);
+      const run = inTrial(plan, mounted, context, (own, used) => answer(own, used, body, context, true));
       services.usage?.hold(run);
-      const { explanation } = await run;
+      const { explanation: explained } = await run;
+      const { params } = context;
+      const explanation =
+        explained === undefined || params === undefined
+          ? explained
+          : { ...explained, params_diff: paramsDiff(definition, params) };
       if (explanation === undefined) throw new Error('the explained run has no explanation');
       if (context.withCards !== true || services.cards === undefined) return explanation;
       const { why, page } = explanation;
@@ -99,6 +108,22 @@ export function mountPipeline(
     },
     describe: () => describePlan(plan),
   } satisfies Pipeline);
+}
+
+/** Runs a request with the values of params that it asks for; without any, as it is. */
+async function inTrial(
+  plan: Plan,
+  services: PipelineServices,
+  { params }: RequestContext,
+  work: (plan: Plan, services: PipelineServices) => Promise<PipelineRun>,
+): Promise<PipelineRun> {
+  if (params === undefined) return work(plan, services);
+  const trial = await trialPlan(plan, params);
+  try {
+    return await work(trial.plan, { ...services, experiments: undefined });
+  } finally {
+    await trial.close();
+  }
 }
 
 /** Mounts the pipelines that arms name, so that their requests are recorded as those of the pipeline that is called. */

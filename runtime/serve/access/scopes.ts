@@ -11,6 +11,7 @@ export const SCOPES = {
     'Read and replace the rules of merchandisers. It includes `curation:draft` and `curation:publish`.',
   'curation:draft': 'Read lists of rules, and write drafts of changes to them.',
   'curation:publish': 'Publish drafts, and undo what was published.',
+  judge: 'Grade the candidates of rounds of judging, without their arms and scores.',
   preview: 'See what a pipeline will answer: with a draft, or at another time.',
   metrics: 'Read the metrics.',
   admin: 'Call the routes of operators, and invite people with any role. It includes no other scope.',
@@ -32,9 +33,20 @@ export function isScope(text: string): text is Scope {
 /** What an invited person may do, by role. docs/access.md is generated from this table. */
 export const ROLES = {
   merchandiser: ['explain', 'curation', 'preview', 'entities:read'],
-  scientist: ['rank', 'explain', 'experiments', 'entities:read'],
+  scientist: ['rank', 'explain', 'experiments', 'entities:read', 'judge'],
+  judge: ['judge'],
   operator: ['explain', 'metrics', 'admin'],
-  admin: ['rank', 'explain', 'experiments', 'entities:read', 'curation', 'preview', 'metrics', 'admin'],
+  admin: [
+    'rank',
+    'explain',
+    'experiments',
+    'entities:read',
+    'curation',
+    'judge',
+    'preview',
+    'metrics',
+    'admin',
+  ],
 } as const satisfies Readonly<Record<string, readonly Scope[]>>;
 
 export type Role = keyof typeof ROLES;

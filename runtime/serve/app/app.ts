@@ -57,7 +57,10 @@ export async function createApp(
     ...{ logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now },
     running: runningServices(),
   };
-  const compileIn = compilerOf(settings, { recording, consumes, pluginHost, outbound: appMetrics.outbound });
+  const compileIn = compilerOf(settings, {
+    ...{ recording, consumes, pluginHost, outbound: appMetrics.outbound },
+    opensParams: overrides.compares !== undefined,
+  });
   const compile = async (): Promise<CompiledProject> => {
     guards?.freeMemory();
     const compiled = await compileIn(settings.project);
@@ -146,18 +149,19 @@ interface CompilerParts {
   readonly consumes: ConsumeOptions | undefined;
   readonly pluginHost: PluginHost;
   readonly outbound: AppMetrics['outbound'];
+  readonly opensParams: boolean;
 }
 
 /** Compiles the project of a folder. The code of plugins is always that of the project of the settings. */
 function compilerOf(
   settings: Settings,
-  { recording, consumes, pluginHost, outbound }: CompilerParts,
+  { recording, consumes, pluginHost, outbound, opensParams }: CompilerParts,
 ): (root: string) => Promise<CompiledProject> {
   const options = {
     ...settings,
     ...recording?.options,
     ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
-    ...{ pluginHost, codeRoot: settings.project },
+    ...{ pluginHost, codeRoot: settings.project, opensParams },
   };
   return (root) => compileProject(root, options, outbound);
 }

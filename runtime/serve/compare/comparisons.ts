@@ -14,6 +14,7 @@ import type { Pipeline } from '../../request/pipeline/types.js';
 import type { Drafts } from '../../state/curation/drafts.js';
 import type { Cards } from '../../state/index/cards.js';
 import type { EntityIndex } from '../../state/index/entity-index.js';
+import type { KeepBody, KeptTest, LoggedRanking } from './workshop-answers.js';
 import {
   ID_BODY,
   readRequest,
@@ -67,8 +68,20 @@ export interface Comparer {
   check(request: ComparisonRequest): void;
   /** @throws UsageError, CommandFailure, InputError, MillraceError */
   run(run: ComparisonRun): Promise<Compared>;
+  /** A logged request, with its values. @throws MillraceError unknown_logged_request */
+  logged(work: WorkshopWork, requestId: string, pipeline: string | undefined): Promise<LoggedRanking>;
+  /** A ranking as a test, which it has run. @throws MillraceError test_not_kept, or what the ranking throws */
+  keep(work: WorkshopWork, wanted: KeepBody): Promise<KeptTest>;
 }
 export type LoadComparer = () => Promise<{ readonly comparer: Comparer }>;
+
+/** What looks at one ranking needs. */
+export interface WorkshopWork {
+  readonly project: ComparedProject;
+  /** Ends a read of the ledger. */
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
 
 /** Who sends the request. */
 export interface Asking {
@@ -93,14 +106,16 @@ interface Job {
 export class Comparisons {
   readonly #logger: Logger;
   readonly #now: () => number;
-  readonly #load: LoadComparer;
   readonly #jobs = new Map<string, Job>();
   #running: Promise<void> | undefined;
   #isClosed = false;
 
   /** @param load loads the code with the first comparison */
-  constructor(logger: Logger, now: () => number, load: LoadComparer) {
-    this.#load = load;
+  constructor(
+    logger: Logger,
+    now: () => number,
+    readonly load: LoadComparer,
+  ) {
     this.#logger = logger;
     this.#now = now;
   }
@@ -116,7 +131,7 @@ export class Comparisons {
     const refused = mayUse(request, who);
     if (refused !== undefined) throw refused;
     if (request.draft !== undefined) await project.drafts.changes(request.draft);
-    const { comparer } = await this.#load();
+    const { comparer } = await this.load();
     comparer.check(request);
     // There is no await below, so no other comparison is added between this check and the end of the function.
     const waiting = [...this.#jobs.values()].filter(({ state }) => state.state === 'waiting');
@@ -206,7 +221,7 @@ export class Comparisons {
     const { project, stop, found } = job;
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(WITHIN_MS)]);
     try {
-      const { comparer } = await this.#load();
+      const { comparer } = await this.load();
       found.compared = await comparer.run({
         project,
         request: job.state.request,

@@ -6,7 +6,7 @@ export const EXPLAIN_SUFFIX = '/explain';
 export const explainPath = (route: string): string => `${route.replace(/\/+$/, '')}${EXPLAIN_SUFFIX}`;
 
 /** What follows the path; empty without options. */
-export function explainQuery({ rulesAt, why, contributions, compare, lift }: ExplainOptions): string {
+export function explainQuery({ rulesAt, why, contributions, compare, lift, params }: ExplainOptions): string {
   const parameters = new URLSearchParams({
     ...(rulesAt === undefined ? {} : { at: String(rulesAt) }),
     ...(why === undefined ? {} : { why }),
@@ -14,5 +14,6 @@ export function explainQuery({ rulesAt, why, contributions, compare, lift }: Exp
     ...(compare === undefined ? {} : { compare: compare[0], with: compare[1] }),
     ...(lift === undefined ? {} : { lift: lift.id, to: String(lift.to) }),
   });
+  for (const [name, value] of params ?? []) parameters.append('param', `${name}=${value}`);
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }

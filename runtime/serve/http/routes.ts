@@ -4,6 +4,8 @@ import type { CompiledFront } from '../fronts/open-front.js';
 import type { Route } from './route.js';
 import { reservedBy } from './route-path.js';
 import { COMPARISONS } from './routes/comparisons.js';
+import { JUDGING } from './routes/judging.js';
+import { WORKSHOP } from './routes/workshop.js';
 import { deleteEntities, deleteEntitiesFirstPath } from './routes/delete-entities.js';
 import { deleteFeatures } from './routes/delete-features.js';
 import { getCuration, putCuration } from './routes/curation.js';
@@ -62,7 +64,9 @@ export const SERVICE_ROUTES: readonly Route[] = [
   getCuration,
   ...DRAFT_ROUTES,
   ...PREVIEWS,
+  ...JUDGING,
   ...COMPARISONS,
+  ...WORKSHOP,
   listInstances,
   listExperiments,
   stopExperiment,

@@ -7,6 +7,8 @@ import type { PreviewLinks } from '../access/preview-links.js';
 import type { Sessions } from '../access/sessions.js';
 import type { ComparisonAnswer, ComparisonList, ComparisonState } from '../compare/comparison.js';
 import type { Asking } from '../compare/comparisons.js';
+import type { KeptTest, LoggedRanking } from '../compare/workshop-answers.js';
+import type { Judging } from '../judging/judging.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { EventKind } from '../../project/config/model/events.js';
 import type { FeatureView } from '../../project/config/model/views.js';
@@ -47,6 +49,9 @@ export interface HttpServices {
   readonly experiments?: ExperimentService;
   /** Undefined in a process that ranks: it compares nothing. */
   readonly comparisons?: ComparisonService | undefined;
+  readonly judging: JudgingService;
+  /** Undefined in a process that ranks. */
+  readonly workshop?: WorkshopService | undefined;
   /** All instances; undefined if they are not known. */
   readonly live?: { list(): Promise<InstanceList> } | undefined;
   readonly pipelines: readonly Pipeline[];
@@ -202,6 +207,18 @@ export interface ComparisonService {
   start(body: unknown, who: Asking): Promise<ComparisonState>;
   get(body: unknown, who: Asking): ComparisonAnswer;
   stop(body: unknown, who: Asking): ComparisonState;
+}
+
+/** Rounds of judging. */
+export type JudgingService = Pick<
+  Judging,
+  'list' | 'start' | 'query' | 'grade' | 'add' | 'export' | 'remove'
+>;
+
+/** What the process of the workbench does with one ranking. */
+export interface WorkshopService {
+  logged(body: unknown, who: Asking): Promise<LoggedRanking>;
+  keep(body: unknown, who: Asking): Promise<KeptTest>;
 }
 
 /** Drafts of changes to lists. @param author the name of the key or of the person */

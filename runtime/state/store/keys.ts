@@ -18,6 +18,8 @@
  *   millrace:meta:curation:campaigns          the rules of a list that came over the API
  *   millrace:meta:curation:{…}:draft:friday   a draft of changes to a list, in the slot of its record
  *   millrace:meta:curation:{…}:publish:17-3f  what was published of it
+ *   millrace:meta:judging:lamps               a round of judging; with an empty name, the names of all
+ *   millrace:meta:judging:{…}:1f0c9a7b:17     what judges said of one query of it, in the slot of its record
  *   millrace:meta:releases:                   the last projects that were served, and the rollback that holds
  *   millrace:meta:release:1f0c9a7b2d44/0      a part of the files of one of them
  *   millrace:meta:invitations:                the invitations that were made over HTTP
@@ -83,7 +85,8 @@ export function isMetaKey(key: string, prefix: string): boolean {
     key !== eventCodesKey(prefix) &&
     key !== generationsKey(prefix) &&
     !key.startsWith(experimentStopKey(prefix, '')) &&
-    !key.startsWith(curationKey(prefix, ''))
+    !key.startsWith(curationKey(prefix, '')) &&
+    !key.startsWith(judgingKey(prefix, ''))
   );
 }
 
@@ -218,6 +221,19 @@ export function publishKey(prefix: string, list: string, id: string): string {
 
 function besideList(prefix: string, list: string, kind: string, id: string): string {
   return `${curationKey(prefix, '')}{${curationKey(prefix, list)}}:${kind}:${id}`;
+}
+
+/** Key of a round of judging. It is data: a backup holds it. @param round empty for the names of all */
+export function judgingKey(prefix: string, round: string): string {
+  return `${prefix}:${META_GROUP}:judging:${round}`;
+}
+
+/**
+ * Key of what judges said of one query. It is data, and in a cluster in the slot of the round.
+ * @param id of the round: a later one of the same name has another
+ */
+export function judgedKey(prefix: string, round: string, id: string, number: number): string {
+  return `${judgingKey(prefix, '')}{${judgingKey(prefix, round)}}:${id}:${number}`;
 }
 
 /** Key of the invitations that were made over HTTP. A backup has none: an old one would undo what was revoked. */

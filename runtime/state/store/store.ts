@@ -131,7 +131,7 @@ export type SegmentOutcome = 'stored' | 'older' | 'changed';
 
 export interface RecordSwap {
   /**
-   * A key of versioned records (`historyKey`, `counterKey`, `servicesKey`, `instancesKey`, `eventCodesKey`, `curationKey`, `invitationsKey` or
+   * A key of versioned records (`historyKey`, `counterKey`, `servicesKey`, `instancesKey`, `eventCodesKey`, `curationKey`, `judgingKey`, `invitationsKey` or
    * `sessionKey`), or `entityKey`.
    */
   readonly key: string;

@@ -2,7 +2,7 @@ import type { Diagnostics } from '../../../project/config/diagnostics/diagnostic
 import { readYamlFiles } from '../../../project/config/project/project-files.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import type { Environment } from '../../../project/config/yaml/interpolate.js';
-import type { Located, Span } from '../../../project/config/yaml/source.js';
+import type { Located, SourceFile, Span } from '../../../project/config/yaml/source.js';
 import { FILE_KINDS } from '../../../project/config/yaml/file-kinds.js';
 import { parseFile } from '../../../project/config/yaml/yaml-file.js';
 import { TIME_FORMS, timestampOf } from '../../../ground/core/timestamp.js';
@@ -29,12 +29,20 @@ export async function loadTests(
   diagnostics: Diagnostics,
 ): Promise<TestFile[]> {
   const files = await readYamlFiles(root, TESTS_FOLDER, diagnostics);
-  return files.flatMap((file) => {
-    const parsed = parseFile(file, 'test', environment, diagnostics);
-    if (parsed === undefined) return [];
-    const root = placed(file, parsed.root, parsed.name.at);
-    return [{ name: parsed.name.value, file, cases: casesOf(root, parsed.name, schemas, diagnostics) }];
-  });
+  return files.flatMap((file) => readTest(file, environment, schemas, diagnostics) ?? []);
+}
+
+/** Reads one file of tests. @returns undefined if it is no YAML */
+export function readTest(
+  file: SourceFile,
+  environment: Environment,
+  schemas: Schemas | undefined,
+  diagnostics: Diagnostics,
+): TestFile | undefined {
+  const parsed = parseFile(file, 'test', environment, diagnostics);
+  if (parsed === undefined) return undefined;
+  const root = placed(file, parsed.root, parsed.name.at);
+  return { name: parsed.name.value, file, cases: casesOf(root, parsed.name, schemas, diagnostics) };
 }
 
 function casesOf(

@@ -38,6 +38,7 @@ export async function explainRun(
     compare: asked.context.compare,
     why: asked.context.why,
   };
+  asked.context.observe?.(run);
   if (services.observe !== undefined) {
     services.observe(run);
     return undefined;

@@ -65,6 +65,8 @@ export interface Explanation {
   readonly why?: ExplainedFate;
   /** The values of the params, by name. */
   readonly params: Readonly<Record<string, number>>;
+  /** If the request asks for other values of params: the change of the file as a unified diff; empty if nothing differs. */
+  readonly params_diff?: string;
   /** The experiments that the request takes part in. */
   readonly experiments?: readonly {
     readonly experiment: string;

@@ -130,6 +130,8 @@ export interface CompileOptions extends Partial<
   readonly pipelines?: readonly string[];
   /** Compiles for tuning: params stay open, and no sink is compiled. */
   readonly tunable?: boolean;
+  /** Leaves the params open, so that explanations can try other values of them. By default they are fixed. */
+  readonly opensParams?: boolean;
   /**
    * Compiles for tests of rankings: no sink is compiled, and features of Feast are read from the store. By pipeline and
    * name of the step: what replaces the component of a step.
@@ -339,7 +341,8 @@ async function compilePipelines(
     const changed = changedParams(live);
     const open = {
       ...how,
-      ...(changed.size > 0 && { tunable: changed }),
+      ...(changed.size > 0 && { tunable: changed, changed }),
+      ...(options.opensParams === true && { tunable: true }),
       logsAll: logsAllOf(checked, definition.name),
     };
     const plan = await compilePipeline(definition, checked, plugins, open, found);

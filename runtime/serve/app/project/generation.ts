@@ -22,6 +22,8 @@ import type { FeatureStore } from '../../../state/index/feature-store.js';
 import type { OnlineFeatures } from '../../../state/index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
 import type { ComparedProject } from '../../compare/comparisons.js';
+import { Workshop } from '../../compare/workshop.js';
+import { Judging } from '../../judging/judging.js';
 import { CounterRebuilds } from '../../feedback/counter-rebuilds.js';
 import type { Forget } from '../../../state/privacy/forget.js';
 import { createHttpApp } from '../../http/app.js';
@@ -358,11 +360,11 @@ function pingedStore(services: Container): HttpServices['store'] {
   };
 }
 
-/** Comparisons of this generation's pipelines, as jobs of the process; undefined if it runs none. */
-function comparisonsOf(parts: GenerationParts, drafts: Drafts): HttpServices['comparisons'] {
+/** Comparisons of this generation's pipelines, and looks at single rankings; none if the process compares nothing. */
+function comparingOf(parts: GenerationParts, drafts: Drafts): Pick<HttpServices, 'comparisons' | 'workshop'> {
   const { services, config, usage } = parts;
   const comparisons = services.resolve(TOKENS.comparisons);
-  if (comparisons === undefined) return undefined;
+  if (comparisons === undefined) return {};
   const project: ComparedProject = {
     settings: services.resolve(TOKENS.settings),
     ...{ config, usage, drafts, pipelines: mountPipelines(parts, false) },
@@ -370,10 +372,13 @@ function comparisonsOf(parts: GenerationParts, drafts: Drafts): HttpServices['co
     cards: services.resolve(TOKENS.cards),
   };
   return {
-    list: (who) => comparisons.list(project, who),
-    start: (body, who) => comparisons.start(project, body, who),
-    get: (body, who) => comparisons.get(body, who),
-    stop: (body, who) => comparisons.stop(body, who),
+    comparisons: {
+      list: (who) => comparisons.list(project, who),
+      start: (body, who) => comparisons.start(project, body, who),
+      get: (body, who) => comparisons.get(body, who),
+      stop: (body, who) => comparisons.stop(body, who),
+    },
+    workshop: new Workshop(project, services.resolve(TOKENS.logger), comparisons.load),
   };
 }
 
@@ -395,7 +400,12 @@ function httpServicesOf(
   });
   const drafts = new Drafts(writer, services.resolve(TOKENS.clock));
   return {
-    comparisons: comparisonsOf(parts, drafts),
+    ...comparingOf(parts, drafts),
+    judging: new Judging({
+      ...{ store, config, pipelines, prefix: settings.prefix, now: services.resolve(TOKENS.clock) },
+      cards: services.resolve(TOKENS.cards),
+      warn: (message) => services.resolve(TOKENS.logger).warn(message),
+    }),
     live: services.resolve(TOKENS.live),
     curation: new CurationService(writer),
     drafts,

@@ -29,6 +29,7 @@ const TAGS = [
   { name: 'Feedback', description: 'What users did with what they were shown.' },
   { name: 'Privacy', description: 'Remove what is known about an entity.' },
   { name: 'Curation', description: 'Dated rules of merchandisers.' },
+  { name: 'Judging', description: 'Rounds in which people grade the candidates of pipelines.' },
   { name: 'Comparisons', description: 'Jobs of the workbench that compare pipelines.' },
   { name: 'Service', description: 'For those who run it.' },
 ];

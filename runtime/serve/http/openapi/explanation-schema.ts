@@ -318,6 +318,11 @@ const EXPLANATION: Schema = record(
       description: 'With `accept: lax`: the fields whose values were converted to their declared types.',
     },
     compared: pair,
+    params_diff: {
+      type: 'string',
+      description:
+        'If the request asks for other values of params: the change of the file of the pipeline as a unified diff; empty if nothing differs.',
+    },
     lifts,
     why: {
       ...record(

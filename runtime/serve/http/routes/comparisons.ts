@@ -90,7 +90,7 @@ function compared({ comparisons }: HttpServices): ComparisonService {
   );
 }
 
-const whoOf = ({ key }: Exchange): Asking => ({
+export const whoOf = ({ key }: Exchange): Asking => ({
   name: key?.name,
   pipelines: key?.pipelines,
   mayPreview: key === undefined || hasScope(key.scopes, 'preview'),

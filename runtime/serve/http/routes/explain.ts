@@ -47,6 +47,15 @@ const TO = {
   schema: { type: 'integer', minimum: 1, example: 3 },
 };
 
+const PARAM = {
+  name: 'param',
+  in: 'query',
+  required: false,
+  description:
+    'Another value of a param of the pipeline, `NAME=NUMBER`; it may stand there several times. The answer has the change of the file in `params_diff`. Only the process of the workbench tries values.',
+  schema: { type: 'array', items: { type: 'string', example: 'w_pop=0.5' } },
+};
+
 const WHY = {
   name: 'why',
   in: 'query',
@@ -82,11 +91,29 @@ function optionsOf(parameters: URLSearchParams): ExplainOptions {
     );
   return {
     ...previewOf(parameters.get('at')),
+    ...paramsOf(parameters.getAll('param')),
     ...(lifted === null ? {} : { lift: { id: lifted, to: Number(to) } }),
     ...(why === null ? {} : { why }),
     ...pair,
     contributions: contributions === 'true',
   };
+}
+
+/** @throws MillraceError invalid_body if one is not `NAME=NUMBER` */
+function paramsOf(texts: readonly string[]): Pick<ExplainOptions, 'params'> {
+  if (texts.length === 0) return {};
+  const params = new Map<string, number>();
+  for (const text of texts) {
+    const [, name, number = ''] = /^([a-z][a-z0-9_]*)=(-?[\d.]+(?:e[-+]?\d+)?)$/i.exec(text) ?? [];
+    const value = Number(number);
+    if (name === undefined || !Number.isFinite(value) || params.has(name))
+      throw new MillraceError(
+        'invalid_body',
+        'the parameter param: expected NAME=NUMBER, such as w_pop=0.5, once for each param',
+      );
+    params.set(name, value);
+  }
+  return { params };
 }
 
 /** @throws MillraceError invalid_body if it is no time */
@@ -148,10 +175,10 @@ export function explain(pipeline: Pipeline): PostRoute {
         'Runs the request as its route would, without effects, and says why it is answered so: every value with its ' +
         'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
         'keep it from the public.',
-      parameters: [...RUN_PARAMETERS, DRAFT, AT, WHY, CONTRIBUTIONS, COMPARE, WITH, LIFT, TO],
+      parameters: [...RUN_PARAMETERS, DRAFT, AT, WHY, CONTRIBUTIONS, COMPARE, WITH, LIFT, TO, PARAM],
       responses: {
         200: jsonAnswer('Why.', schemaRef('explanation')),
-        ...problemResponses([...PIPELINE_PROBLEMS, 'unknown_draft']),
+        ...problemResponses([...PIPELINE_PROBLEMS, 'unknown_draft', 'comparisons_elsewhere']),
       },
     }),
     schemas: () => [

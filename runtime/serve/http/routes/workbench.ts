@@ -20,6 +20,8 @@ export interface WorkbenchProject {
   readonly version: string;
   /** Whether the service applies changes of the files. */
   readonly watches: boolean;
+  /** Whether the process tries params, reads logged requests, and keeps rankings as tests. */
+  readonly tries: boolean;
   readonly pipelines: readonly {
     readonly name: string;
     readonly route: string;
@@ -31,6 +33,13 @@ export interface WorkbenchProject {
     readonly body: JsonObject;
     /** The attributes of candidates that a person searches by, the title first; none without a title. */
     readonly searched: readonly string[];
+    /** The params that can be tried; none in a process that ranks. */
+    readonly params: readonly {
+      readonly name: string;
+      readonly value: number;
+      readonly min?: number;
+      readonly max?: number;
+    }[];
     readonly samples: readonly { readonly title: string; readonly body: unknown }[];
   }[];
   /** The names of the lists of curation. */
@@ -113,13 +122,15 @@ const project: GetRoute = {
   audience: 'operators',
   handler: (parts) => {
     const { pipelines, instance, projectVersion = '', projectName = '', watches = false } = parts;
-    const described = pipelines.map((one) => describe(one, parts.entityTypes));
+    const tries = parts.comparisons !== undefined;
+    const described = pipelines.map((one) => describe(one, parts.entityTypes, tries));
     return ({ res }) => {
       const { lastReload } = instance;
       const answer: WorkbenchProject = {
         name: projectName,
         version: projectVersion,
         watches,
+        tries,
         pipelines: described,
         lists: parts.curationLists,
         reload:
@@ -138,6 +149,7 @@ export const WORKBENCH: readonly Route[] = [page, shared, ...scripts, style, pro
 function describe(
   pipeline: Pipeline,
   entityTypes: HttpServices['entityTypes'],
+  tries: boolean,
 ): WorkbenchProject['pipelines'][number] {
   const { name, route, task, requestSchema } = pipeline;
   const example = exampleOf(requestSchema) as JsonObject;
@@ -151,6 +163,9 @@ function describe(
     fields: ranks ? pipeline.fields : [],
     // Without candidates, retrievers find them.
     body: pipeline.addressFields === undefined ? { candidates: fromIndex } : {},
+    params: tries
+      ? Object.entries(pipeline.describe().params ?? {}).map(([one, param]) => ({ name: one, ...param }))
+      : [],
     searched: searchedOf(entityTypes.get(pipeline.candidateType ?? '')),
     samples: [
       ...(ranks ? [{ title: 'candidates from the index', body: sample }] : []),

@@ -1,0 +1,69 @@
+import { language } from './language.js';
+
+/** The texts of what a scientist does with a ranking. Another language that lacks one does not compile. */
+const ENGLISH = {
+  tryParams: 'Try params',
+  ofFile: 'As in the file',
+  copyDiff: 'Copy as YAML diff',
+  copied: 'Copied. `git apply` in the folder of the project applies it.',
+  notCopied: 'The browser copies nothing here: select the text below.',
+  noDiff: 'All params are as in the file.',
+  diff: 'The change of the file',
+  logged: 'Open a logged request by its id',
+  open: 'Open',
+  loggedAt: (id: string, at: string) =>
+    `Logged request ${id}, ${at}. ▲ and ▼ compare with the logged places.`,
+  asLogged: 'As logged',
+  now: 'Now',
+  only: 'Only cards with',
+  onlyHint: 'such as a brand',
+  matches: (text: string, now: number, place: string) => `${text}: ${now} on this page, mean place ${place}`,
+  before: (count: number, place: string) => `before ${count}, mean place ${place}`,
+  keep: 'Keep this ranking',
+  testName: 'Name of the test',
+  saveTest: 'Save as a test',
+  testSaved: (file: string) => `It passes. Put it into the project as ${file}; \`millrace test\` runs it.`,
+  triedParams: 'A test has the params of the file: set them back first.',
+  judgment: 'Save as a judgment',
+  round: 'Round',
+  noRound: 'There is no round of judging. Start one on the screen Judge.',
+  noQuery: 'The request has no query.',
+  grade: 'Grade',
+  save: 'Save',
+  judged: (round: string) => `Saved in the round ${round}.`,
+};
+
+const GERMAN: typeof ENGLISH = {
+  tryParams: 'Parameter ausprobieren',
+  ofFile: 'Wie in der Datei',
+  copyDiff: 'Als YAML-Diff kopieren',
+  copied: 'Kopiert. `git apply` im Ordner des Projekts wendet ihn an.',
+  notCopied: 'Der Browser kopiert hier nicht: Markieren Sie den Text darunter.',
+  noDiff: 'Alle Parameter sind wie in der Datei.',
+  diff: 'Die Änderung der Datei',
+  logged: 'Eine protokollierte Anfrage öffnen, über ihre Id',
+  open: 'Öffnen',
+  loggedAt: (id, at) =>
+    `Protokollierte Anfrage ${id}, ${at}. ▲ und ▼ vergleichen mit den protokollierten Plätzen.`,
+  asLogged: 'Damals',
+  now: 'Heute',
+  only: 'Nur Karten mit',
+  onlyHint: 'etwa einer Marke',
+  matches: (text, now, place) => `${text}: ${now} auf dieser Seite, mittlerer Platz ${place}`,
+  before: (count, place) => `vorher ${count}, mittlerer Platz ${place}`,
+  keep: 'Dieses Ranking behalten',
+  testName: 'Name des Tests',
+  saveTest: 'Als Test speichern',
+  testSaved: (file) =>
+    `Er besteht. Legen Sie ihn als ${file} in das Projekt; \`millrace test\` führt ihn aus.`,
+  triedParams: 'Ein Test hat die Parameter der Datei: Setzen Sie sie erst zurück.',
+  judgment: 'Als Bewertung speichern',
+  round: 'Runde',
+  noRound: 'Es gibt keine Runde. Starten Sie eine auf der Ansicht Bewerten.',
+  noQuery: 'Die Anfrage hat keine Suche.',
+  grade: 'Note',
+  save: 'Speichern',
+  judged: (round) => `In der Runde ${round} gespeichert.`,
+};
+
+export const say = language === 'de' ? GERMAN : ENGLISH;

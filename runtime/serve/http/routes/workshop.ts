@@ -1,0 +1,153 @@
+import type { ErrorCode } from '../../../ground/api/error-codes.js';
+import { MillraceError } from '../../../ground/api/errors.js';
+import { bodySchema, type BodyFields } from '../../../ground/core/body-fields.js';
+import { WORKSHOP_BODIES, type KeptTest, type LoggedRanking } from '../../compare/workshop-answers.js';
+import { withBody } from '../handle-body.js';
+import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, objectOf, oneOf, type Schema } from '../openapi/types.js';
+import { sendLargeJson } from '../respond.js';
+import type { ApiParts, PostRoute, Route } from '../route.js';
+import type { HttpServices, WorkshopService } from '../services.js';
+import { whoOf } from './comparisons.js';
+
+type Name = keyof typeof WORKSHOP_BODIES;
+const TEXT = { type: 'string' };
+const NOTES = { type: 'array', items: TEXT };
+
+interface Told {
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parts: (api: ApiParts) => Readonly<Record<string, Schema>>;
+  readonly example: (api: ApiParts) => object | undefined;
+  readonly answer: Schema;
+  readonly problem: ErrorCode;
+}
+
+const pipelineOf = ({ pipelines }: ApiParts): Schema =>
+  oneOf(pipelines.filter(({ task }) => task === 'rank').map(({ name }) => name));
+
+const ROUTES: { readonly [N in Name]: Told } = {
+  logged: {
+    path: '/api/v1/rankings/logged',
+    operation: 'get_logged_ranking',
+    summary: 'Read a logged request',
+    description:
+      'The body of a request of the ledger, to send it again, with the places and the values of its candidates as they were logged.',
+    parts: (api) => ({
+      request_id: { description: 'As the answer of the ranking has it.' },
+      pipeline: {
+        ...pipelineOf(api),
+        description: 'The pipeline that gets the body; by default the one that logged it.',
+      },
+    }),
+    example: () => ({ request_id: '7d1c2f0a' }),
+    answer: objectOf<LoggedRanking>({
+      request_id: TEXT,
+      pipeline: TEXT,
+      at: { ...TEXT, description: 'When it was answered, ISO 8601.' },
+      body: { type: 'object' },
+      notes: { ...NOTES, description: 'What the log lacks.' },
+      candidates: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['candidate_id', 'place', 'score', 'values'],
+          properties: {
+            candidate_id: TEXT,
+            place: { type: ['integer', 'null'], description: 'From 1; null if a step removed it.' },
+            score: { type: ['number', 'null'] },
+            values: { type: 'object', description: 'As an explanation has them, by name.' },
+          },
+        },
+      },
+    }),
+    problem: 'unknown_logged_request',
+  },
+  keep: {
+    path: '/api/v1/rankings/keep',
+    operation: 'keep_ranking',
+    summary: 'Keep a ranking as a test',
+    description:
+      'Ranks a request, and writes a test of the project with the data that the ranking read and the order that it has. The test has passed. Models are replaced by what they answered.',
+    parts: (api) => ({
+      test: { description: 'The name of the test.' },
+      pipeline: { ...pipelineOf(api), description: 'The pipeline.' },
+      request: { description: 'The body of the request.' },
+    }),
+    example: ({ pipelines }) => {
+      const ranking = pipelines.find(({ task }) => task === 'rank');
+      return (
+        ranking && {
+          test: 'lamps',
+          pipeline: ranking.name,
+          request: { candidates: { from: 'index', where: 'true', limit: 5 } },
+        }
+      );
+    },
+    answer: objectOf<KeptTest>({
+      file: { ...TEXT, description: 'Where it belongs, below the folder of the project.' },
+      yaml: { ...TEXT, description: 'Its content.' },
+      notes: NOTES,
+    }),
+    problem: 'test_not_kept',
+  },
+};
+
+/** @throws MillraceError comparisons_elsewhere in a process that ranks */
+function workshopOf({ workshop }: HttpServices): WorkshopService {
+  if (workshop !== undefined) return workshop;
+  throw new MillraceError(
+    'comparisons_elsewhere',
+    'this process ranks, and neither reads the ledger nor runs tests; use `millrace workbench` beside it on the same Redis, or `millrace dev`',
+  );
+}
+
+function routeOf(name: Name): PostRoute {
+  const told = ROUTES[name];
+  return {
+    path: told.path,
+    scope: 'explain',
+    audience: 'operators',
+    class: 'explain',
+    method: 'POST',
+    body: {
+      limit: 'rankingBytes',
+      entityTypes: undefined,
+      schema: (api) => ({
+        ...bodySchema(WORKSHOP_BODIES[name] as BodyFields, told.parts(api)),
+        additionalProperties: false,
+      }),
+      examples: (api) => {
+        const value = told.example(api);
+        return value === undefined ? {} : { [name]: { summary: told.summary, value } };
+      },
+    },
+    handler: (services) => async (exchange) => {
+      const who = whoOf(exchange);
+      const answer = await withBody(exchange, (body): Promise<object> =>
+        workshopOf(services)[name](body, who),
+      );
+      await sendLargeJson(exchange.res, answer);
+    },
+    operation: () => ({
+      operationId: told.operation,
+      tags: ['Comparisons'],
+      summary: told.summary,
+      description: told.description,
+      responses: {
+        200: jsonAnswer('Done.', told.answer),
+        ...problemResponses([
+          ...PIPELINE_PROBLEMS,
+          'key_not_allowed',
+          told.problem,
+          'comparisons_elsewhere',
+          'unknown_pipeline',
+        ]),
+      },
+    }),
+  };
+}
+
+export const WORKSHOP: readonly Route[] = (Object.keys(ROUTES) as Name[]).map(routeOf);
