@@ -1,4 +1,11 @@
-import { type HitNumbers, type JsonObject, type JsonValue, nearest, OptionError, valueAt } from 'millrace/api';
+import {
+  type HitNumbers,
+  type JsonObject,
+  type JsonValue,
+  nearest,
+  OptionError,
+  valueAt,
+} from 'millrace/api';
 import type { Options } from './options.generated.js';
 
 /**

@@ -32,6 +32,22 @@ describe('docs/fronts.md', () => {
       });
   });
 
+  it('can be one mapping in braces, where paths end with a slash, and names of indexes with a star', async () => {
+    const retrieve =
+      '  - { use: opensearch, with: { url: http://opensearch:9200/, index: shoes-*, size: 3, body: {} } }\n';
+    const files = {
+      'fronts/shop.yaml':
+        '{ front: shop, use: opensearch, pipeline: search, path: /, auth: forward, with: { url: http://opensearch:9200/ } }\n',
+      'pipelines/found.yaml': `pipeline: found\nrank: product\nrequest: { candidates: {} }\nretrieve:\n${retrieve}components:\n  - { use: score, with: { value: opensearch:score } }\n`,
+    };
+    await withFiles({ ...Object.fromEntries(pipelines), ...files, ...SCHEMAS }, async (root) => {
+      const modelHosts = AllowedHosts.parse('opensearch:9200') ?? AllowedHosts.none;
+      const compiled = await compileProject(root, { modelHosts });
+      expect(compiled.diagnostics.map(({ message }) => message)).to.deep.equal([]);
+      await compiled.close();
+    });
+  });
+
   it('tells the defaults that a front has', async () => {
     const front = 'front: shop\nuse: opensearch\npipeline: search\nwith: { url: http://os:9200 }\n';
     await withFiles(

@@ -100,6 +100,20 @@ describe('retrieve', () => {
     expect(idsOf(await rank({ candidates: null, one: 'p1' }))).to.deep.equal(['p1']);
   });
 
+  for (const fuse of ['rrf', 'first', '"coalesce(a:place, 9) + coalesce(b:place, 9)"'])
+    it(`has each candidate on one page, in the same order on pages of all sizes: ${fuse}`, async () => {
+      const { rank } = await start(`merge: { fuse: ${fuse} }\n`);
+      const asked = { one: 'p3 p1 p4', two: 'p4 p5 p1 p2' };
+      const whole = idsOf(await rank({ ...asked, user_page: 0, user_page_size: 10 }));
+      expect([...whole].sort()).to.deep.equal(['p1', 'p2', 'p3', 'p4', 'p5']);
+      for (const size of [1, 2, 3]) {
+        const pages: string[] = [];
+        for (let page = 0; page * size < whole.length; page++)
+          pages.push(...idsOf(await rank({ ...asked, user_page: page, user_page_size: size })));
+        expect(pages).to.deep.equal(whole);
+      }
+    });
+
   it('takes the first retriever first, and cuts at `most`', async () => {
     const { run } = await start('merge: { fuse: first, most: 3 }\n');
     const { ranked, report } = await run({ one: 'p1 p2', two: 'p4 p1 p3' });

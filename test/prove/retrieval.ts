@@ -18,6 +18,8 @@ const MOST_RETRIEVERS = 4;
 const TICK_MS = 5;
 /** How far beyond its time limit an answer may be, in milliseconds: the machine has other work. */
 const SLACK_MS = 1_000;
+/** A timer may fire so much early, in milliseconds: Node.js cuts fractions off, and counts whole milliseconds. */
+const EARLY_MS = 2;
 /** The share of requests that may be refused because the machine is busy. */
 const MOST_SHED = 0.02;
 const PAGE = 100;
@@ -107,12 +109,13 @@ function judge({ most, timeMs }: DrawnPipeline, asked: readonly Asked[], answer:
   if (ms > timeMs + SLACK_MS) return { fault: `${Math.round(ms)} ms of ${timeMs}`, late: 0 };
   const named = new Set(degraded);
   // On a busy machine an engine may not answer in time. It is then named, and its time has passed.
-  const isLate = ({ timeoutMs }: Asked): boolean => wholeMs >= timeoutMs;
+  const isLate = ({ timeoutMs }: Asked): boolean => wholeMs >= timeoutMs - EARLY_MS;
   if (status === 503) {
     const answering = asked.filter(({ behaviour, isDead }) => !isDead && behaviour.counts !== undefined);
     if (code === 'overloaded') return { late: 0 };
-    if (code === 'deadline_exceeded' && wholeMs >= timeMs) return { late: 0 };
-    if (code !== 'retrieval_failed') return { fault: `503 ${String(code)}`, late: 0 };
+    if (code === 'deadline_exceeded' && wholeMs >= timeMs - EARLY_MS) return { late: 0 };
+    if (code !== 'retrieval_failed')
+      return { fault: `503 ${String(code)} after ${wholeMs.toFixed(1)} ms of ${timeMs}`, late: 0 };
     return answering.every(isLate)
       ? { late: answering.length }
       : { fault: 'refused, and a retriever answered', late: 0 };

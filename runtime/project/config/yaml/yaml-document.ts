@@ -305,5 +305,6 @@ function openEnds(text: string): '(' | '"' | 'operator' | undefined {
   }
   if (inQuote) return '"';
   if (depth > 0) return '(';
-  return /(?:[=<>+*/-]|\b(?:and|or|not|in))$/.test(text) ? 'operator' : undefined;
+  // A path can end with `/`, and the name of several indexes with `*`.
+  return /(?:[=<>+]|\s[*/-]|\b(?:and|or|not|in))$/.test(text) ? 'operator' : undefined;
 }
