@@ -29,11 +29,7 @@ const EACH = `const given = input.column(value);
           const number = isKnown(statusAt(given.status, at)) ? (given.values[at] ?? NaN) : NaN;`;
 
 /** Tests with the suite of a kind, and more of them. @param example what the suite needs: the argument after the plugin */
-const suite = (
-  name: string,
-  what: string,
-  example: string,
-): string => `  // What every ${what} must do.
+const suite = (name: string, what: string, example: string): string => `  // What every ${what} must do.
   for (const { name, run } of ${name}({{camel}}, ${example}))
     it(name, run);
 `;
