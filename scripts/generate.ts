@@ -1,6 +1,6 @@
 /**
- * Writes the tables of the docs, the JSON Schema of millrace.yaml, the alert rules and the dashboard from the code, and
- * the types of plugins' options from their schemas:
+ * Writes the tables of the docs, the JSON Schema of millrace.yaml, the alert rules and the dashboard from the code, the
+ * types of plugins' options from their schemas, and the version of package.json into the files that state it:
  * `node dist/scripts/generate.js`. With --check it writes nothing and fails if a file is out of date.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { loadPlugins } from './load-plugins.js';
 import { ruleFile } from './observe/alerts.js';
 import { dashboard } from './observe/dashboard.js';
 import { optionTypes } from './option-types.js';
+import { withStatedVersion } from './stated-version.js';
 import {
   diagnosticTable,
   errorTable,
@@ -45,10 +46,14 @@ function fill(file: string, name: string, content: string): string {
   return `${file.slice(0, from + open.length)}\n\n${content}\n\n${file.slice(to)}`;
 }
 
-/** Writes a file if its content changed; with --check it only records the path. */
+/** Formats and writes a file if its content changed; with --check it only records the path. */
 async function update(path: string, content: string, parser: string): Promise<void> {
+  write(path, await format(content, { parser, printWidth: 110, singleQuote: true }));
+}
+
+/** As `update`, without a change of its form. */
+function write(path: string, wanted: string): void {
   const file = join(ROOT, path);
-  const wanted = await format(content, { parser, printWidth: 110, singleQuote: true });
   if (existsSync(file) && readFileSync(file, 'utf8') === wanted) return;
   if (check) {
     stale.push(path);
@@ -76,6 +81,8 @@ for (const name of pluginNames) {
       );
   }
 }
+
+for (const [path, content] of withStatedVersion(ROOT)) write(path, content);
 
 // The schema of millrace.yaml is made from the table of settings.
 const ofFiles = readdirSync(join(ROOT, 'schemas')).filter((file) =>

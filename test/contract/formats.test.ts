@@ -12,7 +12,7 @@ import { itWith } from '../support/needs.js';
 import { startRedisServer } from '../support/redis-server.js';
 
 /** The versions that this one must be able to follow. */
-const VERSIONS = ['0.1.0'];
+const VERSIONS = ['0.1.0', '0.2.0'];
 
 for (const version of VERSIONS) {
   describe(`data that version ${version} wrote`, () => {

@@ -59,6 +59,15 @@ describe('the packages of this repository, which no registry has', () => {
       expect(fetchesIn(line), line).to.have.length(0);
   });
 
+  it('have a version that the changelog tells of', () => {
+    const { version } = JSON.parse(readFileSync(repositoryPath('package.json'), 'utf8')) as {
+      version: string;
+    };
+    const [, newest] =
+      /^## \[(\d.*?)\] - \d{4}-\d\d-\d\d$/m.exec(readFileSync(repositoryPath('CHANGELOG.md'), 'utf8')) ?? [];
+    expect(newest).to.equal(version);
+  });
+
   it('are installed from the tarball that `npm pack` writes', () => {
     const { name, version } = JSON.parse(readFileSync(repositoryPath('package.json'), 'utf8')) as {
       name: string;

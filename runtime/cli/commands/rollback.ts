@@ -84,5 +84,6 @@ function endText({ version, version_before: before, problem }: RollbackEnd): str
   if (before === null) return `the service was not rolled back; it serves ${version}\n`;
   return problem === null
     ? `the rollback to ${before} has ended; the service serves ${version}\n`
-    : `the rollback to ${before} has ended, but the newest files cannot be served: ${problem}\n`;
+    : `the rollback to ${before} has ended, but the newest files cannot be served: ${problem}\n` +
+        'Correct them; then `millrace reload` takes them, on each instance that does not watch its files.\n';
 }

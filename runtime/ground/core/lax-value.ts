@@ -123,7 +123,7 @@ const PIECE = 64;
 const MOST_NESTED = 8;
 
 /**
- * Converts the values of one body by the rules of `accept: lax` (docs/http.md), which are those of pydantic's lax mode. What
+ * Converts the values of one body by the rules of `accept: lax` (docs/lax.md), which are those of pydantic's lax mode. What
  * was sent is not changed: an object with a converted value is copied. Everything is checked strictly afterwards.
  */
 export class LaxBody {

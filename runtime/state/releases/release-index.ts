@@ -89,13 +89,14 @@ export function withRelease(
 }
 
 /**
- * The release to which a rollback without a version goes: the one that was served before the project that serves now.
- * @param current the version that serves
+ * The release to which a rollback without a version goes: the one that was served before the newest. During a rollback it is
+ * the one before the release that serves, so a second rollback goes further back.
+ * @param current the version that this instance serves
  */
 export function releaseBefore({ releases, rollback }: ReleaseIndex, current: string): Release | undefined {
-  // The order stays during a rollback, so a second one goes further back.
-  const from = rollback === undefined ? -1 : releases.findIndex(({ version }) => version === current);
-  return releases.slice(from + 1).find(({ version }) => version !== current);
+  const at = releases.findIndex(({ version }) => version === current);
+  // What is not kept yet is newer than all. Without a rollback, this instance may serve an older project than others do.
+  return releases[at < 0 ? 0 : rollback === undefined ? 1 : at + 1];
 }
 
 function isRelease(value: unknown): value is Release {

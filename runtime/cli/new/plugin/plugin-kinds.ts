@@ -8,13 +8,10 @@ export interface PluginKind {
   readonly types: readonly string[];
   /** From Node.js. */
   readonly node?: string;
-  /** The options, as a JSON Schema has them. */
+  /** The options, as a JSON Schema has them: expressions of numbers, numbers and texts. One without a default is required. */
   readonly options: Readonly<
     Record<string, { readonly description: string; readonly [key: string]: unknown }>
   >;
-  readonly required: readonly string[];
-  /** The TypeScript type of each option. */
-  readonly typed: Readonly<Record<string, string>>;
   /** The body of the definition: `create`. What stands between ‹ and › is left out in JavaScript. */
   readonly create: string;
   /** What the tests import from `millrace/testing`, and their body. */
@@ -31,19 +28,44 @@ const EACH = `const given = input.column(value);
           const at = row * given.stride;
           const number = isKnown(statusAt(given.status, at)) ? (given.values[at] ?? NaN) : NaN;`;
 
-const stepTest = (
-  options: string,
-  more: string,
-): string => `  // What every plugin must do, whatever it computes.
-  for (const { name, run } of stepTests({{camel}}, [{ with: ${options} }])) it(name, run);
-${more}`;
-
-const FILE = { description: 'The path of the file.', type: 'string', minLength: 1 };
-const NUMBER_INPUT = "Input<'number'>";
-const TEMPORARY = `const folder = mkdtempSync(join(tmpdir(), '{{name}}-'));
-const path = join(folder, 'rows.json');
-after(() => rmSync(folder, { recursive: true, force: true }));
+/** Tests with the suite of a kind, and more of them. @param example what the suite needs: the argument after the plugin */
+const suite = (name: string, what: string, example: string): string => `  // What every ${what} must do.
+  for (const { name, run } of ${name}({{camel}}, ${example}))
+    it(name, run);
 `;
+
+const stepTests = (options: string, more = ''): PluginKind['tests'] => ({
+  imports: 'stepTests',
+  body: suite('stepTests', 'plugin', `[{ with: ${options} }]`) + more,
+});
+
+/** The options of a reader, a source or a sink of a file. */
+const OF_FILE = { path: { description: 'The path of the file.', type: 'string', minLength: 1 } } as const;
+
+/** The tests of one, with a file in a temporary folder. @param files of `node:fs`, besides those of the folder */
+const fileTests = (
+  what: 'reader' | 'source' | 'sink',
+  files: string,
+  example: string,
+  before = '',
+): PluginKind['tests'] => ({
+  imports: `${what}Tests`,
+  node: `import { mkdtempSync, ${files} } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';`,
+  body: `  const folder = mkdtempSync(join(tmpdir(), '{{name}}-'));
+  const path = join(folder, 'rows.json');
+  after(() => rmSync(folder, { recursive: true, force: true }));
+${before}
+${suite(
+  `${what}Tests`,
+  what,
+  `{
+    with: { path },
+${example}
+  }`,
+)}`,
+});
 
 export const PLUGIN_KINDS = {
   feature: {
@@ -60,8 +82,6 @@ export const PLUGIN_KINDS = {
         default: 1,
       },
     },
-    required: ['value'],
-    typed: { value: NUMBER_INPUT, half_at: 'number' },
     create: `  // Called when the pipeline is compiled. Throw an OptionError to show a fault at its place in the YAML.
   create({ value, half_at: halfAt }) {
     return {
@@ -79,8 +99,7 @@ export const PLUGIN_KINDS = {
     };
   },`,
     tests: {
-      imports: 'absent, compute, createStep, FakeStep, stepTests',
-      body: stepTest(
+      ...stepTests(
         "{ value: 'product.price' }",
         `
   it('scales each known number', async () => {
@@ -98,6 +117,7 @@ export const PLUGIN_KINDS = {
   });
 `,
       ),
+      imports: 'absent, compute, createStep, FakeStep, stepTests',
     },
     yaml: `components:
   - use: {{name}}
@@ -115,8 +135,6 @@ export const PLUGIN_KINDS = {
       weight: { description: 'The weight of the number.', type: 'number', default: 1 },
       bias: { description: 'What is added.', type: 'number', default: 0 },
     },
-    required: ['value'],
-    typed: { value: NUMBER_INPUT, weight: 'number', bias: 'number' },
     create: `  // A model is a feature whose outputs are predictions: explanations and events report them.
   create({ value, weight, bias }) {
     return {
@@ -131,10 +149,7 @@ export const PLUGIN_KINDS = {
       },
     };
   },`,
-    tests: {
-      imports: 'stepTests',
-      body: stepTest("{ value: 'product.price' }", ''),
-    },
+    tests: stepTests("{ value: 'product.price' }"),
     yaml: `components:
   - use: {{name}}
     with: { value: product.price, weight: -0.1 }
@@ -150,8 +165,6 @@ export const PLUGIN_KINDS = {
       value: VALUE,
       least: { description: 'The least number that is kept.', type: 'number', default: 0 },
     },
-    required: ['value'],
-    typed: { value: NUMBER_INPUT, least: 'number' },
     create: `  create({ value, least }) {
     return {
       // Returns the rows that it removes, and why. A candidate of which the number is not known is kept, and counted.
@@ -166,10 +179,7 @@ export const PLUGIN_KINDS = {
       },
     };
   },`,
-    tests: {
-      imports: 'stepTests',
-      body: stepTest("{ value: 'product.number_in_stock', least: 1 }", ''),
-    },
+    tests: stepTests("{ value: 'product.number_in_stock', least: 1 }"),
     yaml: `components:
   - use: {{name}}
     with: { value: product.number_in_stock, least: 1 }`,
@@ -180,8 +190,6 @@ export const PLUGIN_KINDS = {
     imports: ['isKnown', 'statusAt'],
     types: ['Input'],
     options: { value: VALUE, times: { description: 'The multiple.', type: 'number', default: 1 } },
-    required: ['value'],
-    typed: { value: NUMBER_INPUT, times: 'number' },
     create: `  create({ value, times }) {
     return {
       scoring: 'changes',
@@ -198,10 +206,7 @@ export const PLUGIN_KINDS = {
       },
     };
   },`,
-    tests: {
-      imports: 'stepTests',
-      body: stepTest("{ value: 'product.popularity', times: 2 }", ''),
-    },
+    tests: stepTests("{ value: 'product.popularity', times: 2 }"),
     yaml: `components:
   - use: score
     with: { value: 1 }
@@ -214,9 +219,7 @@ export const PLUGIN_KINDS = {
     imports: [],
     types: [],
     node: "import { readFile } from 'node:fs/promises';",
-    options: { path: FILE },
-    required: ['path'],
-    typed: { path: 'string' },
+    options: OF_FILE,
     create: `  // Called when the project is loaded. It does not connect.
   create({ path }, { features }) {
     const names = [...features.keys()];
@@ -232,26 +235,19 @@ export const PLUGIN_KINDS = {
       },
     };
   },`,
-    tests: {
-      imports: 'readerTests',
-      node: "import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';\nimport { tmpdir } from 'node:os';\nimport { join } from 'node:path';",
-      body: `  ${TEMPORARY.trim().replaceAll('\n', '\n  ')}
-  writeFileSync(path, JSON.stringify({ p1: { amount: 3 }, p2: {} }));
-
-  // What every reader must do, whatever it reads.
-  for (const { name, run } of readerTests({{camel}}, {
-    with: { path },
-    keys: ['product_id'],
+    tests: fileTests(
+      'reader',
+      'rmSync, writeFileSync',
+      `    keys: ['product_id'],
     features: { amount: { kind: 'int' } },
     rows: [
       { key: ['p1'], values: { amount: 3 } },
       { key: ['p2'], values: { amount: null } },
     ],
-    missing: ['p3'],
-  }))
-    it(name, run);
+    missing: ['p3'],`,
+      `  writeFileSync(path, JSON.stringify({ p1: { amount: 3 }, p2: {} }));
 `,
-    },
+    ),
     yaml: `# schemas/features/stock.yaml
 view: stock
 of: [product]
@@ -265,9 +261,7 @@ features: { amount: { type: int, default: 0 } }`,
     imports: [],
     types: ['SourceMessage'],
     node: "import { readFile, writeFile } from 'node:fs/promises';",
-    options: { path: FILE },
-    required: ['path'],
-    typed: { path: 'string' },
+    options: OF_FILE,
     create: `  create({ path }) {
     // The number of lines that are settled is kept in a file, so that a restart goes on there.
     const place = \`\${path}.settled\`;
@@ -296,22 +290,14 @@ features: { amount: { type: int, default: 0 } }`,
       },
     };
   },`,
-    tests: {
-      imports: 'sourceTests',
-      node: "import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';\nimport { tmpdir } from 'node:os';\nimport { join } from 'node:path';",
-      body: `  ${TEMPORARY.trim().replaceAll('\n', '\n  ')}
-
-  // What every source must do, whatever it reads.
-  for (const { name, run } of sourceTests({{camel}}, {
-    with: { path },
-    send(contents) {
+    tests: fileTests(
+      'source',
+      'rmSync, writeFileSync',
+      `    send(contents) {
       rmSync(\`\${path}.settled\`, { force: true });
       writeFileSync(path, contents.map((one) => \`\${JSON.stringify(one)}\\n\`).join(''));
-    },
-  }))
-    it(name, run);
-`,
-    },
+    },`,
+    ),
     yaml: `# sources/clicks.yaml
 source: clicks
 use: {{name}}
@@ -325,9 +311,7 @@ with: { path: clicks.jsonl }`,
     imports: ['OptionError'],
     types: [],
     node: "import { appendFile } from 'node:fs/promises';",
-    options: { path: FILE },
-    required: ['path'],
-    typed: { path: 'string' },
+    options: OF_FILE,
     create: `  // Called when the project is loaded. It does not connect.
   create({ path }, { format }) {
     if (format !== 'events') throw new OptionError([], 'the sink writes events only', 'add \`format: events\`');
@@ -339,19 +323,11 @@ with: { path: clicks.jsonl }`,
       },
     };
   },`,
-    tests: {
-      imports: 'sinkTests',
-      node: "import { mkdtempSync, readFileSync, rmSync } from 'node:fs';\nimport { tmpdir } from 'node:os';\nimport { join } from 'node:path';",
-      body: `  ${TEMPORARY.trim().replaceAll('\n', '\n  ')}
-
-  // What every sink must do, whatever it writes.
-  for (const { name, run } of sinkTests({{camel}}, {
-    with: { path },
-    received: () => readFileSync(path, 'utf8').trimEnd().split('\\n'),
-  }))
-    it(name, run);
-`,
-    },
+    tests: fileTests(
+      'sink',
+      'readFileSync, rmSync',
+      `    received: () => readFileSync(path, 'utf8').trimEnd().split('\\n'),`,
+    ),
     yaml: `# sinks/events.yaml
 sink: events
 use: {{name}}

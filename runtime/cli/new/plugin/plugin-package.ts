@@ -102,17 +102,24 @@ const FACTORIES = {
   sources: 'defineSource',
 } as const;
 
+function requiredOf({ options }: PluginKind): string[] {
+  return Object.keys(options).filter((name) => options[name]?.['default'] === undefined);
+}
+
 function source(plugin: NewPlugin): string {
   const { kind, language } = plugin;
   const own: PluginKind = PLUGIN_KINDS[kind];
   const isTyped = language === 'typescript';
   const factory = FACTORIES[own.surface];
   const imported = [factory, ...own.imports, ...(isTyped ? own.types.map((type) => `type ${type}`) : [])];
-  const members = Object.entries(own.typed).map(([name, type]) => `  readonly ${name}: ${type};`);
+  const members = Object.entries(own.options).map(
+    ([name, option]) =>
+      `  readonly ${name}: ${'millrace' in option ? "Input<'number'>" : String(option['type'])};`,
+  );
   const schema = {
     type: 'object',
     additionalProperties: false,
-    required: own.required,
+    required: requiredOf(own),
     properties: own.options,
   };
   const lines = [
@@ -169,7 +176,7 @@ function test(plugin: NewPlugin): string {
 function readme(plugin: NewPlugin, npmName: string): string {
   const own: PluginKind = PLUGIN_KINDS[plugin.kind];
   const rows = Object.entries(own.options).map(([name, { description, default: otherwise, type }]) => {
-    const given = own.required.includes(name) ? 'required' : `\`${JSON.stringify(otherwise)}\``;
+    const given = requiredOf(own).includes(name) ? 'required' : `\`${JSON.stringify(otherwise)}\``;
     return `| \`${name}\` | ${typeof type === 'string' ? type : 'expression: number'} | ${given} | ${description} |`;
   });
   const text = `# ${npmName}

@@ -137,7 +137,7 @@ export class ModelAgreement {
     try {
       for (let one = trial.waiting.shift(); one !== undefined; one = trial.waiting.shift()) {
         const began = performance.now();
-        if (this.#isBusy(trial)) this.#count('busy');
+        if (this.#isBusy(trial)) this.#skip(trial, one.pipeline);
         else await this.#compare(trial, one);
         await pause(PAUSES * (performance.now() - began), undefined, {
           ref: false,
@@ -151,6 +151,13 @@ export class ModelAgreement {
     } finally {
       trial.isRunning = false;
     }
+  }
+
+  /** Another request takes the place of one that is not compared. */
+  #skip({ pipelines }: Trial, name: string): void {
+    const own = pipelines.get(name);
+    if (own !== undefined) own.chosen--;
+    this.#count('busy');
   }
 
   async #compare(
