@@ -113,7 +113,10 @@ export function JudgeQuery({
     live.current.pending--;
     live.current.isLeaving = false;
     // What was not stored is not shown.
-    if (stored === undefined) return await open(number, one.candidate_id);
+    if (stored === undefined) {
+      await open(number, one.candidate_id);
+      return;
+    }
     if (live.current.pending === 0) show({ view: stored });
     if (left !== -1) return;
     if (stored.done.length === queries) setSaid(say.allDone);

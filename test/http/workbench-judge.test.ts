@@ -80,7 +80,7 @@ describeWith('chromium', 'the work of a scientist in the workbench, in German', 
     await firstTitle('Zelt Modell 0');
   }
   async function saved(work: Promise<void>): Promise<string> {
-    const download = (await Promise.all([page.waitForEvent('download'), work]))[0] as Download;
+    const download = (await Promise.all([page.waitForEvent('download'), work]))[0];
     return await readFile(await download.path(), 'utf8');
   }
   async function fits(): Promise<void> {
