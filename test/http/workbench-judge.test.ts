@@ -222,7 +222,7 @@ describeWith('chromium', 'the work of a scientist in the workbench, in German', 
     clicks++;
     await page.getByLabel('w_lumen').fill('40');
     await firstTitle('Zelt Modell 1');
-    await page.locator('#diff').waitFor();
+    await page.getByText('Die Änderung der Datei').waitFor();
     await click(button('Als YAML-Diff kopieren'));
     await page.getByText('Kopiert.').waitFor();
     expect(clicks).to.be.at.most(5);
