@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { Browser, Download, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { compares } from '../../runtime/cli/compare/compares.js';
 import { accessibilityFaults } from '../support/accessibility.js';
 import { startBrowser } from '../support/browser.js';

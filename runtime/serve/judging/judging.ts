@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { MillraceError } from '../../ground/api/errors.js';
-import type { JsonObject } from '../../ground/api/types.js';
 import { readBody, type BodyOf } from '../../ground/core/body-fields.js';
 import { shuffled } from '../../ground/core/shuffle.js';
 import { agreementOf } from '../../learn/evaluation/agreement.js';
