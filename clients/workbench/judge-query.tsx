@@ -12,6 +12,16 @@ interface Act {
   readonly before: number | null;
 }
 
+/** What is shown. */
+interface Live {
+  readonly view?: JudgedView;
+  readonly current: number;
+  /** Grades on their way. */
+  pending: number;
+  /** Whether the next query is about to be shown: a key is not for this one any more. */
+  isLeaving: boolean;
+}
+
 /** The key of a grade: the digit, or if a grade has two digits, its place in the scale. */
 const keyOf = (grades: readonly number[], grade: number): string =>
   String(grades.some((one) => one > 9) ? grades.indexOf(grade) : grade);
@@ -27,47 +37,55 @@ export function JudgeQuery({
   readonly judge: string;
   readonly refused: (error: unknown) => string;
 }): JSX.Element {
-  const [view, setView] = useState<JudgedView>();
-  const [current, setCurrent] = useState(0);
   const [said, setSaid] = useState('');
   const [problem, setProblem] = useState('');
+  const [, draw] = useState(0);
+  /** Known at once: the next key may come before the page is drawn again. */
+  const live = useRef<Live>({ current: 0, pending: 0, isLeaving: false });
   const acts = useRef<Act[]>([]);
   const list = useRef<HTMLOListElement>(null);
   const hasKeys = useRef(false);
   /** Grades are sent one after the other, so that the last one counts. */
   const sending = useRef<Promise<unknown>>(Promise.resolve());
   const who = judge.trim() === '' ? {} : { judge: judge.trim() };
-
-  const send = (route: 'query' | 'grade', body: object): Promise<JudgedView | undefined> => {
+  const focus = (): void => {
+    if (hasKeys.current)
+      list.current?.querySelectorAll<HTMLElement>('[data-card]')[live.current.current]?.focus();
+  };
+  const show = (change: Partial<Live>): void => {
+    const before = change.view === undefined ? undefined : live.current.view?.number;
+    live.current = { ...live.current, ...change };
+    if (change.current !== undefined && change.view?.number === before) focus();
+    draw((count) => count + 1);
+  };
+  const send = async (route: 'query' | 'grade', body: object): Promise<JudgedView | undefined> => {
     const sent = sending.current.then(() => judging<JudgedView>(route, { round, ...who, ...body }));
     sending.current = sent.catch(() => undefined);
-    return sent.then(
-      (answer) => {
-        setProblem('');
-        return answer;
-      },
-      (error: unknown) => {
-        setProblem(refused(error));
-        return undefined;
-      },
-    );
+    try {
+      const answer = await sent;
+      setProblem('');
+      return answer;
+    } catch (error) {
+      setProblem(refused(error));
+      return undefined;
+    }
   };
   const open = async (number: number, card?: string): Promise<void> => {
+    live.current.isLeaving = true;
     const next = await send('query', { number });
+    live.current.isLeaving = false;
     if (next === undefined) return;
-    setView(next);
     const free = next.candidates.findIndex((one) =>
       card === undefined ? one.grade === null : one.candidate_id === card,
     );
-    setCurrent(Math.max(0, free));
+    show({ view: next, current: Math.max(0, free) });
   };
   useEffect(() => {
     acts.current = [];
     void open(1);
   }, [round, judge]);
-  useEffect(() => {
-    if (hasKeys.current) list.current?.querySelectorAll<HTMLElement>('[data-card]')[current]?.focus();
-  }, [current, view?.number]);
+  const { view, current } = live.current;
+  useEffect(focus, [view?.number]);
 
   if (view === undefined)
     return problem === '' ? <p role="status">{say.loading}</p> : <p role="alert">{problem}</p>;
@@ -76,24 +94,31 @@ export function JudgeQuery({
   const step = (by: number): void => {
     if (number + by >= 1 && number + by <= queries) void open(number + by);
   };
-  const put = async (at: number, grade: number | null): Promise<JudgedView | undefined> => {
-    const id = candidates[at]?.candidate_id ?? '';
-    setView({ ...view, candidates: candidates.map((one, i) => (i === at ? { ...one, grade } : one)) });
-    const after = await send('grade', { number, grades: [{ candidate_id: id, grade }] });
-    // What was not stored is not shown.
-    setView((shown) => (shown?.number !== number ? shown : (after ?? view)));
-    return after;
-  };
   const give = async (at: number, grade: number): Promise<void> => {
-    const one = candidates[at];
-    if (one === undefined) return;
+    const { view: shown = view, pending, isLeaving } = live.current;
+    const one = shown.candidates[at];
+    if (one === undefined || isLeaving) return;
     acts.current.push({ number, id: one.candidate_id, before: one.grade });
     setSaid(say.graded(titleAt(at), grade));
-    const left = candidates.findIndex((other, i) => i !== at && other.grade === null);
-    const after = candidates.findIndex((other, i) => i > at && other.grade === null);
-    if (left !== -1) setCurrent(after === -1 ? left : after);
-    const stored = await put(at, grade);
-    if (stored === undefined || left !== -1) return;
+    const graded = shown.candidates.map((other, i) => (i === at ? { ...other, grade } : other));
+    const after = graded.findIndex((other, i) => i > at && other.grade === null);
+    const left = graded.findIndex((other) => other.grade === null);
+    show({
+      view: { ...shown, candidates: graded },
+      current: after === -1 ? Math.max(left, left === -1 ? at : 0) : after,
+      pending: pending + 1,
+      isLeaving: left === -1,
+    });
+    const stored = await send('grade', { number, grades: [{ candidate_id: one.candidate_id, grade }] });
+    live.current.pending--;
+    live.current.isLeaving = false;
+    // What was not stored is not shown.
+    if (stored === undefined) {
+      await open(number, one.candidate_id);
+      return;
+    }
+    if (live.current.pending === 0) show({ view: stored });
+    if (left !== -1) return;
     if (stored.done.length === queries) setSaid(say.allDone);
     else step(1);
   };
@@ -108,22 +133,23 @@ export function JudgeQuery({
   const skip = async (): Promise<void> => {
     const after = await send('grade', { number, skipped: !skipped });
     if (after === undefined) return;
-    setView(after);
+    show({ view: after });
     setSaid(after.skipped ? say.skippedNow : '');
     if (after.skipped) step(1);
   };
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const grade = grades.find((one) => keyOf(grades, one) === event.key);
+    const at = live.current.current;
     const works: Readonly<Record<string, () => void>> = {
-      ArrowRight: () => setCurrent(Math.min(candidates.length - 1, current + 1)),
-      ArrowLeft: () => setCurrent(Math.max(0, current - 1)),
+      ArrowRight: () => show({ current: Math.min(candidates.length - 1, at + 1) }),
+      ArrowLeft: () => show({ current: Math.max(0, at - 1) }),
       n: () => step(1),
       p: () => step(-1),
       s: () => void skip(),
       u: () => void undo(),
     };
-    const work = grade === undefined ? works[event.key] : (): void => void give(current, grade);
+    const work = grade === undefined ? works[event.key] : (): void => void give(at, grade);
     if (work === undefined) return;
     event.preventDefault();
     hasKeys.current = true;
@@ -167,7 +193,9 @@ export function JudgeQuery({
               role="group"
               aria-label={`${titleAt(at)}, ${grade === null ? say.notGraded : grade}`}
               tabIndex={at === current ? 0 : -1}
-              onFocus={() => setCurrent(at)}
+              onFocus={() => {
+                if (live.current.current !== at) show({ current: at });
+              }}
             >
               <CardFace id={id} card={card} place={at + 1} hasImages={hasImages}>
                 <p class="grades" role="group" aria-label={say.gradeOf(titleAt(at))}>

@@ -299,7 +299,7 @@ function Result({
   return (
     <section id="result">
       <h2>{round}</h2>
-      <p>{say.rows(rows, queries)}</p>
+      <p>{say.rows(rows, say.queryCount(queries))}</p>
       <p>
         <button class="main" type="button" onClick={() => saveFile(file, csv, 'text/csv')}>
           {say.save(file)}

@@ -86,9 +86,12 @@ export function Params({
         <span role="status">{said === '' && !isChanged ? say.noDiff : said}</span>
       </div>
       {diff !== '' && (
-        <pre id="diff" tabIndex={0} aria-label={say.diff}>
-          {diff}
-        </pre>
+        <details open={said === say.notCopied}>
+          <summary>{say.diff}</summary>
+          <pre id="diff" tabIndex={0} aria-label={say.diff}>
+            {diff}
+          </pre>
+        </details>
       )}
     </fieldset>
   );

@@ -11,6 +11,16 @@ const LEFT_OUT = new Set([
   ...['undo_curation', 'roll_back'],
   // A service that ranks compares nothing.
   ...['list_comparisons', 'start_comparison', 'get_comparison', 'stop_comparison'],
+  ...['get_logged_ranking', 'keep_ranking'],
+  // They need a round with this name, and the second start finds it.
+  ...[
+    'start_judging',
+    'get_judged_query',
+    'grade_candidates',
+    'add_judged_candidate',
+    'export_judging',
+    'remove_judging',
+  ],
 ]);
 
 /** Serves a project while `use` runs, with its address and the file of its cases. */

@@ -259,7 +259,7 @@ describe('one ranking in the process of the workbench', function () {
     expect(logged[1]).to.deep.include({ candidate_id: 'p1', place: 2, score: 89 });
     expect(logged[1]?.values).to.have.deep.property('product.price', { value: 11, status: 'present' });
     expect(logged.at(-1)).to.deep.include({ candidate_id: 'p29', place: null });
-    const { json: now } = await post(`${shop.url}/api/v1/shop/explain`, json?.['body'] as object);
+    const { json: now } = await post(`${shop.url}/api/v1/shop/explain`, json?.['body']);
     expect(order(now)[1]).to.equal('p2');
     expect((await read('none')).json?.['code']).to.equal('unknown_logged_request');
   });

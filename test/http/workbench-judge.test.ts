@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { Browser, Download, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { compares } from '../../runtime/cli/compare/compares.js';
 import { accessibilityFaults } from '../support/accessibility.js';
 import { startBrowser } from '../support/browser.js';
@@ -80,7 +80,7 @@ describeWith('chromium', 'the work of a scientist in the workbench, in German', 
     await firstTitle('Zelt Modell 0');
   }
   async function saved(work: Promise<void>): Promise<string> {
-    const download = (await Promise.all([page.waitForEvent('download'), work]))[0] as Download;
+    const download = (await Promise.all([page.waitForEvent('download'), work]))[0];
     return await readFile(await download.path(), 'utf8');
   }
   async function fits(): Promise<void> {
@@ -222,7 +222,7 @@ describeWith('chromium', 'the work of a scientist in the workbench, in German', 
     clicks++;
     await page.getByLabel('w_lumen').fill('40');
     await firstTitle('Zelt Modell 1');
-    await page.locator('#diff').waitFor();
+    await page.getByText('Die Änderung der Datei').waitFor();
     await click(button('Als YAML-Diff kopieren'));
     await page.getByText('Kopiert.').waitFor();
     expect(clicks).to.be.at.most(5);

@@ -141,10 +141,26 @@ def test_asks_for_curation_and_experiments(client: Millrace) -> None:
         lambda: client.start_comparison("product_ranking", judgments="test.csv"),
         lambda: client.get_comparison("none"),
         lambda: client.stop_comparison("none"),
+        lambda: client.get_logged_ranking("none"),
+        lambda: client.keep_ranking("t", "product_ranking", {}),
     ):
         with pytest.raises(Problem) as refused:
             of_comparison()
         assert refused.value.code == "comparisons_elsewhere"
+    assert client.list_judging() == []
+    for of_round in (
+        lambda: client.get_judged_query("none", 1),
+        lambda: client.grade_candidates("none", 1, {"d1": 3}, skipped=False),
+        lambda: client.add_judged_candidate("none", "lamp", "d1"),
+        lambda: client.export_judging("none"),
+        lambda: client.remove_judging("none"),
+    ):
+        with pytest.raises(Problem) as refused:
+            of_round()
+        assert refused.value.code == "unknown_round"
+    with pytest.raises(Problem) as refused:
+        client.start_judging("lamps", [{"pipeline": "nothing"}], ["lamp"])
+    assert refused.value.code == "invalid_body"
     assert client.end_rollback()["version_before"] is None
 
 

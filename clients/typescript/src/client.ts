@@ -4,6 +4,12 @@ import type {
   AnyProject,
   Comparison,
   ComparisonRequest,
+  JudgedQuery,
+  JudgingExport,
+  JudgingRound,
+  JudgingStart,
+  KeptTest,
+  LoggedRanking,
   Comparisons,
   DeletedRows,
   FeedbackCounts,
@@ -50,6 +56,8 @@ export interface ExplainOptions extends RunOptions {
   readonly contributions?: boolean;
   /** A candidate, and the place from 1 that it should have. */
   readonly lift?: { readonly id: string; readonly to: number };
+  /** Other values of params, which the process of the workbench tries. */
+  readonly params?: Readonly<Record<string, number>>;
   /** A preview: as it will be once the drafts of this name are published. It needs the scope `preview`. */
   readonly draft?: string;
   /** A preview: rules are those of this time, ISO 8601 or epoch milliseconds. */
@@ -168,7 +176,7 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
   async explain<N extends Name<P['rank']> | Name<P['score']>>(
     pipeline: N,
     request: AnyRequest<P['rank'], N> | AnyRequest<P['score'], N>,
-    { contributions = false, lift, draft, at, ...options }: ExplainOptions = {},
+    { contributions = false, lift, draft, at, params = {}, ...options }: ExplainOptions = {},
   ): Promise<Json> {
     const asked = new URLSearchParams({
       ...(contributions ? { contributions: 'true' } : {}),
@@ -176,6 +184,7 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
       ...(draft === undefined ? {} : { draft }),
       ...(at === undefined ? {} : { at: String(at) }),
     });
+    for (const [name, value] of Object.entries(params)) asked.append('param', `${name}=${value}`);
     const suffix = `/explain${asked.size === 0 ? '' : `?${asked.toString()}`}`;
     return (await this.#run<Json>(pipeline, suffix, request as Json, options)).answer;
   }
@@ -419,6 +428,83 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
   /** Stops a comparison at its next request. */
   stopComparison(comparison: string, options: CallOptions = {}): Promise<Comparison> {
     return this.#post('/api/v1/comparisons/stop', { comparison }, options);
+  }
+
+  /** A request of the ledger, by its id, with the values that it had. */
+  getLoggedRanking(
+    requestId: string,
+    { pipeline, ...options }: CallOptions & { readonly pipeline?: string } = {},
+  ): Promise<LoggedRanking> {
+    return this.#post(
+      '/api/v1/rankings/logged',
+      { request_id: requestId, ...(pipeline && { pipeline }) },
+      options,
+    );
+  }
+
+  /** A ranking as a test of the project, which `millrace test` passes. */
+  keepRanking(test: string, pipeline: string, request: Json, options: CallOptions = {}): Promise<KeptTest> {
+    return this.#post('/api/v1/rankings/keep', { test, pipeline, request }, options);
+  }
+
+  // Judging
+
+  /** The rounds of judging, the latest first. */
+  async listJudging(options: CallOptions = {}): Promise<readonly JudgingRound[]> {
+    const { text } = await this.#get('/api/v1/judging', options);
+    return (JSON.parse(text) as { rounds: readonly JudgingRound[] }).rounds;
+  }
+
+  startJudging(round: JudgingStart, options: CallOptions = {}): Promise<JudgingRound> {
+    return this.#post('/api/v1/judging/start', round, options);
+  }
+
+  /** A query of a round, from 1. `judge` only in a service without keys. */
+  getJudgedQuery(
+    round: string,
+    number: number,
+    { judge, ...options }: CallOptions & { readonly judge?: string } = {},
+  ): Promise<JudgedQuery> {
+    return this.#post('/api/v1/judging/query', { round, number, ...(judge && { judge }) }, options);
+  }
+
+  /** Stores grades by candidate; null takes one back. */
+  gradeCandidates(
+    round: string,
+    number: number,
+    grades: Readonly<Record<string, number | null>>,
+    {
+      judge,
+      skipped,
+      ...options
+    }: CallOptions & { readonly judge?: string; readonly skipped?: boolean } = {},
+  ): Promise<JudgedQuery> {
+    const body = {
+      ...{ round, number },
+      grades: Object.entries(grades).map(([candidate_id, grade]) => ({ candidate_id, grade })),
+      ...(judge && { judge }),
+      ...(skipped !== undefined && { skipped }),
+    };
+    return this.#post('/api/v1/judging/grade', body, options);
+  }
+
+  /** Adds a candidate to a query of a round, so that judges grade it too. */
+  addJudgedCandidate(
+    round: string,
+    query: string,
+    candidateId: string,
+    options: CallOptions = {},
+  ): Promise<{ readonly round: string; readonly number: number }> {
+    return this.#post('/api/v1/judging/add', { round, query, candidate_id: candidateId }, options);
+  }
+
+  exportJudging(round: string, options: CallOptions = {}): Promise<JudgingExport> {
+    return this.#post('/api/v1/judging/export', { round }, options);
+  }
+
+  /** Removes a round and all its grades. */
+  removeJudging(round: string, options: CallOptions = {}): Promise<{ readonly removed: string }> {
+    return this.#post('/api/v1/judging/remove', { round }, options);
   }
 
   // The service

@@ -147,8 +147,89 @@ export interface Comparisons {
   readonly comparisons: readonly Comparison[];
 }
 
+/** A pipeline of a round of judging, perhaps with other values of some params. */
+export interface JudgingArm {
+  readonly pipeline: string;
+  readonly params?: Readonly<Record<string, number>>;
+}
+
+/** What starts a round of judging. */
+export interface JudgingStart {
+  readonly round: string;
+  readonly arms: readonly JudgingArm[];
+  readonly queries: readonly string[];
+  readonly depth?: number;
+  readonly grades?: readonly number[];
+  readonly query_field?: string;
+}
+
+export interface JudgingRound {
+  readonly round: string;
+  readonly arms: readonly JudgingArm[];
+  /** How many. */
+  readonly queries: number;
+  readonly depth: number;
+  readonly grades: readonly number[];
+  readonly author: string | null;
+  readonly at: string;
+}
+
+/** A query as a judge sees it: without arms and scores. */
+export interface JudgedQuery {
+  readonly round: string;
+  readonly number: number;
+  readonly queries: number;
+  readonly query: string;
+  readonly judge: string;
+  readonly grades: readonly number[];
+  readonly skipped: boolean;
+  readonly candidates: readonly {
+    readonly candidate_id: string;
+    readonly card?: Json;
+    readonly grade: number | null;
+  }[];
+  readonly done: readonly number[];
+}
+
+/** The grades of a round as a file for `evaluate` and `tune`, and how far the judges agree. */
+export interface JudgingExport {
+  readonly round: string;
+  readonly file: string;
+  readonly csv: string;
+  readonly queries: number;
+  readonly rows: number;
+  readonly judges: readonly { readonly judge: string; readonly grades: number; readonly skipped: number }[];
+  readonly agreement: {
+    readonly candidates: number;
+    readonly percent: number | null;
+    readonly alpha: number | null;
+  };
+}
+
+/** A request of the ledger, with the values that it had. */
+export interface LoggedRanking {
+  readonly request_id: string;
+  readonly pipeline: string;
+  readonly at: string;
+  readonly body: Json;
+  readonly notes: readonly string[];
+  readonly candidates: readonly {
+    readonly candidate_id: string;
+    readonly place: number | null;
+    readonly score: number | null;
+    readonly values: Json;
+  }[];
+}
+
+/** A ranking as a test of the project. */
+export interface KeptTest {
+  readonly file: string;
+  readonly yaml: string;
+  readonly notes: readonly string[];
+}
+
 /** What an invited person may do. */
-export type Role = 'merchandiser' | 'scientist' | 'operator' | 'admin';
+export type Role = 'merchandiser' | 'scientist' | 'judge' | 'operator' | 'admin';
 
 export interface Invitation {
   readonly id: string;

@@ -169,7 +169,7 @@ describe('the client, against the service,', () => {
 it('the client sends its key, and invites people with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-keys-'));
   const env = { MILLRACE_KEYS: join(folder, 'keys.json') };
-  const made = spawnSync(process.execPath, [BIN, 'keys', 'create', 'test', '--scope', 'rank,admin,explain'], {
+  const made = spawnSync(process.execPath, [BIN, 'keys', 'create', 'test', '--scope', 'rank,admin,explain,judge'], {
     env: { PATH: process.env['PATH'], ...env },
     cwd: folder,
     encoding: 'utf8',
@@ -194,6 +194,18 @@ it('the client sends its key, and invites people with it', async () => {
     await assert.rejects(client.startComparison({ pipeline: 'search', judgments: 'test.csv' }), elsewhere);
     await assert.rejects(client.getComparison('none'), elsewhere);
     await assert.rejects(client.stopComparison('none'), elsewhere);
+    await assert.rejects(client.getLoggedRanking('none'), elsewhere);
+    await assert.rejects(client.keepRanking('t', 'search', {}), elsewhere);
+    const round = await client.startJudging({
+      ...{ round: 'lamps', arms: [{ pipeline: 'search' }], queries: ['lamp'] },
+    });
+    assert.deepEqual(await client.listJudging(), [round]);
+    const { candidates: pooled } = await client.getJudgedQuery('lamps', 1);
+    const grades = Object.fromEntries(pooled.map(({ candidate_id: id }) => [id, 3]));
+    assert.deepEqual((await client.gradeCandidates('lamps', 1, grades, { skipped: false })).done, [1]);
+    assert.deepEqual(await client.addJudgedCandidate('lamps', 'lamp', 'p9'), { round: 'lamps', number: 1 });
+    assert.equal((await client.exportJudging('lamps')).rows, pooled.length);
+    assert.deepEqual(await client.removeJudging('lamps'), { removed: 'lamps' });
     assert.equal(Array.isArray(await client.listInstances()), true);
     await assert.rejects(new Millrace(service.url).rank('search', { candidates }), { status: 401 });
   } finally {

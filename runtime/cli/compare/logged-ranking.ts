@@ -24,7 +24,7 @@ export async function loggedRanking(
   wanted: string | undefined,
 ): Promise<LoggedRanking> {
   await checkLedger(consoleOf({ signal, note, progress: () => undefined }), settings.ledgerDir);
-  let failed = false;
+  const seen = { failed: false };
   const [found] = await newestRecords(settings.ledgerDir, 1, (record) => {
     signal.throwIfAborted();
     if (record.kind !== 'ranking' || record.field('request_id')?.at(0) !== requestId) return undefined;
@@ -37,8 +37,10 @@ export async function loggedRanking(
         `the pipeline ${name ?? ''} logged the request, and the project has none`,
       );
     const request = loggedRequest(record, definition, config.entities);
-    failed ||= request === undefined;
-    if (request === undefined) return undefined;
+    if (request === undefined) {
+      seen.failed = true;
+      return undefined;
+    }
     const candidates = candidatesOf(record);
     return {
       time: request.time,
@@ -59,7 +61,7 @@ export async function loggedRanking(
   if (found !== undefined) return found.answer;
   throw new MillraceError(
     'unknown_logged_request',
-    failed
+    seen.failed
       ? `the request ${requestId.slice(0, 100)} failed, or its log has no candidates`
       : `the ledger has no request ${requestId.slice(0, 100)}`,
   );

@@ -69,9 +69,13 @@ export interface Comparer {
   /** @throws UsageError, CommandFailure, InputError, MillraceError */
   run(run: ComparisonRun): Promise<Compared>;
   /** A logged request, with its values. @throws MillraceError unknown_logged_request */
-  logged(work: WorkshopWork, requestId: string, pipeline: string | undefined): Promise<LoggedRanking>;
+  readonly logged: (
+    work: WorkshopWork,
+    requestId: string,
+    pipeline: string | undefined,
+  ) => Promise<LoggedRanking>;
   /** A ranking as a test, which it has run. @throws MillraceError test_not_kept, or what the ranking throws */
-  keep(work: WorkshopWork, wanted: KeepBody): Promise<KeptTest>;
+  readonly keep: (work: WorkshopWork, wanted: KeepBody) => Promise<KeptTest>;
 }
 export type LoadComparer = () => Promise<{ readonly comparer: Comparer }>;
 

@@ -48,7 +48,9 @@ export class Workshop {
       const work = {
         project: this.project,
         signal: AbortSignal.timeout(WITHIN_MS),
-        note: (text: string) => void (notes.length < MOST_NOTES && notes.push(text)),
+        note: (text: string) => {
+          if (notes.length < MOST_NOTES) notes.push(text);
+        },
       };
       try {
         const { comparer } = await this.load();

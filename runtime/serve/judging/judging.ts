@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { MillraceError } from '../../ground/api/errors.js';
-import type { JsonObject } from '../../ground/api/types.js';
 import { readBody, type BodyOf } from '../../ground/core/body-fields.js';
 import { shuffled } from '../../ground/core/shuffle.js';
 import { agreementOf } from '../../learn/evaluation/agreement.js';
@@ -270,11 +269,11 @@ export class Judging {
       if (pipeline === undefined) throw new Error(`the pipeline ${arm.pipeline} is not mounted`);
       const shape = this.#shapeOf(definition, round.query_field);
       const query = round.queries[number - 1] ?? '';
-      const { candidates, ...asked } = shape.bodyOf({ query, candidates: [], context: {} }, []) as JsonObject;
+      const asked = shape.bodyOf({ query, candidates: [], context: {} }, []);
       // Without candidates, retrievers find them.
-      const found = definition.retrieve === undefined ? { candidates: { from: 'index', where: 'true' } } : {};
+      const candidates = definition.retrieve === undefined ? { from: 'index', where: 'true' } : null;
       const { answer } = await pipeline.run(
-        { ...asked, ...found, user_page_size: Math.min(round.depth, definition.page.maxSize) },
+        { ...asked, candidates, user_page_size: Math.min(round.depth, definition.page.maxSize) },
         {
           ...{ requestId: `judging-${round.id}-${number}`, leavesNothing: true },
           params: new Map(Object.entries(arm.params ?? {})),

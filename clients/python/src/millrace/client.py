@@ -260,15 +260,21 @@ class Millrace:
         lift: tuple[str, int] | None = None,
         draft: str | None = None,
         at: str | None = None,
+        params: Mapping[str, float] | None = None,
         **fields: Any,
     ) -> Explanation:
         """Why a ranking is as it is: every value with its status, and what each step did. `candidates` is a list or a
         frame, as in `rank`; the answer explains one page. `contributions` also tells how each score came to be, and
         `lift=("p17", 3)` which changes of its values lift a candidate to a place. `draft` and `at` (a time, ISO 8601)
-        make it a preview: once the drafts of that name are published, and with the rules of that time.
+        make it a preview: once the drafts of that name are published, and with the rules of that time. `params` has other
+        values of params, which the process of the workbench tries.
         """
         body = {"candidates": records_of(candidates), **fields}
-        preview = {name: value for name, value in (("draft", draft), ("at", at)) if value is not None}
+        preview: dict[str, Any] = {
+            name: value for name, value in (("draft", draft), ("at", at)) if value is not None
+        }
+        if params:
+            preview["param"] = [f"{name}={value}" for name, value in params.items()]
         return self._explain(pipeline, body, contributions=contributions, lift=lift, preview=preview)
 
     def explain_score(self, pipeline: str, *, contributions: bool = False, **fields: Any) -> Explanation:
@@ -282,14 +288,14 @@ class Millrace:
         *,
         contributions: bool,
         lift: tuple[str, int] | None = None,
-        preview: Mapping[str, str] | None = None,
+        preview: Mapping[str, Any] | None = None,
     ) -> Explanation:
         asked = {
             **({"contributions": "true"} if contributions else {}),
             **({} if lift is None else {"lift": lift[0], "to": str(lift[1])}),
             **(preview or {}),
         }
-        suffix = f"/explain?{urlencode(asked)}" if asked else "/explain"
+        suffix = f"/explain?{urlencode(asked, doseq=True)}" if asked else "/explain"
         return Explanation(self._to_pipeline(pipeline, suffix, body).json())
 
     # Entities
@@ -558,6 +564,73 @@ class Millrace:
     def stop_comparison(self, comparison: str) -> Json:
         """Stops a comparison at its next request."""
         return self._post("/api/v1/comparisons/stop", {"comparison": comparison})
+
+    @_endpoint("POST", "/api/v1/rankings/logged")
+    def get_logged_ranking(self, request_id: str, pipeline: str | None = None) -> Json:
+        """A request of the ledger, by its id, with the values that it had."""
+        body = {"request_id": request_id, **({} if pipeline is None else {"pipeline": pipeline})}
+        return self._post("/api/v1/rankings/logged", body)
+
+    @_endpoint("POST", "/api/v1/rankings/keep")
+    def keep_ranking(self, test: str, pipeline: str, request: Json) -> Json:
+        """A ranking as a test of the project, which `millrace test` passes."""
+        return self._post("/api/v1/rankings/keep", {"test": test, "pipeline": pipeline, "request": request})
+
+    # Judging
+
+    @_endpoint("GET", "/api/v1/judging")
+    def list_judging(self) -> list[Json]:
+        """The rounds of judging, the latest first."""
+        return cast(list[Json], self._get("/api/v1/judging").json()["rounds"])
+
+    @_endpoint("POST", "/api/v1/judging/start")
+    def start_judging(
+        self, round: str, arms: Iterable[Mapping[str, Any]], queries: Iterable[str], **options: Any
+    ) -> Json:
+        """Starts a round. `options`: `depth`, `grades` and `query_field`."""
+        body = {"round": round, "arms": list(arms), "queries": list(queries), **options}
+        return self._post("/api/v1/judging/start", body)
+
+    @_endpoint("POST", "/api/v1/judging/query")
+    def get_judged_query(self, round: str, number: int, judge: str | None = None) -> Json:
+        """A query of a round, from 1. `judge` only in a service without keys."""
+        body: Json = {"round": round, "number": number, **({} if judge is None else {"judge": judge})}
+        return self._post("/api/v1/judging/query", body)
+
+    @_endpoint("POST", "/api/v1/judging/grade")
+    def grade_candidates(
+        self,
+        round: str,
+        number: int,
+        grades: Mapping[str, int | None],
+        *,
+        judge: str | None = None,
+        skipped: bool | None = None,
+    ) -> Json:
+        """Stores grades by candidate; None takes one back."""
+        rows = [{"candidate_id": one, "grade": grade} for one, grade in grades.items()]
+        body: Json = {"round": round, "number": number, "grades": rows}
+        if judge is not None:
+            body["judge"] = judge
+        if skipped is not None:
+            body["skipped"] = skipped
+        return self._post("/api/v1/judging/grade", body)
+
+    @_endpoint("POST", "/api/v1/judging/add")
+    def add_judged_candidate(self, round: str, query: str, candidate_id: str) -> Json:
+        """Adds a candidate to a query of a round, so that judges grade it too."""
+        body = {"round": round, "query": query, "candidate_id": candidate_id}
+        return self._post("/api/v1/judging/add", body)
+
+    @_endpoint("POST", "/api/v1/judging/export")
+    def export_judging(self, round: str) -> Json:
+        """The grades as a file for `evaluate` and `tune` (`csv`), and how far the judges agree."""
+        return self._post("/api/v1/judging/export", {"round": round})
+
+    @_endpoint("POST", "/api/v1/judging/remove")
+    def remove_judging(self, round: str) -> Json:
+        """Removes a round and all its grades."""
+        return self._post("/api/v1/judging/remove", {"round": round})
 
     # People
 

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { JsonObject, JsonValue, ValueType } from '../../../ground/api/types.js';
 import { timeText } from '../../../ground/core/timestamp.js';
+import { idText } from '../../../ground/core/ids.js';
 import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { Frame } from '../../../language/frame/frame.js';
@@ -49,7 +50,7 @@ export function caseOfRun(
   const idOf = (row: number): string => ids[row] ?? '';
   const { key } = plan.candidateType;
   const sent = new Map(sentCandidates(body, key));
-  const { candidates: _, ...asked } = body;
+  const asked = Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'candidates'));
   return {
     time: timeText(frame.now),
     given: {
@@ -73,7 +74,7 @@ function sentCandidates(body: JsonObject, key: string): (readonly [string, JsonO
   const list = body['candidates'];
   if (!Array.isArray(list)) return [];
   return (list as readonly JsonValue[]).flatMap((one) =>
-    isJsonObject(one) ? [[String(one[key]), one] as const] : [],
+    isJsonObject(one) ? [[idText(one[key]) ?? '', one] as const] : [],
   );
 }
 
@@ -111,7 +112,8 @@ function addEntities(
         if (want.list) notes.add(`${type}.${want.path.join('.')} is left out: it is in a list`);
         else if (cell.status === 'null') put(entity, want.path, null);
         else if (cell.value !== undefined && cell.cause === undefined) {
-          const value = node.list && Array.isArray(cell.value) ? cell.value[at] : cell.value;
+          const value: typeof cell.value | undefined =
+            node.list && typeof cell.value === 'object' ? cell.value[at] : cell.value;
           if (value !== undefined) put(entity, want.path, jsonOf(value, want.type));
         }
       }
