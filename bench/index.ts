@@ -31,6 +31,7 @@ import { updatesBench } from './updates.js';
 import { vectorsBench } from './vectors.js';
 import { whereBench } from './where.js';
 import { wordsBench } from './words.js';
+import { workbenchesBench } from './workbenches.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
@@ -88,6 +89,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   vectors: vectorsBench,
   where: whereBench,
   words: (short) => wordsBench(short, against, only, count),
+  workbenches: workbenchesBench,
 };
 
 const { values, positionals: names } = parseArgs({

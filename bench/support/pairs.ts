@@ -77,15 +77,25 @@ export const pairHead = (before: string, after: string): string[] => [
 ];
 
 /**
- * One row for a table. The interval is that of the mean of the paired differences of logarithms, 95 %, two-sided, by the
- * normal approximation.
+ * How much more the second of a pair costs, as a part. The interval is that of the mean of the paired differences of logarithms,
+ * 95 %, two-sided, by the normal approximation.
  */
-export function summaryOf(count: number, pairs: readonly Pair[]): string[] {
+export function intervalOf(pairs: readonly Pair[]): {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+} {
   const differences = pairs.map(({ before, after }) => Math.log(after / before));
   const mean = differences.reduce((sum, d) => sum + d, 0) / pairs.length;
   const variance = differences.reduce((sum, d) => sum + (d - mean) ** 2, 0) / (pairs.length - 1);
   const half = 1.96 * Math.sqrt(variance / pairs.length);
-  const percent = (d: number): string => `${(100 * Math.expm1(d)).toFixed(1)} %`;
+  return { mean: Math.expm1(mean), low: Math.expm1(mean - half), high: Math.expm1(mean + half) };
+}
+
+/** One row for a table, with the interval of `intervalOf`. */
+export function summaryOf(count: number, pairs: readonly Pair[]): string[] {
+  const { mean, low, high } = intervalOf(pairs);
+  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
   const middle = (all: number[]): string => median(all.sort((x, y) => x - y)).toFixed(3);
   return [
     String(count),
@@ -93,6 +103,6 @@ export function summaryOf(count: number, pairs: readonly Pair[]): string[] {
     middle(pairs.map(({ before }) => before)),
     middle(pairs.map(({ after }) => after)),
     percent(mean),
-    `${percent(mean - half)} to ${percent(mean + half)}`,
+    `${percent(low)} to ${percent(high)}`,
   ];
 }

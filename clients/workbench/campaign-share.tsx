@@ -8,7 +8,7 @@ type Links = Awaited<ReturnType<typeof previewLinks>>;
 
 /** Makes a link that shows the page to a colleague without a key, and takes links back. */
 export function Share({
-  edited: { draft, draftName, pipeline, request },
+  edited: { draft, draftName, pipeline, request, stored },
 }: {
   readonly edited: OpenCampaign;
 }): JSX.Element | null {
@@ -80,7 +80,11 @@ export function Share({
         <ul class="plain" id="links">
           {links.map(({ id, at, author, expires }) => (
             <li>
-              {say.linkOf(author ?? say.somebody, at === null ? '' : momentText(at), momentText(expires))}{' '}
+              {say.linkOf(
+                author ?? say.somebody,
+                at === null ? '' : momentText(at, stored.time_zone),
+                momentText(expires),
+              )}{' '}
               <button
                 type="button"
                 class="link"

@@ -33,7 +33,7 @@ function Preview(): JSX.Element {
 }
 
 function Shown({ shown }: { readonly shown: LinkedPreview }): JSX.Element {
-  const { draft, author, at, expires, values, page, answer } = shown;
+  const { draft, author, at, expires, values, page, answer, time_zone: zone } = shown;
   const hasImages = page.some(({ card }) => card?.image !== undefined);
   const labels = new Map(
     (answer.ranked_candidates ?? []).map(({ candidate_id: id, sponsored }) => [id, sponsored]),
@@ -41,7 +41,8 @@ function Shown({ shown }: { readonly shown: LinkedPreview }): JSX.Element {
   return (
     <>
       <p id="about">
-        {say.previewOf(draft, author ?? say.somebody)} {at === null ? say.now : say.rulesOf(momentText(at))}{' '}
+        {say.previewOf(draft, author ?? say.somebody)}{' '}
+        {at === null ? say.now : say.rulesOf(`${momentText(at, zone)} (${zone})`)}{' '}
         {say.valuesOf(momentText(values))} <span class="hint">{say.linkUntil(momentText(expires))}</span>
       </p>
       <h2>{say.page}</h2>

@@ -9,6 +9,7 @@ const GERMAN: readonly (readonly [RegExp, string])[] = [
   [/there is no column `(.*)`/, 'Die Spalte „$1“ gibt es nicht.'],
   [/the column `(.*)` is missing/, 'Die Spalte $1 fehlt.'],
   [/`(.*)` is not the name of a campaign/, '„$1“ ist kein Name einer Aktion.'],
+  [/does not read `(.*)` for its rules/, 'Regeln dieser Pipeline kennen „$1“ nicht.'],
   [/has no attribute `(.*)`/, 'Die Eigenschaft „$1“ gibt es nicht.'],
   [/^`(\w+)` takes no `(\w+)`/, 'Die Aktion $1 hat kein $2.'],
   [/has a product already in another row/, 'Diesen Platz vergibt schon eine andere Zeile der Aktion.'],

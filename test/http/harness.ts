@@ -218,6 +218,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
       ...{ put: record, get: record, discard: record, publish: record, history: record, undo: record },
       ...{ upload: record, export: record },
       preview: () => Promise.resolve(new Map()),
+      zone: 'UTC',
     } as unknown as HttpServices['drafts'],
     judging: {
       list: () => Promise.resolve({ pipelines: [], rounds: [] }),

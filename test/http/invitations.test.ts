@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { ApiKey } from '../../runtime/serve/access/api-key.js';
 import { Invitations } from '../../runtime/serve/access/invitations.js';
-import { ROLE_NAMES, ROLES } from '../../runtime/serve/access/scopes.js';
+import { ROLES } from '../../runtime/serve/access/scopes.js';
+import { ROLE_NAMES } from '../../runtime/project/settings/edge-settings.js';
 import { Sessions } from '../../runtime/serve/access/sessions.js';
 import { jsonRecord } from '../../runtime/state/store/codec/json-record.js';
 import { invitationsKey } from '../../runtime/state/store/keys.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ApiKey } from '../../runtime/serve/access/api-key.js';
-import { hasScope, ROLE_NAMES, ROLES } from '../../runtime/serve/access/scopes.js';
+import { hasScope, ROLES } from '../../runtime/serve/access/scopes.js';
+import { ROLE_NAMES } from '../../runtime/project/settings/edge-settings.js';
 import { Invitations } from '../../runtime/serve/access/invitations.js';
 import { Sessions } from '../../runtime/serve/access/sessions.js';
 import { SERVICE_ROUTES } from '../../runtime/serve/http/routes.js';

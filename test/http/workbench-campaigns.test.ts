@@ -400,6 +400,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
       expect(await guest.locator('#about').innerText())
         .to.contain('Entwurf bens')
         .and.contain('Gesendet von anna')
+        .and.contain('Regeln: Stand 28.11.2031, 20:00 (Europe/Berlin)')
         .and.contain('Bestand, Preise und andere Werte sind die von heute');
       expect(await guest.locator('li:first-child').innerText()).to.contain('(heute)');
       expect(await accessibilityFaults(guest)).to.deep.equal([]);

@@ -122,10 +122,22 @@ def test_asks_for_curation_and_experiments(client: Millrace) -> None:
         lambda: client.publish_draft("campaigns", "friday"),
         lambda: client.list_publishes("campaigns"),
         lambda: client.undo_publish("campaigns", "1-a"),
+        lambda: client.upload_draft("campaigns", "friday", "action;target\nhide;p1\n".encode("cp1252")),
+        lambda: client.export_campaigns("campaigns", form="german"),
     ):
         with pytest.raises(Problem) as refused:
             of_draft()
         assert refused.value.code == "unknown_curation"
+    with pytest.raises(Problem) as refused:
+        client.share_preview("friday", "search", {"candidates": [{"product_id": "p1"}]}, at="2026-11-28T20:00Z")
+    assert refused.value.code == "unknown_draft"
+    assert client.list_preview_links() == []
+    with pytest.raises(Problem) as refused:
+        client.revoke_preview_link("k3Jd8s2A")
+    assert refused.value.code == "unknown_preview_link"
+    with pytest.raises(Problem) as refused:
+        client.open_preview("mr_none")
+    assert refused.value.code == "preview_link_invalid"
     for change in (client.stop_experiment, client.resume_experiment):
         with pytest.raises(Problem) as refused:
             change("popularity")

@@ -13,12 +13,13 @@ import {
 } from '../../serve/access/keys-file.js';
 import { urlOf } from '../../serve/app/serve.js';
 import { parseRate, RATE_FORM, type Rate } from '../../ground/core/rate.js';
-import { isScope, ROLE_NAMES, ROLES, SCOPE_NAMES, type Role, type Scope } from '../../serve/access/scopes.js';
+import { isScope, ROLES, SCOPE_NAMES, type Role, type Scope } from '../../serve/access/scopes.js';
 import { parseDuration } from '../../ground/api/duration.js';
 import { NAME_PATTERN } from '../../ground/api/types.js';
 import { loadProject } from '../../project/config/project/load-project.js';
 import { wrapAfter } from '../../ground/core/wrap.js';
 import { AS_WORD, didYouMean, nearest } from '../../ground/core/nearest.js';
+import { ROLE_NAMES } from '../../project/settings/edge-settings.js';
 import { SETTINGS, type SettingFlags } from '../../project/settings/settings.js';
 import { styleOf } from '../../ground/core/console.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';

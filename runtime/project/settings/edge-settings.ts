@@ -7,6 +7,20 @@ import { oneOf, row, wholeNumber } from './setting-row.js';
 const OFF = 'off';
 const PORT = wholeNumber(0, 65_535);
 
+/** What people may do, by role. `ROLES` of runtime/serve/access has their scopes. */
+export const ROLE_NAMES = ['merchandiser', 'scientist', 'judge', 'operator', 'admin'] as const;
+
+function roles(text: string): ReadonlyMap<string, (typeof ROLE_NAMES)[number]> | undefined {
+  const found = new Map<string, (typeof ROLE_NAMES)[number]>();
+  for (const entry of text.split(',').filter((one) => one.trim() !== '')) {
+    const [, group = '', name] = /^(.+)=([a-z]+)$/.exec(entry.trim()) ?? [];
+    const role = ROLE_NAMES.find((one) => one === name);
+    if (role === undefined || found.has(group.trim())) return undefined;
+    found.set(group.trim(), role);
+  }
+  return found;
+}
+
 /** Who may reach the service over the network, and how (runtime/serve/http/edge). */
 export const EDGE_SETTINGS = {
   hosts: row({
@@ -49,6 +63,26 @@ export const EDGE_SETTINGS = {
     expected: 'IP addresses or CIDR ranges, separated by commas',
     list: true,
     parse: (text) => AddressRanges.parse(text),
+  }),
+  signInProxies: row({
+    env: 'MILLRACE_SIGN_IN_PROXIES',
+    value: 'RANGES',
+    default: '',
+    description:
+      'Addresses of proxies at which people sign in, e.g. `10.0.0.7`. The service takes the name of the person from their header `X-Forwarded-User`, and the groups from `X-Forwarded-Groups`; from other addresses, these headers are ignored. By default from all. The service must have keys.',
+    expected: 'IP addresses or CIDR ranges, separated by commas',
+    list: true,
+    parse: (text) => AddressRanges.parse(text),
+  }),
+  signInRoles: row({
+    env: 'MILLRACE_SIGN_IN_ROLES',
+    value: 'ROLES',
+    default: '',
+    description:
+      'The roles of groups of people who sign in at a proxy, e.g. `shop-team=merchandiser,data=scientist`. Without a group that has a role, a person may do nothing.',
+    expected: `groups with roles (${ROLE_NAMES.join(', ')}) such as shop-team=merchandiser, separated by commas`,
+    list: true,
+    parse: roles,
   }),
   tlsCert: row({
     env: 'MILLRACE_TLS_CERT',

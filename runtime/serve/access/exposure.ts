@@ -26,8 +26,9 @@ export function keysFileOf({ auth, keysFile }: AccessSettings): string | undefin
  * @throws MillraceError invalid_setting
  */
 export async function checkExposure(
-  settings: AccessSettings & Pick<Settings, 'host' | 'adminHost' | 'adminPort'>,
+  settings: AccessSettings & SignInSettings & Pick<Settings, 'host' | 'adminHost' | 'adminPort'>,
 ): Promise<void> {
+  checkSignIn(settings);
   const { auth, host, adminHost, adminPort } = settings;
   if (keysFileOf(settings) !== undefined || auth === 'none') return;
   const isHostLocal = await isLoopback(host);
@@ -38,6 +39,25 @@ export async function checkExposure(
     `${exposed.env} is ${address}, which other machines may reach, and requests need no key; ` +
       `create keys with \`millrace keys create\` and set ${SETTINGS.keysFile.env} to their file, ` +
       `or set ${SETTINGS.auth.env}=none if everyone who reaches the port may read, write and delete`,
+  );
+}
+
+type SignInSettings = Pick<Settings, 'signInProxies' | 'signInRoles'>;
+
+/** @throws MillraceError invalid_setting if nobody can sign in at the proxies that are set */
+function checkSignIn(settings: AccessSettings & SignInSettings): void {
+  const { signInProxies, signInRoles } = settings;
+  if (signInProxies.isEmpty) return;
+  const lacks =
+    keysFileOf(settings) === undefined
+      ? SETTINGS.keysFile
+      : signInRoles.size === 0
+        ? SETTINGS.signInRoles
+        : undefined;
+  if (lacks === undefined) return;
+  throw new MillraceError(
+    'invalid_setting',
+    `${SETTINGS.signInProxies.env} is set, and ${lacks.env} is not, so nobody can sign in there; set both, or none`,
   );
 }
 

@@ -12,6 +12,7 @@ import { NAME_PATTERN } from '../../ground/api/types.js';
 import { nearest } from '../../ground/core/nearest.js';
 import { describe } from '../../ground/core/value-fit.js';
 import { shownName, Violations } from '../../ground/core/violations.js';
+import { ROLE_NAMES } from '../../project/settings/edge-settings.js';
 import { jsonRecord } from '../../state/store/codec/json-record.js';
 import { VERSIONED_HEAD } from '../../state/store/codec/versioned-record.js';
 import { invitationsKey } from '../../state/store/keys.js';
@@ -21,7 +22,7 @@ import { stateOf, type ApiKey, type KeyState } from './api-key.js';
 import { KeyRing } from './key-ring.js';
 import { createKey, hashOfKey } from './key-text.js';
 import { isKeyName, KEY_NAME, KEY_NAME_EXPECTED, keysOf, parseKeys, shownOf, timeText } from './keys-file.js';
-import { ROLE_NAMES, ROLES, type Role } from './scopes.js';
+import { ROLES, type Role } from './scopes.js';
 
 /** How long the link of an invitation can be opened, by default and at most. */
 export const INVITATION_DAYS = 7;

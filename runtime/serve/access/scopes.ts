@@ -1,3 +1,5 @@
+import type { ROLE_NAMES } from '../../project/settings/edge-settings.js';
+
 /** What a key may do, by scope. docs/access.md is generated from this table and from the list of routes. */
 export const SCOPES = {
   rank: 'Run pipelines.',
@@ -47,11 +49,9 @@ export const ROLES = {
     'metrics',
     'admin',
   ],
-} as const satisfies Readonly<Record<string, readonly Scope[]>>;
+} as const satisfies Readonly<Record<(typeof ROLE_NAMES)[number], readonly Scope[]>>;
 
 export type Role = keyof typeof ROLES;
-
-export const ROLE_NAMES = Object.keys(ROLES) as readonly Role[];
 
 /**
  * What a route needs: a key with this scope; `any`: a key with any scope; `none`: no key. Health probes need none, because

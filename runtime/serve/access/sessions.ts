@@ -9,17 +9,16 @@ import type { Store } from '../../state/store/store.js';
 import { unconfirmed } from '../../state/store/unconfirmed.js';
 import { stateOf, type ApiKey } from './api-key.js';
 import { refusalOf, type Access, type Guarded } from './authorize.js';
+import { CSRF_HEADER, isRead } from './csrf.js';
 import { headError } from './head-error.js';
 import { KNOWN_MS, SESSION_SECONDS, type Invitations } from './invitations.js';
 import { hashTextOfKey } from './key-text.js';
 import { timeText } from './keys-file.js';
+import type { ProxySignIn } from './proxy-sign-in.js';
 
 /** The most sessions that are remembered. Anyone can send a cookie. */
 const MOST_KNOWN = 1000;
 const COOKIE = 'millrace_session';
-/** The header that requests of a session need, unless they only read. A form of another page cannot send it. */
-export const CSRF_HEADER = 'x-millrace-csrf';
-const READS: readonly (string | undefined)[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
  * The session that an invitation opened, in one record of the store:
@@ -48,6 +47,8 @@ export interface SessionParts {
   readonly prefix: string;
   readonly invitations: Pick<Invitations, 'areNeeded' | 'find' | 'byId' | 'refresh'>;
   readonly now: () => number;
+  /** People who signed in at a proxy. */
+  readonly proxy?: ProxySignIn;
 }
 
 /** A session that was just opened. */
@@ -145,8 +146,10 @@ export class Sessions {
     return found;
   }
 
-  /** The access of a request that has the cookie of a session; undefined if it has none. Call `load` first. */
+  /** The access of a person, by a proxy or by the cookie of a session; undefined for any other. Call `load` first. */
   access(req: IncomingMessage, wanted: Guarded): Access | undefined {
+    const signedIn = this.parts.proxy?.access(req, wanted);
+    if (signedIn !== undefined) return signedIn;
     const cookie = cookieOf(req);
     if (cookie === undefined || wanted.scope === 'none') return undefined;
     const known = this.#known.get(hashTextOfKey(cookie));
@@ -156,13 +159,14 @@ export class Sessions {
     const isOf = session !== undefined && isEqual(session.hash, hashOf(cookie));
     if (!isOf || key === undefined || session.until <= this.parts.now())
       return { key: undefined, refusal: OVER };
-    const isSafe =
-      READS.includes(req.method) || isEqual(String(req.headers[CSRF_HEADER] ?? ''), csrfOf(cookie));
+    const isSafe = isRead(req) || isEqual(String(req.headers[CSRF_HEADER] ?? ''), csrfOf(cookie));
     return { key, refusal: isSafe ? refusalOf(key, wanted) : NO_CSRF };
   }
 
-  /** What the page of a session needs to know; undefined if the request has none. */
-  describe(req: IncomingMessage): { readonly csrf: string; readonly until: string } | undefined {
+  /** What the page of a person needs to know; undefined for a program. */
+  describe(req: IncomingMessage): { readonly csrf: string; readonly until?: string } | undefined {
+    const signedIn = this.parts.proxy?.describe(req);
+    if (signedIn !== undefined) return signedIn;
     const cookie = cookieOf(req);
     const session = cookie === undefined ? undefined : this.#known.get(hashTextOfKey(cookie))?.session;
     if (cookie === undefined || !session) return undefined;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { Pool } from 'undici';
 import { MillraceError } from '../../ground/api/errors.js';
+import { SIGN_IN_HEADERS } from '../access/proxy-sign-in.js';
 import type { Exchange } from './exchange.js';
 import { wholeBody } from './handle-body.js';
 
@@ -19,7 +20,7 @@ const OF_BROWSER: readonly string[] = [
   ...['host', 'origin', 'referer', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-user'],
   ...['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id'],
 ];
-const NOT_SENT: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...OF_BROWSER, ...OF_BODY]);
+const NOT_SENT: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...OF_BROWSER, ...OF_BODY, ...SIGN_IN_HEADERS]);
 const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'date', 'x-request-id']);
 const CONNECT_MS = 5000;
 

@@ -224,7 +224,7 @@ export interface WorkshopService {
 /** Drafts of changes to lists. @param author the name of the key or of the person */
 export type DraftService = Pick<
   Drafts,
-  'put' | 'get' | 'discard' | 'upload' | 'export' | 'publish' | 'history' | 'undo' | 'preview'
+  'put' | 'get' | 'discard' | 'upload' | 'export' | 'publish' | 'history' | 'undo' | 'preview' | 'zone'
 >;
 
 /** The rules that lists have over the API. */

@@ -51,6 +51,11 @@ export class Drafts {
     this.#previews = new DraftPreviews(writer, this.#store);
   }
 
+  /** The time zone in which days of campaigns are whole. */
+  get zone(): string {
+    return this.writer.parts.lists.zone;
+  }
+
   /** Saves campaigns in a draft, beside those that it has. Nothing of it is in service. */
   async put(body: unknown, author: string | undefined): Promise<DraftAnswer> {
     const [list, { draft: name, campaigns, note, version, rebase }] = this.#read(body, 'put');

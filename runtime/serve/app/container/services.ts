@@ -7,6 +7,7 @@ import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
 import { Invitations, type InvitationParts } from '../../access/invitations.js';
 import { PreviewLinks } from '../../access/preview-links.js';
+import { ProxySignIn } from '../../access/proxy-sign-in.js';
 import { Sessions } from '../../access/sessions.js';
 import { Comparisons, type LoadComparer } from '../../compare/comparisons.js';
 import { Admission } from '../../http/admission/admission.js';
@@ -174,10 +175,10 @@ function registerNoGuards(container: DependencyContainer): void {
 }
 
 /** Registers what knows the people who sign in. */
-function registerPeople(container: DependencyContainer, { prefix }: Settings, { keys }: Overrides): void {
+function registerPeople(container: DependencyContainer, settings: Settings, { keys }: Overrides): void {
   const partsOf = (c: DependencyContainer): Omit<InvitationParts, 'keys'> => ({
     store: c.resolve(TOKENS.store),
-    prefix,
+    prefix: settings.prefix,
     now: c.resolve(TOKENS.clock),
   });
   container.register(TOKENS.invitations, {
@@ -185,7 +186,12 @@ function registerPeople(container: DependencyContainer, { prefix }: Settings, { 
   });
   container.register(TOKENS.sessions, {
     useFactory: instanceCachingFactory(
-      (c) => new Sessions({ ...partsOf(c), invitations: c.resolve(TOKENS.invitations) }),
+      (c) =>
+        new Sessions({
+          ...partsOf(c),
+          invitations: c.resolve(TOKENS.invitations),
+          proxy: new ProxySignIn(settings),
+        }),
     ),
   });
   container.register(TOKENS.previewLinks, {

@@ -42,6 +42,8 @@ const LINK = objectOf<PreviewLink>(MEMBERS);
 export interface LinkedPreview extends Omit<OpenedLink, 'request'> {
   /** The time of the values, such as stock and prices: they are those of today, whatever the time of the rules. */
   readonly values: string;
+  /** In which days of campaigns are whole. */
+  readonly time_zone: string;
   readonly page: readonly {
     readonly candidate_id: string;
     readonly place: number;
@@ -58,6 +60,7 @@ const PREVIEW = objectOf<LinkedPreview>({
     description:
       'The time of the values, such as stock and prices: those of today, whatever the time of the rules.',
   },
+  time_zone: { ...TEXT, description: 'In which days of campaigns are whole.' },
   page: {
     type: 'array',
     items: objectOf<LinkedPreview['page'][number]>(
@@ -240,7 +243,12 @@ const open: PostRoute = {
     withBody(exchange, async (body) => {
       const { request, ...link } = await parts.previewLinks.open(body);
       const shown = await linked(parts, exchange, { ...link, request });
-      const answer: LinkedPreview = { ...link, values: timeText(Date.now()), ...shown };
+      const answer: LinkedPreview = {
+        ...link,
+        values: timeText(Date.now()),
+        time_zone: parts.drafts.zone,
+        ...shown,
+      };
       exchange.res.setHeader('Cache-Control', 'no-store');
       await sendLargeJson(exchange.res, answer);
     }),
