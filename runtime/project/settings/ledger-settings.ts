@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { parseDuration } from '../../ground/api/duration.js';
 import { parseSize } from '../../ground/core/size.js';
+import { resolveStored } from '../../ground/core/stored-files.js';
 import { row } from './setting-row.js';
 
 /** What the default sink of the ledger keeps (docs/ledger.md). */
@@ -10,9 +10,9 @@ export const LEDGER_SETTINGS = {
     value: 'DIR',
     default: 'ledger',
     description:
-      'Folder of the segments of the ledger. The default is in the data folder; a relative path of a variable starts at the working directory.',
-    expected: 'a folder',
-    parse: (text, folder) => resolve(folder, text),
+      'Folder of the segments of the ledger. The default is in the data folder; a relative path of a variable starts at the working directory. `s3://bucket/prefix` is in object storage (docs/object-storage.md).',
+    expected: 'a folder, or s3://bucket/prefix',
+    parse: (text, folder) => resolveStored(folder, text),
   }),
   ledgerKeep: row({
     env: 'MILLRACE_LEDGER_KEEP',

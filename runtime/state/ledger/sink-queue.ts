@@ -9,7 +9,7 @@ import {
 } from './record-sink.js';
 import type { RecordSchema } from './record-schema.js';
 
-/** Records wait at most this long, or until they are this many bytes, before they are written. */
+/** Records wait at most this long, or until they are this many bytes, before they are written. A sink may want more. */
 export const FLUSH_MS = 200;
 export const FLUSH_BYTES = 2 ** 20;
 /** How long a write may still run when the time of the shutdown is over, to tell what it has written. */
@@ -76,13 +76,22 @@ export class SinkQueue {
       this.#observer.dropped('queue_full', 1);
       return;
     }
+    // A batch that is larger than its sink wants would be written in two parts, the second of which is small.
+    if (this.#open.bytes + frame.length > this.#batchBytes) this.#closeBatch();
     this.#open.add(schema, frame);
-    if (this.#open.bytes >= FLUSH_BYTES) this.#closeBatch();
-    else
-      this.#timer ??= setTimeout(() => {
-        if (this.#writing === undefined) this.#closeBatch();
-        else this.#isDue = true;
-      }, FLUSH_MS);
+    if (this.#open.bytes >= this.#batchBytes) this.#closeBatch();
+    else this.#timer ??= setTimeout(() => this.#due(), this.sink.batchMs ?? FLUSH_MS);
+  }
+
+  /** Half of the queue is the most, because the next batch fills while one is written. */
+  get #batchBytes(): number {
+    return Math.max(FLUSH_BYTES, Math.min(this.sink.batchBytes ?? 0, this.sink.queueBytes / 2));
+  }
+
+  /** The open batch has waited long enough. It is closed when no other is being written. */
+  #due(): void {
+    if (this.#writing === undefined) this.#closeBatch();
+    else this.#isDue = true;
   }
 
   /** Resolves when all records that were added before were written or lost. */
