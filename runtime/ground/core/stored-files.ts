@@ -1,13 +1,17 @@
-import { createReadStream } from 'node:fs';
-import { open, readdir, readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Bucket, ObjectError, type BucketOptions } from './bucket.js';
 
 /** `path.join` makes one slash of two, so one is enough. */
 const OBJECT_PATH = /^s3:\/\/?([^/]+)(?:\/(.*))?$/s;
 /** The largest object that is read into memory. */
 const MOST_BYTES = 2 ** 30;
+
+/** The most bytes that are copied for a program that reads files alone. */
+const MOST_COPIED = 50 * 2 ** 30;
 
 /** What is known of a file or of an object, without reading it. */
 export interface StoredFile {
@@ -120,6 +124,22 @@ export async function storedFile(path: string): Promise<StoredFile> {
   return { path, bytes, writtenAt, mode: undefined };
 }
 
+/** Whether a file or an object is there. @throws ObjectError if the storage does not tell */
+export function isStored(path: string): Promise<boolean> {
+  return storedFile(path).then(
+    () => true,
+    (error: unknown) => {
+      if (isUnanswered(error)) throw error;
+      return false;
+    },
+  );
+}
+
+/** Whether it is not known if there is an object. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof ObjectError && error.code !== 'ENOENT';
+}
+
 function factsOf({
   size,
   mtimeMs,
@@ -141,10 +161,39 @@ export function readPieces(path: string, pieceBytes?: number): AsyncIterable<Buf
 }
 
 /** The content of a file or of an object. @throws as `storedFile`; ObjectError for an object of more than 1 GiB */
-export async function readStored(path: string): Promise<Buffer> {
+export async function readStored(path: string, options?: BucketOptions): Promise<Buffer> {
   if (!isObjectPath(path)) return await readFile(path);
-  const { bucket, key } = objectPlace(path);
+  const { bucket, key } = objectPlace(path, options);
   return await bucket.readWhole(key, MOST_BYTES);
+}
+
+/**
+ * A folder with the files of a path: the folder itself, or a copy of the objects for a program that reads files alone.
+ * @param copy where the copy goes; its caller removes it
+ * @throws ObjectError for more than 50 GiB
+ */
+export async function localFolder(path: string, copy: string): Promise<string> {
+  if (!isObjectPath(path)) return resolve(path);
+  const files = await storedFiles(path, '');
+  const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
+  if (bytes > MOST_COPIED) throw new ObjectError(`${path} has ${bytes} bytes, which is too much for a copy`);
+  await mkdir(copy, { recursive: true, mode: 0o700 });
+  // A data set has no folders, so the last part of the key is the whole name.
+  for (const file of files)
+    await pipeline(readPieces(file.path), createWriteStream(join(copy, basename(file.path))));
+  return copy;
+}
+
+/** Stores an object, whole or not at all. @throws ObjectError */
+export async function writeObject(path: string, content: Buffer): Promise<void> {
+  const { bucket, key } = objectPlace(path);
+  await bucket.write(key, content);
+}
+
+/** @throws ObjectError */
+export async function removeObject(path: string): Promise<void> {
+  const { bucket, key } = objectPlace(path);
+  await bucket.remove(key);
 }
 
 /** Opens a file or an object to read parts of it. @throws as `storedFile` */
