@@ -52,7 +52,7 @@ export class ObjectWriter implements Sink {
     if (content !== this.#last.content)
       this.#last = { number: Math.max(Date.now(), this.#last.number + 1), content };
     try {
-      await this.#bucket.write(this.#keyOf(this.#last.number), body, signal, batch.contentType);
+      await this.#bucket.writeOnce(this.#keyOf(this.#last.number), body, signal, batch.contentType);
     } catch (error) {
       if (!(error instanceof ObjectError)) throw error;
       const { status, retryAfterMs, message } = error;

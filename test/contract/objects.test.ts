@@ -21,7 +21,9 @@ import { millrace } from '../support/command-line.js';
 import { HOUR, MadeLedger, START } from '../support/made-ledger.js';
 import { describeWith } from '../support/needs.js';
 import { keysOf, startObjectServer, type ObjectServer } from '../support/object-server.js';
+import { serveFiles } from '../support/served-project.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
 
 /** What reads paths, over a real server. */
 describeWith('moto', 'a path of objects', function () {
@@ -74,6 +76,8 @@ describeWith('moto', 'a path of objects', function () {
         'search',
         '--ledger',
         place,
+        '--window',
+        '1h',
         '--format',
         'csv',
         '--out',
@@ -199,6 +203,32 @@ describeWith('moto', 'a path of objects', function () {
     }
     expect(Buffer.concat(pieces).equals(content)).to.equal(true);
     await proxy.close();
+  });
+
+  it('holds the releases that are too large for the store', async () => {
+    const pipeline = (value: string): string =>
+      `pipeline: ranking\nrank: item\nrequest: { candidates: { price: float } }\ncomponents:\n  - use: score\n    with: { value: ${value} }\n`;
+    const served = await serveFiles(
+      { 'schemas/entities/item.yaml': 'entity: item\n', 'pipelines/ranking.yaml': pipeline('item.price') },
+      undefined,
+      { MILLRACE_RELEASES: 's3://objects/releases', MILLRACE_RELEASE_BYTES: '100' },
+    );
+    const score = async (): Promise<unknown> =>
+      (await served.post('/api/v1/ranking', { candidates: [{ item_id: 'a', price: 2 }] })).json
+        .ranked_candidates;
+    try {
+      const kept = (count: number): Promise<unknown> =>
+        until('the objects', async () => (await keysOf(bucket, 'releases/')).length === count);
+      await kept(1);
+      await served.edit('pipelines/ranking.yaml', pipeline('item.price * 5'));
+      expect((await served.app.reload()).outcome).to.equal('succeeded');
+      await kept(2);
+      expect(await score()).to.deep.equal([{ candidate_id: 'a', ranked_score: 10 }]);
+      expect((await served.post('/api/v1/releases/rollback', { version: null })).status).to.equal(200);
+      expect(await score()).to.deep.equal([{ candidate_id: 'a', ranked_score: 2 }]);
+    } finally {
+      await served.close();
+    }
   });
 
   it('says what is wrong', async () => {

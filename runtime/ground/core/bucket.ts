@@ -200,8 +200,13 @@ export class Bucket {
     return Buffer.concat(pieces);
   }
 
-  /** Stores an object, whole or not at all. It is tried once. */
-  async write(
+  /** Stores an object, whole or not at all. */
+  write(key: string, body: Buffer): Promise<void> {
+    return this.#retried(() => this.writeOnce(key, body));
+  }
+
+  /** As `write`, and tried once. */
+  async writeOnce(
     key: string,
     body: Buffer,
     signal?: AbortSignal,

@@ -102,7 +102,7 @@ export async function storedFiles(path: string, ending: string): Promise<StoredF
 
 async function objectsBelow(path: string, ending: string): Promise<StoredFile[]> {
   const { bucket, key } = objectPlace(path);
-  if (key.endsWith(ending)) return [await storedFile(path)];
+  if (ending !== '' && key.endsWith(ending)) return [await storedFile(path)];
   const prefix = key === '' || key.endsWith('/') ? key : `${key}/`;
   const files: StoredFile[] = [];
   let isEmpty = true;
@@ -185,14 +185,14 @@ export async function localFolder(path: string, copy: string): Promise<string> {
 }
 
 /** Stores an object, whole or not at all. @throws ObjectError */
-export async function writeObject(path: string, content: Buffer): Promise<void> {
-  const { bucket, key } = objectPlace(path);
+export async function writeObject(path: string, content: Buffer, options?: BucketOptions): Promise<void> {
+  const { bucket, key } = objectPlace(path, options);
   await bucket.write(key, content);
 }
 
 /** @throws ObjectError */
-export async function removeObject(path: string): Promise<void> {
-  const { bucket, key } = objectPlace(path);
+export async function removeObject(path: string, options?: BucketOptions): Promise<void> {
+  const { bucket, key } = objectPlace(path, options);
   await bucket.remove(key);
 }
 

@@ -1,10 +1,19 @@
 import { parseDuration } from '../../ground/api/duration.js';
 import { parseSize } from '../../ground/core/size.js';
 import { resolveStored } from '../../ground/core/stored-files.js';
-import { row } from './setting-row.js';
+import { oneOf, row } from './setting-row.js';
 
-/** What the default sink of the ledger keeps (docs/ledger.md). */
+/** What the default sink of the ledger keeps, and what waits for sinks (docs/ledger.md). */
 export const LEDGER_SETTINGS = {
+  acknowledge: row({
+    env: 'MILLRACE_ACKNOWLEDGE',
+    value: 'WHEN',
+    default: 'received',
+    description:
+      'When feedback is answered: `received`, when the store has it, or `stored`, when also every sink that takes feedback has it (docs/feedback.md).',
+    expected: 'received or stored',
+    parse: oneOf('received', 'stored'),
+  }),
   ledgerDir: row({
     env: 'MILLRACE_LEDGER_DIR',
     value: 'DIR',
