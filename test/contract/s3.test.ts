@@ -124,7 +124,7 @@ describeWith('moto', 'the s3 sink', function () {
       const given = { ...DEFAULTS, url: 's3://bucket/x', ...options };
       const made = await createSink(plugin, given, context).then(
         () => 'nothing',
-        ({ message: said }: Error) => said,
+        (error: unknown) => (error as Error).message,
       );
       expect(made).to.include(message);
     });

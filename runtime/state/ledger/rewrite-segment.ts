@@ -38,7 +38,8 @@ async function replace(path: string, isRemoved: (record: DecodedRecord) => boole
   if (isObjectPath(path)) {
     const pieces: Buffer[] = [];
     await copyRest(path, (piece) => Promise.resolve(void pieces.push(piece)), isRemoved);
-    return await writeObject(path, Buffer.concat(pieces));
+    await writeObject(path, Buffer.concat(pieces));
+    return;
   }
   const { atime, mtime, mode } = await stat(path);
   const other = `${path}.rewrite`;
@@ -79,7 +80,10 @@ async function copyRest(
 }
 
 async function remove(path: string): Promise<void> {
-  if (isObjectPath(path)) return await removeObject(path);
+  if (isObjectPath(path)) {
+    await removeObject(path);
+    return;
+  }
   await unlink(path);
   await rmdir(dirname(path)).catch(() => undefined); // fails while the day has other segments
 }
