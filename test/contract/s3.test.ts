@@ -1,10 +1,13 @@
 import { expect } from 'chai';
+import { rm } from 'node:fs/promises';
 import { sink as plugin } from '../../plugins/s3/index.js';
 import type { Bucket } from '../../runtime/ground/core/bucket.js';
 import { sinkTests } from '../../runtime/cli/testing/sink-tests.js';
 import { packageFinder } from '../../runtime/ground/core/find-package.js';
 import { describeWith } from '../support/needs.js';
 import { keysOf, startObjectServer, type ObjectServer } from '../support/object-server.js';
+import { writeProject } from '../support/project.js';
+import { startProcess } from '../support/service-process.js';
 import { repositoryPath } from '../support/repository.js';
 import { createSink, requestIdsIn, sinkLedger, type SinkLedger } from '../support/sink-ledger.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -97,6 +100,32 @@ describeWith('moto', 'the s3 sink', function () {
     const bucket = await server.bucket('late-bucket');
     await flushed;
     expect(await idsIn(bucket)).to.deep.equal(['r0']);
+  });
+
+  it('works in a process of users, which loads its packages from the bundle', async () => {
+    const bucket = await server.bucket('bundled');
+    const root = await writeProject({
+      'schemas/entities/item.yaml': 'entity: item\n',
+      'pipelines/ranking.yaml':
+        'pipeline: ranking\nrank: item\nrequest: { candidates: { price: float } }\ncomponents:\n  - { use: score, with: { value: item.price } }\nlog: {}\n',
+    });
+    const service = await startProcess(['--project', root, '--port', '0'], {
+      MILLRACE_STORE: 'embedded',
+      MILLRACE_LEDGER_DIR: 's3://bundled/live',
+      ...server.env,
+    });
+    try {
+      const body = JSON.stringify({ request_id: 'r1', candidates: [{ item_id: 'a', price: 1 }] });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${service.url}/api/v1/ranking`, { method: 'POST', headers, body });
+      expect(answer.status).to.equal(200);
+    } finally {
+      service.child.kill('SIGTERM');
+      await service.ended;
+      await rm(root, { recursive: true, force: true });
+    }
+    expect(await keysOf(bucket, 'live/')).to.have.length(1);
+    expect(await idsIn(bucket)).to.deep.equal(['r1']);
   });
 
   it('asks the server for validate --connect', async () => {

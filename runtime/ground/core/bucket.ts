@@ -270,7 +270,8 @@ export class Bucket {
   }
 
   async #open(): Promise<{ readonly agent: Agent; readonly signer: typeof Aws4Fetch }> {
-    const [undici, module] = await Promise.all([
+    // The bundle has the names of undici in `default` alone.
+    const [{ default: undici }, module] = await Promise.all([
       import('undici'),
       import(pathToFileURL(this.#signerPath).href) as Promise<{ readonly default: typeof Aws4Fetch }>,
     ]);
