@@ -20,7 +20,7 @@ import { rewriteSegment } from '../../runtime/state/ledger/rewrite-segment.js';
 import { millrace } from '../support/command-line.js';
 import { HOUR, MadeLedger, START } from '../support/made-ledger.js';
 import { describeWith } from '../support/needs.js';
-import { keysOf, startObjectServer, type ObjectServer } from '../support/object-server.js';
+import { keysOf, setVariables, startObjectServer, type ObjectServer } from '../support/object-server.js';
 import { serveFiles } from '../support/served-project.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
@@ -31,11 +31,11 @@ describeWith('moto', 'a path of objects', function () {
   let server: ObjectServer;
   let bucket: Bucket;
   let folder = '';
-  const before_ = { ...process.env };
+  let restore = (): void => undefined;
 
   before(async () => {
     server = await startObjectServer();
-    Object.assign(process.env, server.env);
+    restore = setVariables(server.env);
     bucket = await server.bucket('objects');
     folder = await mkdtemp(join(tmpdir(), 'objects-'));
     // Three instances, one ledger.
@@ -54,7 +54,7 @@ describeWith('moto', 'a path of objects', function () {
     }
   });
   after(async () => {
-    process.env = before_;
+    restore();
     await rm(folder, { recursive: true, force: true });
     await server.close();
   });
@@ -233,9 +233,9 @@ describeWith('moto', 'a path of objects', function () {
 
   it('says what is wrong', async () => {
     const said = async (path: string, env: Readonly<Record<string, string>> = {}): Promise<string> => {
-      Object.assign(process.env, env);
+      const undo = setVariables(env);
       const { code, stderr } = await millrace(['ledger', 'cat', path]);
-      Object.assign(process.env, server.env);
+      undo();
       expect(code).to.equal(1);
       return stderr;
     };

@@ -5,7 +5,7 @@ import type { Bucket } from '../../runtime/ground/core/bucket.js';
 import { sinkTests } from '../../runtime/cli/testing/sink-tests.js';
 import { packageFinder } from '../../runtime/ground/core/find-package.js';
 import { describeWith } from '../support/needs.js';
-import { keysOf, startObjectServer, type ObjectServer } from '../support/object-server.js';
+import { keysOf, setVariables, startObjectServer, type ObjectServer } from '../support/object-server.js';
 import { writeProject } from '../support/project.js';
 import { startProcess } from '../support/service-process.js';
 import { repositoryPath } from '../support/repository.js';
@@ -22,15 +22,15 @@ describeWith('moto', 'the s3 sink', function () {
   let proxy: TcpProxy;
   let names = 0;
   let opened: SinkLedger[];
-  const before_ = { ...process.env };
+  let restore = (): void => undefined;
 
   before(async () => {
     server = await startObjectServer();
     proxy = await startTcpProxy(server.port);
-    Object.assign(process.env, server.env);
+    restore = setVariables(server.env);
   });
   after(async () => {
-    process.env = before_;
+    restore();
     await proxy.close();
     await server.close();
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findKafka } from '../support/kafka-broker.js';
 import { millrace } from '../support/command-line.js';
+import { setVariables } from '../support/object-server.js';
 import { findMoto, NEEDS } from '../support/needs.js';
 import { writeProject } from '../support/project.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
@@ -154,7 +155,7 @@ async function killed(target: Target, rounds: number, missed: string[]): Promise
     const at = performance.now();
     await service.ended;
     await clients.stop();
-    all.push({ ...clients, answered: clients.answered, at });
+    all.push({ answered: clients.answered, refused: clients.refused, at });
   }
   await rm(root, { recursive: true, force: true });
   return await rowOf(target, 'kill -9', all, missed);
@@ -175,7 +176,8 @@ async function faulty(target: Target, fault: Fault, ms: number, missed: string[]
   service.child.kill('SIGTERM');
   await service.ended;
   await rm(root, { recursive: true, force: true });
-  return await rowOf(target, fault.name, [{ ...clients, answered: clients.answered, at: undefined }], missed);
+  const { answered, refused } = clients;
+  return await rowOf(target, fault.name, [{ answered, refused, at: undefined }], missed);
 }
 
 interface Ended extends Pick<Clients, 'answered' | 'refused'> {
@@ -224,7 +226,7 @@ async function threeInstances(ms: number, missed: string[]): Promise<string> {
     'sinks/files.yaml': `sink: files\n${files.yaml}`,
     'sinks/bucket.yaml': `sink: bucket\n${bucket.yaml}`,
   });
-  const before = { ...process.env };
+  let restore = (): void => undefined;
   try {
     const env = { ...files.env, ...bucket.env };
     const services = await Promise.all(
@@ -240,7 +242,7 @@ async function threeInstances(ms: number, missed: string[]): Promise<string> {
     for (const { child } of services) child.kill('SIGTERM');
     await Promise.all(services.map(({ ended }) => ended));
     await pause(2_000);
-    Object.assign(process.env, bucket.env);
+    restore = setVariables(bucket.env ?? {});
     const sets = await Promise.all(
       [files.env?.MILLRACE_LEDGER_DIR ?? '', 's3://rankings/live'].map((ledger, at) =>
         build(root, ledger, at),
@@ -251,7 +253,7 @@ async function threeInstances(ms: number, missed: string[]): Promise<string> {
     if (ofFiles.join('\n') !== ofBucket.join('\n')) missed.push('three instances: the data sets differ');
     return `Three instances: ${ofBucket.length} rows from object storage, ${ofFiles.length} from the same records in files; the data sets are ${ofFiles.join('\n') === ofBucket.join('\n') ? 'equal' : 'not equal'}.`;
   } finally {
-    process.env = before;
+    restore();
     await Promise.all([files.remove(), bucket.remove()]);
     await rm(root, { recursive: true, force: true });
   }

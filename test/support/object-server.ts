@@ -55,6 +55,17 @@ async function answers(child: ChildProcess, url: string): Promise<void> {
     }
 }
 
+/** Sets variables of this process. @returns sets them as they were */
+export function setVariables(given: Readonly<Record<string, string>>): () => void {
+  const before = Object.keys(given).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, given);
+  return () => {
+    for (const [name, value] of before)
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+  };
+}
+
 /** The keys of a bucket, in order. */
 export async function keysOf(bucket: Bucket, prefix = ''): Promise<string[]> {
   const keys: string[] = [];
