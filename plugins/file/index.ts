@@ -1,5 +1,13 @@
 import { createRequire } from 'node:module';
-import { defineSink, type JsonObject, OptionError, parseDuration, parseSize, type Sink } from 'millrace/api';
+import {
+  defineSink,
+  isObjectPath,
+  type JsonObject,
+  OptionError,
+  parseDuration,
+  parseSize,
+  type Sink,
+} from 'millrace/api';
 import { SegmentWriter } from './segment-writer.js';
 import type { Options } from './options.generated.js';
 
@@ -13,6 +21,12 @@ export const sink = defineSink<Options>({
   create({ keep, bytes }, context): Sink {
     if (context.format === 'events')
       throw new OptionError([], 'the `file` sink writes columns only', 'remove `format: events`');
+    if (isObjectPath(context.folder))
+      throw new OptionError(
+        [],
+        `the ledger of the project is ${context.folder}, which is no folder`,
+        'write `use: s3`',
+      );
     return new SegmentWriter({
       writer: context.name === 'file' ? context.instance : `${context.instance}-${context.name}`,
       folder: context.folder,

@@ -9,6 +9,7 @@ import { WorkerFailedError } from '../serve/app/workers/worker-failed.js';
 import { styleOf } from '../ground/core/console.js';
 import type { CliContext } from './context.js';
 import { CommandFailure, DiagnosedUsageError, UsageError } from '../project/config/diagnostics/failure.js';
+import { ObjectError } from '../ground/core/bucket.js';
 import { fileProblem, isFileProblem } from '../ground/core/file-problem.js';
 
 /** 0: success. 1: the command failed. 2: the command line or a setting is invalid. */
@@ -74,6 +75,11 @@ function linesOf(error: unknown, context: CliContext): readonly string[] {
         .filter(({ detail }) => !error.message.includes(detail))
         .map(({ pointer, detail }) => `  ${printable(pointer || '(the body)')}: ${printable(detail)}`),
       ...helpOf(error),
+    ];
+  if (error instanceof ObjectError)
+    return [
+      `error: ${printable(error.message)}`,
+      ...(error.help === undefined ? [] : [`help: ${error.help}`]),
     ];
   if (isFileProblem(error)) {
     const what = error.path === undefined ? (error.syscall ?? 'use a file') : `use ${error.path}`;

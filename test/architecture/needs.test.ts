@@ -16,6 +16,7 @@ const STARTS: readonly (readonly [RegExp, string])[] = [
   [/\bmakeCertificates\(/, 'openssl'],
   [/\brunShellSteps\(/, 'bash'],
   [/\bstartKafka\(/, 'Kafka'],
+  [/\bstartObjectServer\(/, 'moto'],
   [/\bLanguageServer\.start\(/, 'yaml-language-server'],
   [/\bonnxRuntimeFolder\(/, 'onnxruntime-node'],
 ];

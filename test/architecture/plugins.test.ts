@@ -13,6 +13,7 @@ import type { ReaderPlugin } from '../../runtime/ground/api/reader.js';
 import type { SourcePlugin } from '../../runtime/ground/api/source.js';
 import { createReader } from '../../runtime/cli/testing/reader-tests.js';
 import { createSource } from '../support/create-source.js';
+import { setVariables } from '../support/object-server.js';
 import { createSink } from '../support/sink-ledger.js';
 import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';
 import { httpConnector } from '../../runtime/language/outbound/http-connector.js';
@@ -142,12 +143,15 @@ describe('every plugin', () => {
 
       if (sink !== undefined) {
         it('makes a sink from its examples without a connection, and the sink can be closed', async () => {
+          // Examples name no secrets; those of object storage come from variables.
+          const restore = setVariables({ AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any' });
           for (const example of examples) {
             const made = await createSink(sink, optionsOf(example), { allowed: 'collector' });
             expect(made).to.respondTo('write');
             expect(made.batchBytes ?? 1).to.be.above(0);
             await made.close?.();
           }
+          restore();
         });
         return;
       }

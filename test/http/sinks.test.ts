@@ -43,13 +43,16 @@ describe('the sinks of a service', () => {
     return one;
   }
 
-  async function serve(files: Readonly<Record<string, string>>): Promise<ServedProject> {
+  async function serve(
+    files: Readonly<Record<string, string>>,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ServedProject> {
     const all = {
       'schemas/entities/item.yaml': 'entity: item\n',
       'pipelines/ranking.yaml': PIPELINE,
       ...files,
     };
-    served = await serveFiles(all, undefined, { MILLRACE_SINK_HOSTS: '127.0.0.1' });
+    served = await serveFiles(all, undefined, { MILLRACE_SINK_HOSTS: '127.0.0.1', ...env });
     return served;
   }
 
@@ -110,6 +113,29 @@ describe('the sinks of a service', () => {
     // One process has one instance id and one numbering, whatever is reloaded.
     const sequences = first.taken.map(({ body }) => body.length);
     expect(sequences.length).to.be.above(0);
+  });
+
+  it('have feedback before it is answered, where the project says `acknowledge: stored`', async () => {
+    const out = await collector();
+    const files = {
+      'schemas/entities/user.yaml': 'entity: user\n',
+      'sinks/out.yaml': sink(out.url).replace('ranking', 'feedback'),
+    };
+    const service = await serve(files, { MILLRACE_ACKNOWLEDGE: 'stored' });
+    const send = (item_id: string): ReturnType<ServedProject['post']> =>
+      service.post('/api/v1/feedback', {
+        ...{ request_id: 'r1', user: { user_id: 'u1' } },
+        events: [{ type: 'click', item: { item_id } }],
+      });
+    const all = await Promise.all(['a', 'b', 'c'].map(send));
+    expect(all.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    expect(idsAt(out)).to.deep.equal(['r1', 'r1', 'r1']);
+    out.reply = () => ({ status: 503 });
+    const refused = await send('d');
+    expect(refused.status).to.equal(503);
+    expect(refused.json).to.include({ code: 'feedback_not_stored' });
+    out.reply = () => ({ status: 204 });
+    expect((await send('d')).status).to.equal(200);
   });
 
   it('get the records of several pipelines, each with the schema of its pipeline', async () => {

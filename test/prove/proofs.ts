@@ -5,6 +5,7 @@ import { experiments } from './experiments.js';
 import { exploration } from './exploration.js';
 import { counters } from './counters.js';
 import { faults } from './faults.js';
+import { objects } from './objects.js';
 import { overload } from './overload.js';
 import { firstSearch } from './first-search.js';
 import { forget } from './forget.js';
@@ -44,6 +45,7 @@ export const PROOFS: readonly Proof[] = [
   faults,
   ledger,
   sinks,
+  objects,
   rollback,
   upgrade,
   releases,

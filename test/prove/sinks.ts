@@ -1,12 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { findMoto, NEEDS } from '../support/needs.js';
 import { findKafka } from '../support/kafka-broker.js';
 import { writeProject } from '../support/project.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
 import { LOAD, SinkLoad } from './support/sink-load.js';
-import { httpTarget, kafkaTarget, redisTarget, type Target } from './support/sink-targets.js';
+import { httpTarget, kafkaTarget, objectTarget, redisTarget, type Target } from './support/sink-targets.js';
 
 const QUEUE_BYTES = 2 ** 20;
 /** How much slower the 99th percentile of rankings may be while the other side is faulty. */
@@ -40,9 +41,11 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
     skipped.push(`Kafka was not measured: ${kafka.why}.`);
     console.log(`SKIPPED kafka: ${kafka.why}`);
   }
+  if (findMoto() === undefined) skipped.push(`S3 was not measured: ${NEEDS.moto.how}.`);
   const targets: (() => Promise<Target>)[] = [
     ...('why' in kafka ? [] : [() => kafkaTarget(kafka.jars)]),
     redisTarget,
+    ...(findMoto() === undefined ? [] : [objectTarget]),
     httpTarget,
   ];
   for (const open of targets) {

@@ -1,6 +1,6 @@
 import type { Source, SourceContext, SourcePlugin } from '../../runtime/ground/api/source.js';
 import { bindOptions } from '../../runtime/request/compile/bind-options.js';
-import { packageFinder } from '../../runtime/request/compile/find-package.js';
+import { packageFinder } from '../../runtime/ground/core/find-package.js';
 import { withoutStore } from '../../runtime/request/compile/create-outside.js';
 import { OptionFiles } from '../../runtime/request/compile/option-files.js';
 import { checkOptions } from '../../runtime/project/config/project/check-options.js';

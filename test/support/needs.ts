@@ -43,6 +43,11 @@ export const NEEDS = {
     how: 'npm install --prefix F onnxruntime-node; MILLRACE_ONNXRUNTIME=F',
     inCi: false,
   },
+  moto: {
+    isThere: () => findMoto() !== undefined,
+    how: "python3 -m venv .build/moto; .build/moto/bin/pip install 'moto[server]'",
+    inCi: false,
+  },
   Kafka: {
     isThere: () => 'jars' in findKafka({ download: false }),
     how: 'apt-get install default-jre-headless maven; npm run prove -- sinks',
@@ -109,6 +114,12 @@ export function findPostgres(): string | undefined {
   const folder = '/usr/lib/postgresql';
   const [newest] = readdirSync(folder).sort((a, b) => Number(b) - Number(a));
   return newest === undefined ? undefined : join(folder, newest, 'bin');
+}
+
+/** A server with the API of S3: in `.build/moto`, or on PATH. */
+export function findMoto(): string | undefined {
+  const own = repositoryPath('.build/moto/bin/moto_server');
+  return existsSync(own) ? own : findProgram('moto_server');
 }
 
 const found = new Map<Need, boolean>();

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { packageFinder } from '../../runtime/request/compile/find-package.js';
+import { packageFinder } from '../../runtime/ground/core/find-package.js';
 import { repositoryPath } from './repository.js';
 
 /**

@@ -10,7 +10,7 @@ import { OptionFiles } from '../../runtime/request/compile/option-files.js';
 import { httpConnector } from '../../runtime/language/outbound/http-connector.js';
 import { FakeServices } from '../../runtime/cli/testing/fake-services.js';
 import { AllowedHosts } from '../../runtime/project/settings/allowed-hosts.js';
-import { packageFinder } from '../../runtime/request/compile/find-package.js';
+import { packageFinder } from '../../runtime/ground/core/find-package.js';
 import { bindOptions } from '../../runtime/request/compile/bind-options.js';
 import { checkOptions } from '../../runtime/project/config/project/check-options.js';
 import { Diagnostics } from '../../runtime/project/config/diagnostics/diagnostics.js';

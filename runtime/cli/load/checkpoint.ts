@@ -9,7 +9,8 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
+import { resolveStored } from '../../ground/core/stored-files.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { openFile } from '../../project/rows/open-input.js';
 
@@ -52,7 +53,7 @@ interface State {
  * @throws InputError if there is no such file; CommandFailure if it has changed since
  */
 export async function openCheckpoint(place: CheckpointPlace, resume: boolean): Promise<Checkpoint> {
-  const file = resolve(place.file);
+  const file = resolveStored('.', place.file);
   const name = createHash('sha256')
     .update(JSON.stringify([file, ...place.load]))
     .digest('hex');

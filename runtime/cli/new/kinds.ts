@@ -70,7 +70,7 @@ features:
     summary: 'a sink for the records of the ledger, in sinks/',
     folder: 'sinks',
     text: ({ name }) => `sink: ${name}
-use: file # redis_stream, kafka, http
+use: file # redis_stream, kafka, http, s3
 take: [ranking, feedback]
 with: { keep: 30d, bytes: 10GB }
 `,

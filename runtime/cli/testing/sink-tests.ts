@@ -11,6 +11,8 @@ export interface SinkExample {
   /** By default `events`. */
   readonly format?: SinkFormat;
   readonly http?: OutboundHttp;
+  /** Finds an optional package that the sink needs; by default none is installed. */
+  readonly findPackage?: (name: string) => string | undefined;
   /** Reads the lines that the other side has, to compare them with those that were written. */
   readonly received?: () => Promise<readonly string[]> | readonly string[];
 }
@@ -39,7 +41,8 @@ export function fakeBatch(events: readonly JsonObject[]): RecordBatch {
 }
 
 /** Creates a sink as the runtime does. @throws Error if the options are wrong; what `create` throws */
-export function createSink(plugin: SinkPlugin, { with: given, format = 'events', http }: SinkExample): Sink {
+export function createSink(plugin: SinkPlugin, example: SinkExample): Sink {
+  const { with: given, format = 'events', http, findPackage = () => undefined } = example;
   return createOutside(plugin, given, {
     name: 'test',
     format,
@@ -48,7 +51,7 @@ export function createSink(plugin: SinkPlugin, { with: given, format = 'events',
     keepMs: Infinity,
     keepBytes: Infinity,
     http: http ?? NO_SERVER,
-    findPackage: () => undefined,
+    findPackage,
     warn: () => undefined,
   });
 }

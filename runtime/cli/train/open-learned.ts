@@ -1,5 +1,5 @@
 import { nearest } from '../../ground/core/nearest.js';
-import { packageFinder } from '../../request/compile/find-package.js';
+import { packageFinder } from '../../ground/core/find-package.js';
 import { nameOf } from '../../request/compile/step-order.js';
 import type { StepTools } from '../../request/compile/step-tools.js';
 import { Diagnostics, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';

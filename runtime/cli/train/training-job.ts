@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { localFolder } from '../../ground/core/stored-files.js';
 import { AS_WORD, didYouMean } from '../../ground/core/nearest.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import type { Split } from '../../learn/training/data-files.js';
@@ -23,7 +24,7 @@ export async function trainingJob(
 ): Promise<TrainingJob> {
   const library = plugin.name;
   return {
-    data: resolve(flags.data),
+    data: await localFolder(flags.data, join(folder, 'data')),
     lib: library,
     columns: prepared.columns.map((column, at) => {
       const { input, feature } = prepared.inputs[at] ?? {};

@@ -214,6 +214,12 @@ export const ERROR_CODES = {
     remedy:
       'Compare both sides in `conflicts`. Save the campaign again in the draft with `rebase: true`, or remove it from the draft.',
   },
+  feedback_not_stored: {
+    status: 503,
+    title: 'The ledger does not have the feedback yet',
+    remedy:
+      'Send the same feedback again: no event is counted twice. `acknowledge: stored` waits for the sinks; /metrics and the log say which one fails.',
+  },
   release_not_kept: {
     status: 409,
     title: 'The files of the release are not kept',

@@ -64,6 +64,8 @@ export interface RecordBatch {
 export interface Sink {
   /** The largest batch that the runtime makes, in bytes. A record that is larger comes alone. By default 1 MiB. */
   readonly batchBytes?: number;
+  /** How long records wait until a batch of that size is full, in milliseconds. By default 200. */
+  readonly batchMs?: number;
   /**
    * Writes a batch, and resolves when the other side has it for certain. It connects first where it has to.
    * @param signal aborts at the time limit of one attempt, and when the sink is closed

@@ -1,3 +1,5 @@
+import { ObjectError } from './bucket.js';
+
 /** What the operating system reports about a file, in words. */
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder',
@@ -14,6 +16,8 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Says in words why a file cannot be used. Other errors keep their message. */
 export function fileProblem(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
+  // An object says more than its code.
+  if (error instanceof ObjectError) return error.message;
   return WORDS[code] ?? (message || String(error));
 }
 

@@ -22,6 +22,8 @@ export * from './model-file.js';
 export * from './model-format.js';
 export * from './model-inputs.js';
 export { nearest } from '../core/nearest.js';
+export { type Bucket, ObjectError } from '../core/bucket.js';
+export { isObjectPath, objectPlace, type ObjectPlace } from '../core/stored-files.js';
 export * from '../core/pieces.js';
 export * from '../api/option-error.js';
 export * from '../api/plugin.js';

@@ -1,5 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { storedFiles } from '../core/stored-files.js';
 
 /** The ending of a segment's file name. */
 export const SEGMENT_ENDING = '.mlr';
@@ -24,10 +24,15 @@ export interface SegmentFile {
   readonly isClosed: boolean;
 }
 
-/** The path of a segment: a folder for each day, and in it the name of the writer and the number of the segment. */
-export function segmentPath(folder: string, writer: string, number: number, time: number): string {
+/** The name of a segment: a folder for each day, and in it the name of the writer and the number of the segment. */
+export function segmentName(writer: string, number: number, time: number): string {
   const day = new Date(time).toISOString().slice(0, 10);
-  return join(folder, day, `${writer}-${String(number).padStart(6, '0')}${SEGMENT_ENDING}`);
+  return `${day}/${writer}-${String(number).padStart(6, '0')}${SEGMENT_ENDING}`;
+}
+
+/** The path of a segment in a folder. */
+export function segmentPath(folder: string, writer: string, number: number, time: number): string {
+  return join(folder, segmentName(writer, number, time));
 }
 
 /**
@@ -38,32 +43,28 @@ export function closeMark(path: string): string {
   return `${path}.close`;
 }
 
-/** The paths of all segments of a folder and of the folders in it, in order; for a file, the file itself. */
+/**
+ * The paths of all segments of a folder and of the folders in it, in order; for a file, the file itself.
+ * @param path a folder or a file, or s3://bucket/prefix
+ */
 export async function segmentPaths(path: string): Promise<string[]> {
-  if (!(await stat(path)).isDirectory()) return [path];
-  const entries = await readdir(path, { recursive: true });
-  return entries
-    .filter((entry) => entry.endsWith(SEGMENT_ENDING))
-    .map((entry) => join(path, entry))
-    .sort();
+  return (await storedFiles(path, SEGMENT_ENDING)).map((file) => file.path);
 }
 
 /** The segments of a folder, those written to longest ago first. A segment that is removed meanwhile is left out. */
 export async function segmentFiles(folder: string, now = Date.now()): Promise<SegmentFile[]> {
-  const paths = await segmentPaths(folder);
-  const newest = newestNumbers(paths);
-  const files = await Promise.all(
-    paths.map(async (path): Promise<SegmentFile | undefined> => {
-      const found = await stat(path).catch(() => undefined);
-      if (found === undefined) return undefined;
+  const found = await storedFiles(folder, SEGMENT_ENDING);
+  const newest = newestNumbers(found.map(({ path }) => path));
+  return found
+    .map(({ path, bytes, writtenAt, mode }): SegmentFile => {
       const { writer, number } = nameOf(path);
-      const isSealed = (found.mode & WRITABLE) === 0;
+      // An object is stored when it is whole.
+      const isSealed = mode === undefined || (mode & WRITABLE) === 0;
       const isNotLast = number < (newest.get(writer) ?? 0);
-      const isClosed = isSealed || isNotLast || now - found.mtimeMs > SURELY_CLOSED_MS;
-      return { path, bytes: found.size, writtenAt: found.mtimeMs, isClosed };
-    }),
-  );
-  return files.filter((file) => file !== undefined).sort((a, b) => a.writtenAt - b.writtenAt);
+      const isClosed = isSealed || isNotLast || now - writtenAt > SURELY_CLOSED_MS;
+      return { path, bytes, writtenAt, isClosed };
+    })
+    .sort((a, b) => a.writtenAt - b.writtenAt);
 }
 
 function newestNumbers(paths: readonly string[]): ReadonlyMap<string, number> {

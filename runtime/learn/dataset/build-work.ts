@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import { segmentPaths } from '../../ground/sdk/segments.js';
+import { storedFiles } from '../../ground/core/stored-files.js';
+import { SEGMENT_ENDING } from '../../ground/sdk/segments.js';
 import { version } from '../../project/settings/version.js';
 import type { DataFormat } from './table-files.js';
 import type { DataSetOptions } from './options.js';
@@ -14,12 +14,8 @@ export async function buildIdentity(
   format: DataFormat,
   options: DataSetOptions,
 ): Promise<string> {
-  const segments = await Promise.all(
-    (await segmentPaths(ledger)).map(async (path) => {
-      const { size, mtimeMs } = await stat(path);
-      return [path, size, mtimeMs];
-    }),
-  );
+  const files = await storedFiles(ledger, SEGMENT_ENDING);
+  const segments = files.map(({ path, bytes, writtenAt }) => [path, bytes, writtenAt]);
   const text = JSON.stringify([version, format, options, segments], (_, value: unknown) =>
     value instanceof Map || value instanceof Set
       ? [...(value as Iterable<unknown>)]

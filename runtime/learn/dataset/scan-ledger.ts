@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readReport, type ReadReport } from '../../state/ledger/frame-splitter.js';
 import type { DecodedRecord } from '../../state/ledger/record-decoder.js';
 import { readRecords } from '../../state/ledger/record-reader.js';
 import { schemaFrame } from '../../state/ledger/schema-frame.js';
-import { segmentPaths } from '../../ground/sdk/segments.js';
+import { storedFile, storedFiles } from '../../ground/core/stored-files.js';
+import { SEGMENT_ENDING } from '../../ground/sdk/segments.js';
 import { linkedLine, looseLine, outsideLine } from './events.js';
 import { DataSetProblem } from './problem.js';
 import { FeatureTable } from './features.js';
@@ -78,9 +78,9 @@ export async function partitionsOf(
   folder: string,
   files: readonly string[] = [],
 ): Promise<{ readonly bytes: number; readonly parts: number }> {
-  const paths = [...(await segmentPaths(folder)), ...files];
-  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const segments = await storedFiles(folder, SEGMENT_ENDING);
+  const others = await Promise.all(files.map((path) => storedFile(path)));
+  const bytes = [...segments, ...others].reduce((sum, one) => sum + one.bytes, 0);
   return { bytes, parts: Math.max(1, Math.min(MOST_PARTITIONS, Math.ceil(bytes / PARTITION_BYTES))) };
 }
 

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Judgment } from '../evaluation/judgments.js';
 import { readLibSvmRow, type LibSvmRow } from '../evaluation/text-rows.js';
+import { isStored, isUnanswered, readStored } from '../../ground/core/stored-files.js';
 import type { Console } from '../../ground/core/console.js';
 import { InputError } from '../../project/rows/rows.js';
 import { readTextLines } from '../../project/rows/text-lines.js';
@@ -51,7 +50,7 @@ export async function isLibSvm(path: string): Promise<boolean> {
     for await (const { text } of readTextLines(path, Readable.from([]))) {
       if (text.startsWith('#')) continue;
       const row = readLibSvmRow(text);
-      return typeof row !== 'string' && (row.query !== undefined || existsSync(`${path}.query`));
+      return typeof row !== 'string' && (row.query !== undefined || (await isStored(`${path}.query`)));
     }
   } catch {
     // What reads the file says what is wrong with it.
@@ -94,7 +93,8 @@ interface Groups {
 
 async function readGroups(path: string): Promise<Groups> {
   const file = `${path}.query`;
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const content = await readStored(file).catch((error: unknown) => {
+    if (isUnanswered(error)) throw error;
     throw new InputError(
       `${path} has lines without qid:, and there is no ${file} with the sizes of the queries`,
       {
@@ -102,7 +102,9 @@ async function readGroups(path: string): Promise<Groups> {
       },
     );
   });
-  const sizes = text.split(/\s+/).filter((size) => size !== '');
+  const sizes = String(content)
+    .split(/\s+/)
+    .filter((size) => size !== '');
   let group = 0;
   let last = Number(sizes[0]);
   const wrong = (found: string): InputError => new InputError(`${file}: ${found}`);

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { JsonObject, JsonValue, ValueType } from '../../ground/api/types.js';
 import type { FeatureSummary } from '../dataset/manifest.js';
 import type { DataFeature, DataRow } from './data-frame.js';
+import { isStored, isUnanswered, readStored } from '../../ground/core/stored-files.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { openInput } from '../../project/rows/open-input.js';
 
@@ -39,7 +38,8 @@ const BUILD_HELP = 'make one with `millrace dataset build`';
 /** Reads the manifest of a data set. @throws CommandFailure */
 export async function openDataFolder(folder: string): Promise<DataFolder> {
   const path = join(folder, 'manifest.json');
-  const content = await readFile(path).catch((error: unknown) => {
+  const content = await readStored(path).catch((error: unknown) => {
+    if (isUnanswered(error)) throw error;
     throw new CommandFailure(`${folder} is not a data set: it has no manifest.json`, BUILD_HELP, {
       cause: error,
     });
@@ -82,9 +82,7 @@ export async function* readRequests(
   { folder, features }: DataFolder,
   split: Split,
 ): AsyncGenerator<RequestRows> {
-  const path = ['parquet', 'csv']
-    .map((kind) => join(folder, `${split}.${kind}`))
-    .find((one) => existsSync(one));
+  const path = await firstOf(['parquet', 'csv'].map((kind) => join(folder, `${split}.${kind}`)));
   if (path === undefined)
     throw new CommandFailure(
       `${folder} has no ${split}.parquet or ${split}.csv`,
@@ -127,6 +125,11 @@ export async function* readRequests(
     await input.close();
   }
   if (requestId !== undefined) yield { requestId, time, rows };
+}
+
+async function firstOf(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) if (await isStored(path)) return path;
+  return undefined;
 }
 
 /** An id as text. */

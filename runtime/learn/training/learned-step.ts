@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isObjectPath, isStored } from '../../ground/core/stored-files.js';
 import type { Component, ModelComponent } from '../../ground/api/component.js';
 import type { Plugin } from '../../ground/api/plugin.js';
 import type { JsonObject } from '../../ground/api/types.js';
@@ -67,10 +67,7 @@ export async function openLearnedStep(
     diagnostics.addAll(problems.all);
     return undefined;
   }
-  const isThere = await access(join(config.root, modelPath)).then(
-    () => true,
-    () => false,
-  );
+  const isThere = await isStored(isObjectPath(modelPath) ? modelPath : join(config.root, modelPath));
   let oldColumns: readonly string[] | undefined;
   /** Stands for the model of the step: it checks the options, and reads the columns of the old model. */
   const create = async (given: never, build: Parameters<Plugin['create']>[1]): Promise<Component> => {

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
 import { fileProblem } from '../../ground/core/file-problem.js';
+import { readStored } from '../../ground/core/stored-files.js';
 import { jsonProblem } from '../../ground/core/json-problem.js';
 
 /**
@@ -10,7 +10,7 @@ import { jsonProblem } from '../../ground/core/json-problem.js';
 export async function readPropensities(path: string): Promise<readonly number[]> {
   let read: unknown;
   try {
-    read = JSON.parse(await readFile(path, 'utf8'));
+    read = JSON.parse(String(await readStored(path)));
   } catch (error) {
     const problem = error instanceof SyntaxError ? jsonProblem(error) : fileProblem(error);
     throw new CommandFailure(`cannot read ${path}: ${problem}`, 'expected a list such as [1, 0.7, 0.55]', {

@@ -1,8 +1,8 @@
-import type { Stats } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { pipeline, type Readable } from 'node:stream';
 import { nearest } from '../../ground/core/nearest.js';
+import { ObjectError } from '../../ground/core/bucket.js';
+import { openStored, type OpenFile } from '../../ground/core/stored-files.js';
 import { UsageError } from '../config/diagnostics/failure.js';
 import { readCsv, type ColumnTypes } from './csv.js';
 import { readJsonLines } from './json-lines.js';
@@ -191,7 +191,7 @@ function formatOf(path: string, flag: string | undefined): InputFormat {
   );
 }
 
-/** Opens the bytes of a file, or standard input for `-`. @throws InputError */
+/** Opens the bytes of a file or an object, or standard input for `-`. @throws InputError */
 export async function openBytes(
   path: string,
   stdin: Readable,
@@ -203,10 +203,12 @@ export async function openBytes(
 }
 
 /** @throws InputError */
-export async function openFile(path: string): Promise<{ readonly handle: FileHandle; readonly stat: Stats }> {
-  let handle: FileHandle;
+export async function openFile(
+  path: string,
+): Promise<{ readonly handle: OpenFile; readonly stat: Awaited<ReturnType<OpenFile['stat']>> }> {
+  let handle: OpenFile;
   try {
-    handle = await open(path);
+    handle = await openStored(path);
   } catch (error) {
     throw new InputError(`cannot open ${path}: ${openProblem(error)}`, { cause: error });
   }
@@ -222,6 +224,7 @@ function openProblem(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'the file does not exist';
   if (code === 'EACCES') return 'permission denied';
+  if (error instanceof ObjectError) return error.message;
   return code ?? String(error);
 }
 

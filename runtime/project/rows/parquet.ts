@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import {
   parquetMetadataAsync,
   parquetReadObjects,
@@ -7,6 +6,7 @@ import {
   type FileMetaData,
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
+import type { OpenFile } from '../../ground/core/stored-files.js';
 import type { ColumnTypes } from './csv.js';
 import { decimalScales, PARSERS, toRow, UnfitCell, type CellTypes } from './parquet-cells.js';
 import { InputError, type BadRow, type InputRow, type RowChunk } from './rows.js';
@@ -35,7 +35,7 @@ export interface ParquetInput {
  * @param types of the columns that the project declares: a whole number becomes a string if a string is declared
  * @throws InputError if it is not a Parquet file, or is damaged
  */
-export async function openParquet(handle: FileHandle, types: ColumnTypes): Promise<ParquetInput> {
+export async function openParquet(handle: OpenFile, types: ColumnTypes): Promise<ParquetInput> {
   let metadata: FileMetaData;
   let cells: CellTypes;
   const file = new FileBytes(handle, (await handle.stat()).size);
@@ -78,7 +78,7 @@ class FileBytes implements AsyncBuffer {
   fault: unknown;
 
   constructor(
-    readonly handle: FileHandle,
+    readonly handle: OpenFile,
     readonly byteLength: number,
   ) {}
 

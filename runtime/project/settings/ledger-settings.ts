@@ -1,18 +1,27 @@
-import { resolve } from 'node:path';
 import { parseDuration } from '../../ground/api/duration.js';
 import { parseSize } from '../../ground/core/size.js';
-import { row } from './setting-row.js';
+import { resolveStored } from '../../ground/core/stored-files.js';
+import { oneOf, row } from './setting-row.js';
 
-/** What the default sink of the ledger keeps (docs/ledger.md). */
+/** What the default sink of the ledger keeps, and what waits for sinks (docs/ledger.md). */
 export const LEDGER_SETTINGS = {
+  acknowledge: row({
+    env: 'MILLRACE_ACKNOWLEDGE',
+    value: 'WHEN',
+    default: 'received',
+    description:
+      'When feedback is answered: `received`, when the store has it, or `stored`, when also every sink that takes feedback has it (docs/feedback.md).',
+    expected: 'received or stored',
+    parse: oneOf('received', 'stored'),
+  }),
   ledgerDir: row({
     env: 'MILLRACE_LEDGER_DIR',
     value: 'DIR',
     default: 'ledger',
     description:
-      'Folder of the segments of the ledger. The default is in the data folder; a relative path of a variable starts at the working directory.',
-    expected: 'a folder',
-    parse: (text, folder) => resolve(folder, text),
+      'Folder of the segments of the ledger. The default is in the data folder; a relative path of a variable starts at the working directory. `s3://bucket/prefix` is in object storage (docs/object-storage.md).',
+    expected: 'a folder, or s3://bucket/prefix',
+    parse: (text, folder) => resolveStored(folder, text),
   }),
   ledgerKeep: row({
     env: 'MILLRACE_LEDGER_KEEP',

@@ -1,3 +1,4 @@
+import { isObjectPath } from '../../ground/core/stored-files.js';
 import { oneOf, row, wholeNumber } from './setting-row.js';
 
 /** When the project is reloaded (runtime/project). */
@@ -48,12 +49,21 @@ export const RELOAD_SETTINGS = {
     expected: 'a number of milliseconds, 0 to 86400000',
     parse: wholeNumber(0, 86_400_000),
   }),
+  releases: row({
+    env: 'MILLRACE_RELEASES',
+    value: 'PATH',
+    default: '',
+    description:
+      'Where the files of projects go that are too large for the store, `s3://bucket/prefix` (docs/rollback.md). At most 256 MB each, packed.',
+    expected: 's3://bucket/prefix',
+    parse: (text) => (text === '' || isObjectPath(text) ? text : undefined),
+  }),
   releaseBytes: row({
     env: 'MILLRACE_RELEASE_BYTES',
     value: 'BYTES',
     default: '8388608',
     description:
-      'The most bytes that the files of a project may take, packed, to be kept in the store for `millrace rollback`. The last three projects are kept; 0 keeps none.',
+      'The most bytes that the files of a project may take, packed, to be kept in the store for `millrace rollback`. The last three projects are kept; 0 keeps none there.',
     expected: 'a number of bytes, 0 to 268435456',
     parse: wholeNumber(0, 268_435_456),
   }),

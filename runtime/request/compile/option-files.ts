@@ -3,7 +3,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, resolve } from 'node:path';
 import type { ProjectFile } from '../../ground/api/build-context.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
+import { ObjectError } from '../../ground/core/bucket.js';
+import { packageFinder } from '../../ground/core/find-package.js';
 import { nearest } from '../../ground/core/nearest.js';
+import { isObjectPath, readStored } from '../../ground/core/stored-files.js';
 import { isWithin, LinkedFolders } from '../../project/settings/linked-folders.js';
 import { reasonOf, whyNoFile } from '../../project/config/project/project-files.js';
 import type { Located } from '../../project/config/yaml/source.js';
@@ -16,7 +19,7 @@ export async function contentVersion(content: Uint8Array): Promise<string> {
 }
 
 /**
- * The files that the options of a project name: model files, vocabularies. Each file is read once per load, so that all
+ * The files that the options of a project name: model files, vocabularies. A path may be that of an object, `s3://…`. Each file is read once per load, so that all
  * pipelines see the same content.
  */
 export class OptionFiles {
@@ -63,6 +66,7 @@ export class OptionFiles {
 
   /** Refuses a path outside the project's folder. A link outside is refused too, unless its folder is allowed. */
   async #read(path: string): Promise<ProjectFile | Failure> {
+    if (isObjectPath(path)) return this.#readObject(path);
     if (isAbsolute(path) || !isWithin(this.#root, resolve(this.#root, path))) {
       return new Failure(`\`${path}\` is outside the project`, 'give a path below the project folder');
     }
@@ -83,6 +87,19 @@ export class OptionFiles {
         `file \`${path}\` does not exist`,
         near === undefined ? 'paths are relative to the project folder' : `did you mean \`${near}\`?`,
       );
+    }
+  }
+
+  /** A release holds the objects of its project as files. */
+  async #readObject(path: string): Promise<ProjectFile | Failure> {
+    this.#versions.set(path, undefined);
+    const given = this.#given.get(path) ?? (await readFile(join(this.#root, path)).catch(() => undefined));
+    if (given !== undefined) return this.#toFile(path, given);
+    try {
+      return await this.#toFile(path, await readStored(path, { findPackage: packageFinder(this.#root) }));
+    } catch (error) {
+      if (!(error instanceof ObjectError)) throw error;
+      return new Failure(`\`${path}\` cannot be read: ${error.message}`, error.help);
     }
   }
 

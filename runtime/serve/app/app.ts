@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { reloadGatesOf } from '../../project/config/conditions/reload-gate.js';
-import { packageFinder } from '../../request/compile/find-package.js';
+import { packageFinder } from '../../ground/core/find-package.js';
 import type { ReloadReport } from '../http/instance.js';
 import type { Settings } from '../../project/settings/settings.js';
 import { openTracing } from '../../project/tracing/open-tracing.js';

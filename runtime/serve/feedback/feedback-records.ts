@@ -41,10 +41,17 @@ export class FeedbackRecords {
   /**
    * @param outcomes by position in the events
    * @param received when the feedback arrived, epoch milliseconds
+   * @returns when the ledger has the records; its sinks may not have them yet
    */
-  add(feedback: CheckedFeedback, outcomes: readonly (EventOutcome | 'unused')[], received: number): void {
-    if (!this.#ledger.takes('feedback') || feedback.events.length === 0) return;
-    this.usage.hold(inBackground(this.#addEach(feedback, outcomes, received)));
+  add(
+    feedback: CheckedFeedback,
+    outcomes: readonly (EventOutcome | 'unused')[],
+    received: number,
+  ): Promise<void> {
+    if (!this.#ledger.takes('feedback') || feedback.events.length === 0) return Promise.resolve();
+    const adding = inBackground(this.#addEach(feedback, outcomes, received));
+    this.usage.hold(adding);
+    return adding;
   }
 
   *#addEach(

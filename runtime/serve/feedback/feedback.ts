@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MillraceError } from '../../ground/api/errors.js';
 import { BatchRead } from '../../request/pipeline/hydrate/batch-read.js';
 import { Deadline } from '../../ground/core/deadline.js';
 import { eventIdentity } from '../../ground/core/event-identity.js';
@@ -37,6 +39,8 @@ export interface FeedbackParts extends StoreParts {
   readonly ledger?: Ledger;
   /** Replaces ids in records; by default it replaces none. */
   readonly hasher?: IdHasher;
+  /** Whether an answer waits until the sinks have the events. By default it does not. */
+  readonly acknowledge?: 'received' | 'stored';
   /** The oldest accepted event time, epoch milliseconds. */
   readonly oldestEvent: number;
   /** Epoch milliseconds. */
@@ -70,6 +74,8 @@ export type FeedbackCounts = readonly {
 
 /** Time limit for the reads of one body, in milliseconds. */
 const READ_TIME = 5000;
+/** How long an answer may wait for sinks, in milliseconds. */
+const STORE_TIME = 5000;
 
 /** Stores what users did with ranked entities, so that `interaction` steps can count it. */
 export class Feedback {
@@ -106,7 +112,7 @@ export class Feedback {
   /**
    * Body: see `checkFeedback`. Nothing is stored if the body is invalid. A body that is sent again is not counted
    * twice.
-   * @throws MillraceError invalid_body, store_unavailable, record_unreadable, deadline_exceeded
+   * @throws MillraceError invalid_body, store_unavailable, record_unreadable, deadline_exceeded, feedback_not_stored
    */
   async record(
     body: unknown,
@@ -126,7 +132,7 @@ export class Feedback {
       outcomes.push(outcome);
       total[outcome]++;
     }
-    this.#records.add(feedback, outcomes, now);
+    await this.#recorded(feedback, outcomes, now);
     return {
       answer: {
         request_id: feedback.requestId ?? null,
@@ -138,6 +144,25 @@ export class Feedback {
       },
       counts: countsOf(feedback.events, outcomes, counted, merged, this.#parts.codes),
     };
+  }
+
+  /** Adds the events to the ledger, and waits for its sinks where the project says so. */
+  async #recorded(feedback: CheckedFeedback, outcomes: readonly Outcome[], now: number): Promise<void> {
+    const { ledger = NO_LEDGER, acknowledge } = this.#parts;
+    const stored = acknowledge === 'stored' ? ledger.watch?.('feedback') : undefined;
+    const adding = this.#records.add(feedback, outcomes, now);
+    if (stored === undefined) return;
+    const stop = new AbortController();
+    const late = pause(STORE_TIME, undefined, { signal: stop.signal }).catch(() => undefined);
+    const outcome = await Promise.race([adding.then(stored), late]);
+    stop.abort();
+    if (outcome === true) return;
+    throw new MillraceError(
+      'feedback_not_stored',
+      outcome === false
+        ? 'A sink lost records, which may be those of this feedback'
+        : `A sink did not take the feedback within ${STORE_TIME / 1000} s; it may take it later`,
+    );
   }
 
   /** By position in the events. */

@@ -1,11 +1,13 @@
-import { open, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { segmentPaths } from '../../ground/sdk/segments.js';
+import { isObjectPath, openStored, storedFiles, type StoredFile } from '../../ground/core/stored-files.js';
+import { SEGMENT_ENDING } from '../../ground/sdk/segments.js';
 import { FrameSplitter, type ReadReport } from './frame-splitter.js';
 import { RecordDecoder, type DecodedRecord } from './record-decoder.js';
 
 const CHUNK_BYTES = 1 << 20;
 const POLL_MS = 200;
+/** Listing objects costs a request, which is paid. */
+const POLL_OBJECTS_MS = 5000;
 
 /**
  * Reads the records of segments, and then those that are added to them and to new segments, until the signal fires. A
@@ -21,17 +23,18 @@ export async function* followRecords(
   since = -Infinity,
 ): AsyncGenerator<DecodedRecord, void> {
   const tails = new Map<string, SegmentTail>();
+  const pollMs = sources.some(isObjectPath) ? POLL_OBJECTS_MS : POLL_MS;
   while (!signal.aborted) {
     let found = false;
-    const paths = await pathsOf(sources);
-    if (paths === undefined) {
-      await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+    const files = await filesOf(sources);
+    if (files === undefined) {
+      await pause(pollMs, undefined, { signal }).catch(() => undefined);
       continue;
     }
-    const present = new Set(paths);
+    const present = new Set(files.map(({ path }) => path));
     for (const path of tails.keys()) if (!present.has(path)) tails.delete(path);
-    for (const path of paths) {
-      if (!tails.has(path) && (await writtenAt(path)) < since) continue;
+    for (const { path, writtenAt } of files) {
+      if (tails.has(path) ? isObjectPath(path) : writtenAt < since) continue;
       const tail = tails.get(path) ?? new SegmentTail(path, report);
       tails.set(path, tail);
       for await (const record of tail.read()) {
@@ -39,24 +42,22 @@ export async function* followRecords(
         yield record;
       }
     }
-    if (!found) await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+    if (!found) await pause(pollMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
 /** Undefined if a folder was removed meanwhile: a writer deletes old days, and makes the folder again when it needs it. */
-async function pathsOf(sources: readonly string[]): Promise<string[] | undefined> {
+async function filesOf(sources: readonly string[]): Promise<StoredFile[] | undefined> {
   try {
-    return (await Promise.all(sources.map((source) => segmentPaths(source)))).flat();
+    return (await Promise.all(sources.map((source) => storedFiles(source, SEGMENT_ENDING)))).flat();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-/** Epoch milliseconds; -Infinity for a segment that was removed meanwhile. */
-async function writtenAt(path: string): Promise<number> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.mtimeMs ?? -Infinity;
+function ifGone(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
 /** One segment, and how far it was read. */
@@ -74,7 +75,7 @@ class SegmentTail {
 
   /** The records that were added since the last call. A segment that was deleted has none. */
   async *read(): AsyncGenerator<DecodedRecord, void> {
-    const file = await open(this.#path).catch(() => undefined);
+    const file = await openStored(this.#path).catch(ifGone);
     if (file === undefined) return;
     try {
       const buffer = Buffer.alloc(CHUNK_BYTES);

@@ -16,6 +16,11 @@ export interface Ledger {
    * @param write writes all columns of the schema, in their order; it is called at once, or not at all
    */
   add(schema: RecordSchema, rows: RecordRows, write: (writer: RecordWriter) => void): void;
+  /**
+   * Begins to watch the sinks of a kind. A ledger without queues has none to watch.
+   * @returns waits until these sinks have all records that were added; true if they lost none since the watch began
+   */
+  watch?(kind: RecordKind): () => Promise<boolean>;
 }
 
 /** A ledger without sinks. */
@@ -119,6 +124,14 @@ export class RunningLedger implements Ledger {
       return;
     }
     for (const queue of takers) queue.add(schema, frame);
+  }
+
+  watch(kind: RecordKind): () => Promise<boolean> {
+    const before = this.#takers[kind].map((queue) => ({ queue, lost: queue.lost }));
+    return async () => {
+      await Promise.all(before.map(({ queue }) => queue.settle()));
+      return before.every(({ queue, lost }) => queue.lost === lost);
+    };
   }
 
   /** Resolves when all records that were added before were written or lost. */

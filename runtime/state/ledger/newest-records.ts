@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
 import { Float64Column } from '../../ground/core/columns.js';
+import { readPieces } from '../../ground/core/stored-files.js';
 import { readReport, type ReadReport } from './frame-splitter.js';
 import type { DecodedRecord } from './record-decoder.js';
 import type { RecordPlace, RecordPlaces } from './record-places.js';
@@ -55,7 +55,7 @@ export async function keepNewest<T extends { readonly time: number }>(
   };
   for (const path of await newestFirst(source)) {
     let number = 0;
-    for await (const record of readRecords(createReadStream(path), report)) {
+    for await (const record of readRecords(readPieces(path), report)) {
       const picked = pick(record, { path, number: number++ });
       if (picked !== undefined) {
         times.push(picked.time);
@@ -78,7 +78,7 @@ export async function* readAgain(
   for (const [path, own] of places.bySegment()) {
     const rows = new Map(Array.from(own, (row) => [places.numberAt(row), row]));
     let number = 0;
-    for await (const record of readRecords(createReadStream(path))) {
+    for await (const record of readRecords(readPieces(path))) {
       const row = rows.get(number++);
       if (row !== undefined) yield [row, record];
     }

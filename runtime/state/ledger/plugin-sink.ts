@@ -77,6 +77,14 @@ export class PluginSink implements RecordSink {
     return this.#binding.queueBytes;
   }
 
+  get batchBytes(): number | undefined {
+    return this.#binding.sink.batchBytes;
+  }
+
+  get batchMs(): number | undefined {
+    return this.#binding.sink.batchMs;
+  }
+
   /** Writes the following batches with another sink. A batch that is being written gets a moment to arrive. */
   async replace(binding: SinkBinding): Promise<void> {
     const before = this.#binding;

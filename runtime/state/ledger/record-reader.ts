@@ -1,13 +1,13 @@
-import { createReadStream } from 'node:fs';
 import { FrameSplitter, readReport, type ReadReport } from './frame-splitter.js';
 import { RecordDecoder, type DecodedRecord } from './record-decoder.js';
+import { readPieces } from '../../ground/core/stored-files.js';
 import { segmentPaths } from '../../ground/sdk/segments.js';
 
 const CHUNK_BYTES = 1 << 20;
 
 /**
  * Reads the records of segments, in the order of their files' paths.
- * @param source a file, a folder with segments at any depth, or bytes that start like a segment
+ * @param source a file, a folder with segments at any depth, s3://bucket/prefix, or bytes that start like a segment
  * @param report counts what was read and what could not be read
  */
 export async function* readRecords(
@@ -16,7 +16,7 @@ export async function* readRecords(
 ): AsyncGenerator<DecodedRecord, void> {
   if (typeof source !== 'string') return yield* readSegment(source, report);
   for (const file of await segmentPaths(source)) {
-    yield* readSegment(createReadStream(file, { highWaterMark: CHUNK_BYTES }), report);
+    yield* readSegment(readPieces(file, CHUNK_BYTES), report);
   }
 }
 

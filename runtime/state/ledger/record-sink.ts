@@ -37,6 +37,9 @@ export interface RecordSink {
   readonly takes: readonly RecordKind[];
   /** The most bytes that wait for this sink, those being written included. */
   readonly queueBytes: number;
+  /** A batch is written at this size, and after this time. By default `FLUSH_BYTES` and `FLUSH_MS`. */
+  readonly batchBytes?: number | undefined;
+  readonly batchMs?: number | undefined;
   /**
    * Resolves when the batch was handed over; with an outcome, if some of its records were lost. If it rejects, all
    * records are lost: counted by the reason of a `SinkFailure`, or as `failed`.

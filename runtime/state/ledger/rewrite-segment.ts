@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { open, rename, rm, rmdir, stat, unlink, utimes, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, rmdir, stat, unlink, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isObjectPath, readPieces, removeObject, writeObject } from '../../ground/core/stored-files.js';
 import { At, FrameKind } from './format.js';
 import { FrameSplitter, readReport, type ReadReport } from './frame-splitter.js';
 import { RecordDecoder, type DecodedRecord } from './record-decoder.js';
@@ -35,12 +35,18 @@ export async function rewriteSegment(
 }
 
 async function replace(path: string, isRemoved: (record: DecodedRecord) => boolean): Promise<void> {
+  if (isObjectPath(path)) {
+    const pieces: Buffer[] = [];
+    await copyRest(path, (piece) => Promise.resolve(void pieces.push(piece)), isRemoved);
+    await writeObject(path, Buffer.concat(pieces));
+    return;
+  }
   const { atime, mtime, mode } = await stat(path);
   const other = `${path}.rewrite`;
   await rm(other, { force: true }); // a killed call left it, and it may be read-only
   const file = await open(other, 'w', mode);
   try {
-    await copyRest(path, file, isRemoved);
+    await copyRest(path, (piece) => file.appendFile(piece), isRemoved);
     await file.sync();
     await file.close();
     await utimes(other, atime, mtime); // retention goes by the time of the last record
@@ -54,13 +60,13 @@ async function replace(path: string, isRemoved: (record: DecodedRecord) => boole
 
 async function copyRest(
   path: string,
-  file: FileHandle,
+  append: (piece: Buffer) => Promise<void>,
   isRemoved: (record: DecodedRecord) => boolean,
 ): Promise<void> {
   let waiting: Buffer[] = [];
   let bytes = 0;
   const write = async (): Promise<void> => {
-    await file.appendFile(Buffer.concat(waiting));
+    await append(Buffer.concat(waiting));
     waiting = [];
     bytes = 0;
   };
@@ -74,6 +80,10 @@ async function copyRest(
 }
 
 async function remove(path: string): Promise<void> {
+  if (isObjectPath(path)) {
+    await removeObject(path);
+    return;
+  }
   await unlink(path);
   await rmdir(dirname(path)).catch(() => undefined); // fails while the day has other segments
 }
@@ -84,7 +94,7 @@ async function* framesOf(
 ): AsyncGenerator<{ readonly frame: Buffer; readonly record: DecodedRecord | undefined }, void> {
   const splitter = new FrameSplitter(report);
   const decoder = new RecordDecoder(report);
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }))
-    for (const frame of splitter.push(chunk as Buffer)) yield { frame, record: decoder.decode(frame) };
+  for await (const chunk of readPieces(path, CHUNK_BYTES))
+    for (const frame of splitter.push(chunk)) yield { frame, record: decoder.decode(frame) };
   splitter.end();
 }

@@ -9,7 +9,7 @@ import {
 } from './record-sink.js';
 import type { RecordSchema } from './record-schema.js';
 
-/** Records wait at most this long, or until they are this many bytes, before they are written. */
+/** Records wait at most this long, or until they are this many bytes, before they are written. A sink may want more. */
 export const FLUSH_MS = 200;
 export const FLUSH_BYTES = 2 ** 20;
 /** How long a write may still run when the time of the shutdown is over, to tell what it has written. */
@@ -46,6 +46,9 @@ export class SinkQueue {
   /** Ends the wait for the write in flight. */
   #giveUp: (() => void) | undefined;
   #flushedAt: number | undefined;
+  #lost = 0;
+  /** The batch that is being written. */
+  #current: Batch | undefined;
 
   constructor(sink: RecordSink, instance: string, observer: QueueObserver) {
     this.sink = sink;
@@ -63,26 +66,56 @@ export class SinkQueue {
     return this.#flushedAt;
   }
 
+  /** How many records were lost. */
+  get lost(): number {
+    return this.#lost;
+  }
+
   add(schema: RecordSchema, frame: Uint8Array): void {
     if (this.#isShut) {
-      this.#observer.dropped('shutdown', 1);
+      this.#drop('shutdown', 1);
       return;
     }
     if (frame.length > this.sink.queueBytes) {
-      this.#observer.dropped('too_large', 1);
+      this.#drop('too_large', 1);
       return;
     }
     if (this.bytes + frame.length > this.sink.queueBytes) {
-      this.#observer.dropped('queue_full', 1);
+      this.#drop('queue_full', 1);
       return;
     }
+    // A batch that is larger than its sink wants would be written in two parts, the second of which is small.
+    if (this.#open.bytes + frame.length > this.#batchBytes) this.#closeBatch();
     this.#open.add(schema, frame);
-    if (this.#open.bytes >= FLUSH_BYTES) this.#closeBatch();
-    else
-      this.#timer ??= setTimeout(() => {
-        if (this.#writing === undefined) this.#closeBatch();
-        else this.#isDue = true;
-      }, FLUSH_MS);
+    if (this.#open.bytes >= this.#batchBytes) this.#closeBatch();
+    else this.#timer ??= setTimeout(() => this.#due(), this.sink.batchMs ?? FLUSH_MS);
+  }
+
+  /** Half of the queue is the most, because the next batch fills while one is written. */
+  get #batchBytes(): number {
+    return Math.max(FLUSH_BYTES, Math.min(this.sink.batchBytes ?? 0, this.sink.queueBytes / 2));
+  }
+
+  /** The open batch has waited long enough. It is closed when no other is being written. */
+  #due(): void {
+    if (this.#writing === undefined) this.#closeBatch();
+    else this.#isDue = true;
+  }
+
+  #drop(reason: DropReason, records: number): void {
+    this.#lost += records;
+    this.#observer.dropped(reason, records);
+  }
+
+  /**
+   * Writes what waits as soon as the batch before is written, and resolves when it was written or lost. Many callers share a
+   * batch, which `flush` would make for each.
+   */
+  async settle(): Promise<void> {
+    const last = this.#open.records > 0 ? this.#open : (this.#closed.at(-1) ?? this.#current);
+    const done = last?.whenDone();
+    this.#due();
+    await done;
   }
 
   /** Resolves when all records that were added before were written or lost. */
@@ -123,11 +156,14 @@ export class SinkQueue {
     for (let batch = this.#closed.shift(); batch !== undefined; batch = this.#closed.shift()) {
       if (this.#abort.signal.aborted) {
         const lost = [batch, ...this.#closed.splice(0)];
-        this.#observer.dropped('shutdown', sumOf(lost, 'records'));
+        this.#drop('shutdown', sumOf(lost, 'records'));
         this.#waitingBytes -= sumOf(lost, 'bytes');
+        for (const one of lost) one.clear();
         break;
       }
+      this.#current = batch;
       await this.#write(batch);
+      this.#current = undefined;
       this.#waitingBytes -= batch.bytes;
       batch.clear();
       this.#spare = batch;
@@ -143,15 +179,14 @@ export class SinkQueue {
       const { written, dropped } = outcome ?? { written: records, dropped: {} };
       this.#flushedAt = Date.now();
       if (written > 0) this.#observer.written(written, Math.round((bytes * written) / records));
-      for (const [reason, count] of Object.entries(dropped))
-        this.#observer.dropped(reason as DropReason, count);
+      for (const [reason, count] of Object.entries(dropped)) this.#drop(reason as DropReason, count);
       if (this.#hasFailed) this.#observer.failed(undefined);
       this.#hasFailed = false;
     } catch (error) {
       const written = error instanceof SinkFailure ? error.written : 0;
       const reason = error instanceof SinkFailure ? error.reason : 'failed';
       if (written > 0) this.#observer.written(written, Math.round((bytes * written) / records));
-      this.#observer.dropped(reason, records - written);
+      this.#drop(reason, records - written);
       if (!this.#hasFailed) this.#observer.failed(describeError(error, false));
       this.#hasFailed = true;
     }
@@ -188,6 +223,12 @@ class Batch {
   #buffer = new Uint8Array(FIRST_BYTES);
   bytes = 0;
   records = 0;
+  readonly #waiters: (() => void)[] = [];
+
+  /** Resolves when the batch was written or lost. */
+  whenDone(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
 
   add(schema: RecordSchema, frame: Uint8Array): void {
     const end = this.bytes + frame.length;
@@ -218,6 +259,7 @@ class Batch {
     this.#schemas.clear();
     this.bytes = 0;
     this.records = 0;
+    for (const resolve of this.#waiters.splice(0)) resolve();
   }
 
   #grow(bytes: number): void {

@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EntityType } from '../../project/config/model/entities.js';
 import { IdHasher } from '../../ground/core/id-hasher.js';
@@ -6,7 +6,8 @@ import type { Cells } from '../ledger/cells.js';
 import type { DecodedRecord } from '../ledger/record-decoder.js';
 import type { JsonObject } from '../ledger/record-schema.js';
 import { rewriteSegment } from '../ledger/rewrite-segment.js';
-import { closeMark, segmentFiles } from '../../ground/sdk/segments.js';
+import { isUnanswered } from '../../ground/core/stored-files.js';
+import { closeMark, segmentFiles, segmentPaths } from '../../ground/sdk/segments.js';
 import { holdsIdsOf } from './history-data.js';
 import type { Forgotten, PrivacyParts, Removed } from './personal-data.js';
 
@@ -45,9 +46,12 @@ export async function forgetInLedger(
 }
 
 function exists(path: string): Promise<boolean> {
-  return stat(path).then(
+  return segmentPaths(path).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      if (isUnanswered(error)) throw error;
+      return false;
+    },
   );
 }
 

@@ -24,6 +24,8 @@ export interface Release {
   readonly sha256: string;
   /** The number of records that hold the archive; 0 if it is not kept. */
   readonly parts: number;
+  /** The object that holds the archive, `s3://…`; by default the store holds it. */
+  readonly object?: string;
   /** Why it is not kept. */
   readonly detail?: string;
   readonly code: readonly ReleaseCode[];
@@ -101,14 +103,14 @@ export function releaseBefore({ releases, rollback }: ReleaseIndex, current: str
 
 function isRelease(value: unknown): value is Release {
   if (!isJsonObject(value)) return false;
-  const { version, time, files, bytes, packed, sha256, parts, detail, code } = value;
+  const { version, time, files, bytes, packed, sha256, parts, object, detail, code } = value;
   const isCount = (one: unknown): boolean => Number.isSafeInteger(one) && Number(one) >= 0;
   return (
     typeof version === 'string' &&
     VERSION.test(version) &&
     [time, files, bytes, packed, parts].every(isCount) &&
     typeof sha256 === 'string' &&
-    (detail === undefined || typeof detail === 'string') &&
+    [object, detail].every((text) => text === undefined || typeof text === 'string') &&
     Array.isArray(code) &&
     code.every(
       (one) => isJsonObject(one) && typeof one['name'] === 'string' && typeof one['version'] === 'string',

@@ -1,4 +1,5 @@
 import { MillraceError } from '../../ground/api/errors.js';
+import { readStored, removeObject, writeObject } from '../../ground/core/stored-files.js';
 import { releasePartKey, releasesKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { unconfirmed } from '../store/unconfirmed.js';
@@ -16,12 +17,22 @@ import {
 const PART = 256 * 1024;
 const MOST_TRIES = 20;
 
+/** Where archives go that are too large for the store. */
+export interface LargeReleases {
+  /** `s3://bucket/prefix` */
+  readonly path: string;
+  /** The most bytes of an archive in the store. */
+  readonly above: number;
+  readonly findPackage: (name: string) => string | undefined;
+}
+
 /** The last projects that were served, in the store that all instances share. */
 export class Releases {
   /** @param prefix the start of every store key */
   constructor(
     private readonly store: Pick<Store, 'read' | 'write' | 'remove' | 'swap'>,
     private readonly prefix: string,
+    private readonly large?: LargeReleases,
   ) {}
 
   /** @throws MillraceError release_unusable, or a code of STORE_READ_FAILURES */
@@ -36,8 +47,12 @@ export class Releases {
    * @throws StoreWriteError; MillraceError store_busy, or a code of STORE_READ_FAILURES
    */
   async keep(release: Omit<Release, 'parts'>, packed: Buffer | undefined): Promise<void> {
-    const parts = packed === undefined ? 0 : Math.ceil(packed.length / PART);
-    for (let at = 0; at < parts; at++)
+    const { large } = this;
+    const isLarge = packed !== undefined && large !== undefined && packed.length > large.above;
+    const object = isLarge ? `${large.path.replace(/\/$/, '')}/${release.version}.release` : undefined;
+    if (isLarge && object !== undefined) await writeObject(object, packed, large);
+    const parts = packed === undefined ? 0 : isLarge ? 1 : Math.ceil(packed.length / PART);
+    for (let at = 0; at < parts && !isLarge; at++)
       await this.store.write([
         {
           key: releasePartKey(this.prefix, release.version, at),
@@ -48,18 +63,32 @@ export class Releases {
     await this.#change((index) => {
       const known = index.releases.find(({ version }) => version === release.version);
       const isKept = parts === 0 && known !== undefined && known.parts > 0;
-      const next = withRelease(index, isKept ? { ...known, time: release.time } : { ...release, parts });
+      const next = withRelease(
+        index,
+        isKept
+          ? { ...known, time: release.time }
+          : { ...release, parts, ...(object === undefined ? {} : { object }) },
+      );
       ({ dropped } = next);
       return next.index;
     });
-    const keys = dropped.flatMap(({ version, parts: count }) =>
-      Array.from({ length: count }, (_, at) => releasePartKey(this.prefix, version, at)),
+    const keys = dropped.flatMap(({ version, object: its, parts: count }) =>
+      Array.from({ length: its === undefined ? count : 0 }, (_, at) =>
+        releasePartKey(this.prefix, version, at),
+      ),
     );
+    for (const { object: its } of dropped) if (its !== undefined) await removeObject(its, large);
     if (keys.length > 0) await this.store.remove(keys);
   }
 
   /** Reads the files of a release. @throws ReleaseDamagedError; MillraceError with a code of STORE_READ_FAILURES */
   async load(release: Release): Promise<ReleaseFile[]> {
+    if (release.object !== undefined) {
+      const packed = await readStored(release.object, this.large).catch((error: unknown) => {
+        throw new ReleaseDamagedError((error as Error).message);
+      });
+      return unpackFiles(packed, release);
+    }
     const parts: Buffer[] = [];
     for (let at = 0; at < release.parts; at++) {
       const [part = null] = await this.store.read([releasePartKey(this.prefix, release.version, at)]);

@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import type { Plugin } from '../../../runtime/ground/api/plugin.js';
 import type { JsonObject, JsonValue } from '../../../runtime/ground/api/types.js';
-import { packageFinder } from '../../../runtime/request/compile/find-package.js';
+import { packageFinder } from '../../../runtime/ground/core/find-package.js';
 import { compileProject } from '../../../runtime/serve/app/project/compile-project.js';
 import { Diagnostics } from '../../../runtime/project/config/diagnostics/diagnostics.js';
 import {

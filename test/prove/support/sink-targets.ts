@@ -1,8 +1,13 @@
 import kafkajs from 'kafkajs';
 import { Redis } from 'ioredis';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readRecords } from '../../../runtime/state/ledger/record-reader.js';
 import { startCollector, type Collected } from '../../support/collector.js';
 import { startKafka } from '../../support/kafka-broker.js';
+import { keysOf, startObjectServer } from '../../support/object-server.js';
 import { startRedisServer } from '../../support/redis-server.js';
 import { requestIdsIn } from '../../support/sink-ledger.js';
 import { until } from '../../support/until.js';
@@ -123,6 +128,44 @@ with: { url: "${server.url}", stream: rankings, timeout: 2s }
       });
     },
     remove: () => server.remove(),
+  };
+}
+
+/** Object storage keeps its objects in memory here, so that it can be slow and hang, and not be killed. */
+export async function objectTarget(): Promise<Target> {
+  const server = await startObjectServer();
+  const bucket = await server.bucket('rankings');
+  return {
+    title: 'S3 (moto)',
+    yaml: `use: s3\nqueue: 1MB\nwith: { url: "s3://rankings/live", segment: 1s, segment_bytes: 1MB, timeout: 2s }\n`,
+    env: server.env,
+    faults: [
+      { name: 'slow', inShort: false, ...slowly(() => server.pid) },
+      { name: 'hangs', inShort: true, ...halted(() => server.pid) },
+    ],
+    async ids() {
+      const ids: string[] = [];
+      for (const key of await keysOf(bucket)) ids.push(...requestIdsIn(await bucket.readWhole(key, 2 ** 30)));
+      return ids;
+    },
+    remove: () => server.close(),
+  };
+}
+
+/** The segments of a folder. The disk is that of the machine, so it has no faults here. */
+export async function fileTarget(): Promise<Target> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-ledger-'));
+  return {
+    title: 'files',
+    yaml: 'use: file\n',
+    env: { MILLRACE_LEDGER_DIR: folder },
+    faults: [],
+    async ids() {
+      const ids: string[] = [];
+      for await (const record of readRecords(folder)) ids.push(String(record.field('request_id')?.at(0)));
+      return ids;
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
 

@@ -1,6 +1,8 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, utimesSync, writeSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isObjectPath } from '../../../ground/core/stored-files.js';
+import { CommandFailure } from '../../../project/config/diagnostics/failure.js';
 import type { Ledger } from '../../../state/ledger/ledger.js';
 import type { RecordKind } from '../../../ground/api/ledger.js';
 import type { RecordSchema } from '../../../state/ledger/record-schema.js';
@@ -36,10 +38,16 @@ export class ImportLedger implements Ledger {
   #segment: Segment | undefined;
 
   /**
+   * @throws CommandFailure if the ledger is in object storage
    * @param folder of the ledger
    * @param instance a UUID that is the same for each import of the same files
    */
   constructor(folder: string, instance: string) {
+    if (isObjectPath(folder))
+      throw new CommandFailure(
+        `an import writes segments into a folder, and the ledger is ${folder}`,
+        'import into a folder, and copy its segments there',
+      );
     this.#folder = folder;
     this.#instance = instance;
     this.#instanceBytes = Buffer.from(instance.replaceAll('-', ''), 'hex');

@@ -10,11 +10,14 @@ const QUEUE_BYTES = 64 * 2 ** 20;
 /** A smaller queue does not hold one record of a long ranking. */
 const LEAST_QUEUE_BYTES = 2 ** 20;
 
-/** The sink of a project that logs its rankings and declares no sink. */
-export function fileSink({ at, file }: Pick<SinkDefinition, 'at' | 'file'>): SinkDefinition {
+/** The sink of a project that logs its rankings and declares no sink. @param use the plugin that writes to its ledger */
+export function defaultSink(
+  use: 'file' | 's3',
+  { at, file }: Pick<SinkDefinition, 'at' | 'file'>,
+): SinkDefinition {
   return {
-    name: 'file',
-    use: { value: 'file', at },
+    name: use,
+    use: { value: use, at },
     take: RECORD_KINDS,
     format: 'columns',
     queueBytes: QUEUE_BYTES,

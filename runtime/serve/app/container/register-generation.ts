@@ -209,7 +209,7 @@ function registerFeedback(
   generations: Generations,
 ): void {
   const settings = container.resolve(TOKENS.settings);
-  const { prefix, oldestEventTime, historyRetention, counterHorizon } = settings;
+  const { acknowledge, prefix, oldestEventTime, historyRetention, counterHorizon } = settings;
   container.register(TOKENS.feedback, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -222,6 +222,7 @@ function registerFeedback(
           codes: c.resolve(TOKENS.eventCodes),
           needs: historyNeedsOf(plans, c.resolve(TOKENS.eventCodes), historyRetention),
           oldestEvent: oldestEventTime,
+          acknowledge,
           ledger: c.resolve(TOKENS.ledger),
           hasher: hasherOf(settings, pipelines),
           clock: c.resolve(TOKENS.clock),

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { MillraceError } from '../../../ground/api/errors.js';
 import { describeError } from '../../../ground/core/describe-error.js';
@@ -97,8 +96,6 @@ async function newestRequests(
   ledger: string,
   last: number,
 ): Promise<readonly PipelineRequest[]> {
-  // The folder is made with the first record.
-  if (!existsSync(ledger)) return [];
   const definitions = new Map(
     config.pipelines.filter(({ task }) => task === 'rank').map((one) => [one.name, one]),
   );
@@ -106,6 +103,10 @@ async function newestRequests(
     const definition = definitions.get(loggedPipeline(record) ?? '');
     const request = definition && loggedRequest(record, definition, config.entities);
     return request && { ...request, pipeline: definition.name, maxSize: definition.page.maxSize };
+  }).catch((error: unknown) => {
+    // The folder is made with the first record.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return [];
   });
   return found.map(({ maxSize, ...request }) => ({
     ...request,

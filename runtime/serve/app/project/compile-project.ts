@@ -15,11 +15,12 @@ import {
 import { EntityFilters } from '../../../request/compile/compile-filter.js';
 import type { EntityBinding } from '../../../request/compile/need-entities.js';
 import { compilePipeline } from '../../../request/compile/compile-pipeline.js';
-import { fileSink } from '../../../project/config/project/load-sinks.js';
+import { defaultSink } from '../../../project/config/project/load-sinks.js';
 import { compileSink, type CompiledSink, type SinkServices } from '../../../request/compile/compile-sink.js';
 import { compileReader } from '../../../request/compile/compile-reader.js';
 import { compileSource, type CompiledSource } from '../../../request/compile/compile-source.js';
-import { packageFinder } from '../../../request/compile/find-package.js';
+import { packageFinder } from '../../../ground/core/find-package.js';
+import { isObjectPath } from '../../../ground/core/stored-files.js';
 import { OptionFiles } from '../../../request/compile/option-files.js';
 import type { Plan } from '../../../request/compile/plan.js';
 import { APART_FROM_SCHEMAS } from '../../../project/config/diagnostics/diagnostic-codes.js';
@@ -360,7 +361,7 @@ async function compileSinks(
   const { sinkHosts = AllowedHosts.none, sinkServices = NO_SINK_SERVICES } = options;
   const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
   const compiled: CompiledSink[] = [];
-  for (const definition of sinksOf(checked)) {
+  for (const definition of sinksOf(checked, sinkServices.folder)) {
     const caller = { pipeline: '', step: definition.name };
     const used = {
       ...sinkServices,
@@ -467,13 +468,14 @@ function checkEngine(store: string, { stores }: ProjectPlugins, diagnostics: Dia
   );
 }
 
-/** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to files. */
-function sinksOf({ sinks, pipelines, views }: ProjectConfig): ProjectConfig['sinks'] {
+/** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to its ledger. */
+function sinksOf({ sinks, pipelines, views }: ProjectConfig, ledger: string): ProjectConfig['sinks'] {
   if (sinks.length > 0) return sinks;
   const logs = pipelines.find(({ log }) => log !== undefined);
-  if (logs !== undefined) return [fileSink(logs)];
+  const use = isObjectPath(ledger) ? 's3' : 'file';
+  if (logs !== undefined) return [defaultSink(use, logs)];
   const recorded = [...views.values()].find(({ history }) => history === true);
-  return recorded === undefined ? [] : [fileSink({ at: recorded.at, file: recorded.at.file })];
+  return recorded === undefined ? [] : [defaultSink(use, { at: recorded.at, file: recorded.at.file })];
 }
 
 /**

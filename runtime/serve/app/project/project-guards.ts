@@ -1,6 +1,7 @@
 import { reloadGatesOf, type ReloadGate } from '../../../project/config/conditions/reload-gate.js';
 import type { Settings } from '../../../project/settings/settings.js';
-import { Releases } from '../../../state/releases/releases.js';
+import { packageFinder } from '../../../ground/core/find-package.js';
+import { Releases, type LargeReleases } from '../../../state/releases/releases.js';
 import type { RankingWatch } from '../../http/services.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import type { CompiledProject } from './compile-project.js';
@@ -39,7 +40,7 @@ export class ProjectGuards {
         this.freeMemory();
         return compile(root);
       },
-      releases: new Releases(services.resolve(TOKENS.store), settings.prefix),
+      releases: new Releases(services.resolve(TOKENS.store), settings.prefix, largeReleasesOf(settings)),
       now: services.resolve(TOKENS.clock),
     });
     const admission = services.resolve(TOKENS.admission);
@@ -96,4 +97,12 @@ export class ProjectGuards {
     const logger = this.#services.resolve(TOKENS.logger);
     return compareGenerations(before, next, { ledger, last, recent: this.#recent.all, gates, logger });
   }
+}
+
+function largeReleasesOf({
+  releases: path,
+  releaseBytes: above,
+  project,
+}: Settings): LargeReleases | undefined {
+  return path === '' ? undefined : { path, above, findPackage: packageFinder(project) };
 }

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
+import { isObjectPath, storedFile } from '../../../ground/core/stored-files.js';
 import { FILE_KINDS } from '../../../project/config/yaml/file-kinds.js';
 import type { LinkedFolders } from '../../../project/settings/linked-folders.js';
 import { PROJECT_FILE } from '../../../project/settings/setting-origin.js';
@@ -60,8 +61,8 @@ async function readNamed(
   const named = [...versions].filter(([, version]) => version !== undefined);
   const sizes = await Promise.all(
     named.map(([path]) =>
-      stat(join(root, path)).then(
-        ({ size }) => size,
+      storedFile(isObjectPath(path) ? path : join(root, path)).then(
+        ({ bytes }) => bytes,
         () => 0,
       ),
     ),

@@ -32,9 +32,11 @@ import type { ReloadProblem, Reloader } from './reloader.js';
 const POLL_MS = 1000;
 /** The time until a rollback that failed here is tried again, in milliseconds. */
 const RETRY_MS = 30_000;
+/** The most bytes of an archive in object storage. It is in memory while it is packed and unpacked. */
+const MOST_OBJECT = 256 * 2 ** 20;
 
 export interface ServedReleasesParts {
-  readonly settings: Pick<Settings, 'project' | 'linkedFolders' | 'releaseBytes'>;
+  readonly settings: Pick<Settings, 'project' | 'linkedFolders' | 'releaseBytes' | 'releases'>;
   readonly releases: Releases;
   readonly logger: Logger;
   readonly now: () => number;
@@ -115,7 +117,7 @@ export class ServedReleases {
   /** Keeps the files of a generation that serves, unless they are those of a rollback. Never rejects. */
   keep(generation: Generation): Promise<void> {
     const { settings, releases, logger, now } = this.#parts;
-    if (generation.release !== undefined || settings.releaseBytes === 0) return Promise.resolve();
+    if (generation.release !== undefined || mostOf(settings) === 0) return Promise.resolve();
     return this.#alone(async () => {
       const { version } = generation;
       const { releases: all } = await releases.read();
@@ -124,8 +126,8 @@ export class ServedReleases {
         if (known !== all[0]) await releases.keep({ ...known, time: now() }, undefined);
         return;
       }
-      const { linkedFolders: linked, releaseBytes: most } = settings;
-      const { release, packed } = await collectRelease(generation, { linked, most });
+      const limits = { linked: settings.linkedFolders, most: mostOf(settings) };
+      const { release, packed } = await collectRelease(generation, limits);
       await releases.keep({ ...release, time: now() }, packed);
       if (release.detail === undefined)
         logger.info(
@@ -346,6 +348,11 @@ function earlier(index: ReleaseIndex, current: string): Release {
 
 function knownWords(names: readonly string[]): string {
   return names.length === 0 ? 'none is known' : `known are ${names.join(', ')}`;
+}
+
+/** The most bytes of an archive that is kept. */
+function mostOf({ releases, releaseBytes }: Pick<Settings, 'releases' | 'releaseBytes'>): number {
+  return releases === '' ? releaseBytes : MOST_OBJECT;
 }
 
 function notCarried({ code }: Release, own: Release['code']): NotCarried[] {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMap } from 'yaml';
+import { isObjectPath } from '../../../ground/core/stored-files.js';
 import type { ProjectFile } from '../../../ground/api/build-context.js';
 import type { ModelComponent } from '../../../ground/api/component.js';
 import type { Plugin } from '../../../ground/api/plugin.js';
@@ -27,7 +28,9 @@ export function missingModels({ root, pipelines }: ProjectConfig, which: Untrain
       const model = TRAINED.includes(use.value) && isMap(options) ? options.get('model') : undefined;
       return typeof model === 'string' ? [model] : [];
     });
-  return new Set(models.filter((path) => which === 'all' || !existsSync(join(root, path))));
+  return new Set(
+    models.filter((path) => which === 'all' || !(isObjectPath(path) || existsSync(join(root, path)))),
+  );
 }
 
 /** The plugins, with steps that predict nothing where the model file does not exist. Their expressions are still computed. */

@@ -106,6 +106,7 @@ export const feedback: PostRoute = {
         'record_unreadable',
         'event_codes_conflict',
         'deadline_exceeded',
+        'feedback_not_stored',
       ]),
     },
   }),
