@@ -97,10 +97,7 @@ export async function registerServices(
   registerComparisons(container, overrides);
   registerNoGuards(container);
   const written = registerListeners(container);
-  container.register(TOKENS.keptRows, { useValue: new Shared<KeptRows>(() => undefined) });
-  container.register(TOKENS.openSources, {
-    useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
-  });
+  registerSources(container);
   const monitor = new StoreMonitor(logger);
   container.register(TOKENS.storeMonitor, { useValue: monitor });
   const {
@@ -198,6 +195,14 @@ function registerPeople(container: DependencyContainer, settings: Settings, { ke
     useFactory: instanceCachingFactory(
       (c) => new PreviewLinks({ ...partsOf(c), invitations: c.resolve(TOKENS.invitations) }),
     ),
+  });
+}
+
+/** Registers what generations share of views outside the store. */
+function registerSources(container: DependencyContainer): void {
+  container.register(TOKENS.keptRows, { useValue: new Shared<KeptRows>(() => undefined) });
+  container.register(TOKENS.openSources, {
+    useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
 }
 
