@@ -101,7 +101,7 @@ describe('audit lines', () => {
       uncounted: 0,
     });
     expect(JSON.stringify(lines)).not.to.contain(SECRET);
-    expect(routes).to.have.length(25);
+    expect(routes).to.have.length(29);
   });
 
   it('are written for failed writes too, with the code and what was stored', async () => {
