@@ -101,7 +101,7 @@ describe('audit lines', () => {
       uncounted: 0,
     });
     expect(JSON.stringify(lines)).not.to.contain(SECRET);
-    expect(routes).to.have.length(28);
+    expect(routes).to.have.length(32);
   });
 
   it('are written for failed writes too, with the code and what was stored', async () => {

@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
       // What the parameters of a path name need not be there.
       if (path.includes('{')) expect(answer.json?.code, path).not.to.equal('unknown_route');
       // This service runs no comparisons.
-      else if (path.startsWith('/api/v1/comparisons'))
+      else if (/^\/api\/v1\/(?:comparisons|rankings)/.test(path))
         expect(answer.json?.code, path).to.equal('comparisons_elsewhere');
       else expect(answer.status, `${method} ${path}`).to.equal(200);
       expect(operation.requestBody !== undefined, path).to.equal(method === 'post');

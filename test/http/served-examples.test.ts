@@ -94,9 +94,9 @@ async function sendAll(url: string): Promise<void> {
     const examples = operation?.requestBody?.content['application/json']?.examples ?? {};
     for (const [name, { value }] of Object.entries(examples)) {
       const answer = await post(url + path, value);
-      // The service has no keys, so nobody is invited; no release was served before; a service that ranks compares nothing.
+      // The service has no keys, so nobody is invited; no release was served before; a round is removed by its last example; a service that ranks compares nothing.
       if (
-        /^(?:invitation_invalid|unknown_invitation|unknown_release|comparisons_elsewhere)$/.test(
+        /^(?:invitation_invalid|unknown_invitation|unknown_release|comparisons_elsewhere|unknown_round)$/.test(
           String(answer.json?.code),
         )
       )

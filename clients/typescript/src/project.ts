@@ -229,7 +229,7 @@ export interface KeptTest {
 }
 
 /** What an invited person may do. */
-export type Role = 'merchandiser' | 'scientist' | 'judge' | 'operator' | 'admin';
+export type Role = 'judge' | 'merchandiser' | 'scientist' | 'operator' | 'admin';
 
 export interface Invitation {
   readonly id: string;

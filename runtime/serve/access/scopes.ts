@@ -34,9 +34,9 @@ export function isScope(text: string): text is Scope {
 
 /** What an invited person may do, by role. docs/access.md is generated from this table. */
 export const ROLES = {
+  judge: ['judge'],
   merchandiser: ['explain', 'curation', 'preview', 'entities:read'],
   scientist: ['rank', 'explain', 'experiments', 'entities:read', 'judge'],
-  judge: ['judge'],
   operator: ['explain', 'metrics', 'admin'],
   admin: [
     'rank',

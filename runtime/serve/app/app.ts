@@ -57,10 +57,7 @@ export async function createApp(
     ...{ logger, metrics: appMetrics.plugins, now: overrides.clock ?? Date.now },
     running: runningServices(),
   };
-  const compileIn = compilerOf(settings, {
-    ...{ recording, consumes, pluginHost, outbound: appMetrics.outbound },
-    opensParams: overrides.compares !== undefined,
-  });
+  const compileIn = compilerOf(settings, overrides, { recording, pluginHost, outbound: appMetrics.outbound });
   const compile = async (): Promise<CompiledProject> => {
     guards?.freeMemory();
     const compiled = await compileIn(settings.project);
@@ -146,22 +143,21 @@ function reloadTeller(
 /** What compiles the projects of an app. */
 interface CompilerParts {
   readonly recording: ReturnType<typeof openRecording> | undefined;
-  readonly consumes: ConsumeOptions | undefined;
   readonly pluginHost: PluginHost;
   readonly outbound: AppMetrics['outbound'];
-  readonly opensParams: boolean;
 }
 
 /** Compiles the project of a folder. The code of plugins is always that of the project of the settings. */
 function compilerOf(
   settings: Settings,
-  { recording, consumes, pluginHost, outbound, opensParams }: CompilerParts,
+  { consumes, compares }: AppOverrides,
+  { recording, pluginHost, outbound }: CompilerParts,
 ): (root: string) => Promise<CompiledProject> {
   const options = {
     ...settings,
     ...recording?.options,
     ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
-    ...{ pluginHost, codeRoot: settings.project, opensParams },
+    ...{ pluginHost, codeRoot: settings.project, opensParams: compares !== undefined },
   };
   return (root) => compileProject(root, options, outbound);
 }

@@ -2,12 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { MillraceError } from '../../ground/api/errors.js';
 import { readBody, type BodyOf } from '../../ground/core/body-fields.js';
 import { shuffled } from '../../ground/core/shuffle.js';
-import { agreementOf } from '../../learn/evaluation/agreement.js';
-import { requestShape, type RequestShape } from '../../learn/judge/request-shape.js';
-import { CommandFailure } from '../../project/config/diagnostics/failure.js';
+import { agreementOf } from '../../ground/core/agreement.js';
 import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
 import { paramProblem } from '../../project/config/project/param-values.js';
+import type { JsonObject } from '../../ground/api/types.js';
 import type { Pipeline } from '../../request/pipeline/types.js';
 import type { Cards } from '../../state/index/cards.js';
 import type { Store } from '../../state/store/store.js';
@@ -235,7 +234,7 @@ export class Judging {
         const help = problem.help === undefined ? '' : `; ${problem.help}`;
         throw invalid(`/arms/${at}/params`, problem.message.replaceAll('`', '') + help.replaceAll('`', ''));
       }
-      this.#shapeOf(definition, queryField);
+      bodyOf(this.#pipelineOf(arm), queryField, '');
     }
     if (types.size > 1)
       throw invalid('/arms', `arms: they rank entities of different types: ${[...types].join(', ')}`);
@@ -251,13 +250,10 @@ export class Judging {
     return found;
   }
 
-  #shapeOf(definition: PipelineDefinition, queryField: string | undefined): RequestShape {
-    try {
-      return requestShape({ definition, project: { config: this.parts.config } }, queryField);
-    } catch (error) {
-      if (!(error instanceof CommandFailure)) throw error;
-      throw invalid('/query_field', error.message.replaceAll('--query-field', 'query_field'));
-    }
+  #pipelineOf(arm: Arm): Pipeline {
+    const found = this.parts.pipelines.find(({ name }) => name === arm.pipeline);
+    if (found === undefined) throw new Error(`the pipeline ${arm.pipeline} is not mounted`);
+    return found;
   }
 
   /** The first candidates of all arms, those of the first arm first. */
@@ -265,11 +261,8 @@ export class Judging {
     const ids = new Set<string>();
     for (const arm of round.arms) {
       const definition = this.#definitionOf(arm);
-      const pipeline = this.parts.pipelines.find(({ name }) => name === arm.pipeline);
-      if (pipeline === undefined) throw new Error(`the pipeline ${arm.pipeline} is not mounted`);
-      const shape = this.#shapeOf(definition, round.query_field);
-      const query = round.queries[number - 1] ?? '';
-      const asked = shape.bodyOf({ query, candidates: [], context: {} }, []);
+      const pipeline = this.#pipelineOf(arm);
+      const asked = bodyOf(pipeline, round.query_field, round.queries[number - 1] ?? '');
       // Without candidates, retrievers find them.
       const candidates = definition.retrieve === undefined ? { from: 'index', where: 'true' } : null;
       const { answer } = await pipeline.run(
@@ -307,6 +300,25 @@ export class Judging {
       done: known.flatMap((one, at) => (isDone(one, judge) ? [at + 1] : [])),
     };
   }
+}
+
+/**
+ * The body of a request for a query: in the named field, in the only one that is a query, or in the only one.
+ * @throws MillraceError invalid_body if it is not known which field it is
+ */
+function bodyOf({ name: pipeline, fields }: Pipeline, wanted: string | undefined, query: string): JsonObject {
+  const queries = fields.filter(({ name, parameter }) => name === 'query' || parameter === 'q');
+  const required = fields.filter(({ optional }) => !optional);
+  const [field, ...more] =
+    wanted === undefined
+      ? ([queries, required, fields].find((some) => some.length > 0) ?? [])
+      : fields.filter(({ name }) => name === wanted);
+  if (field === undefined || more.length > 0)
+    throw invalid(
+      '/query_field',
+      `query_field: name the field of a request to ${pipeline} that gets the query; it has ${fields.map(({ name }) => name).join(', ') || 'none'}`,
+    );
+  return { [field.name]: field.key === undefined ? query : { [field.key]: query } };
 }
 
 function stateOf({ round, arms, queries, depth, grades, author, at }: Round): RoundState {

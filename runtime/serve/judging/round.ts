@@ -14,7 +14,7 @@ import { idProblem } from '../../ground/core/ids.js';
 import { isJsonObject, own } from '../../ground/core/value-fit.js';
 import { pointerTo, Violations } from '../../ground/core/violations.js';
 import type { Card } from '../../state/index/cards.js';
-import type { Agreement } from '../../learn/evaluation/agreement.js';
+import type { Agreement } from '../../ground/core/agreement.js';
 
 /** The limits of one round. */
 export const MOST_ROUNDS = 20;

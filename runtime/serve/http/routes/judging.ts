@@ -4,7 +4,7 @@ import {
   type ErrorCode,
 } from '../../../ground/api/error-codes.js';
 import { bodySchema, type BodyFields } from '../../../ground/core/body-fields.js';
-import type { Agreement } from '../../../learn/evaluation/agreement.js';
+import type { Agreement } from '../../../ground/core/agreement.js';
 import {
   DEFAULT_DEPTH,
   DEFAULT_GRADES,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { agreementOf } from '../../../../runtime/learn/evaluation/agreement.js';
+import { agreementOf } from '../../../../runtime/ground/core/agreement.js';
 
 /** Four observers and twelve units, from section E of Krippendorff (2011); 0 stands for a missing value. */
 const OBSERVERS = [
