@@ -7,6 +7,7 @@ import { setVariables } from '../support/object-server.js';
 import { findMoto, NEEDS } from '../support/needs.js';
 import { writeProject } from '../support/project.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
+import { until } from '../support/until.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
 import { fileTarget, kafkaTarget, objectTarget, type Fault, type Target } from './support/sink-targets.js';
 
@@ -172,12 +173,20 @@ async function faulty(target: Target, fault: Fault, ms: number, missed: string[]
   await fault.end();
   await pause(5_000);
   await clients.stop();
-  await pause(5_000);
+  // The sink tries again after a pause; a service that ends sooner would drop and count what waits.
+  await until('an empty queue', async () => (await waiting(service)) === 0, 90_000);
   service.child.kill('SIGTERM');
   await service.ended;
   await rm(root, { recursive: true, force: true });
   const { answered, refused } = clients;
   return await rowOf(target, fault.name, [{ answered, refused, at: undefined }], missed);
+}
+
+/** The bytes that wait for all sinks. */
+async function waiting({ url }: ServiceProcess): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const found = [...text.matchAll(/^millrace_ledger_queue_bytes\{[^}]*\} (\S+)$/gm)];
+  return found.reduce((sum, [, bytes]) => sum + Number(bytes), 0);
 }
 
 interface Ended extends Pick<Clients, 'answered' | 'refused'> {
