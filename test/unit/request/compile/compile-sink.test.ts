@@ -68,7 +68,7 @@ describe('the file of a sink', () => {
       .equal(`sinks/out.yaml:2:6: error[unknown_plugin]: \`boost\` is a component of pipelines, not a sink
  2 | use: boost
    |      ^^^^^
-   help: the sinks are file, http, kafka, redis_stream
+   help: the sinks are file, http, kafka, redis_stream, s3
 
 1 error`);
     const pipeline = 'pipeline: ranking\nrank: product\ncomponents:\n  - use: kafka\n';
