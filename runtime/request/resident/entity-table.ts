@@ -90,11 +90,34 @@ export class EntityTable {
    * @param places see `IdList`
    */
   rowsOf(ids: readonly string[], count: number, places?: Int32Array): Int32Array {
+    if (places !== undefined && this.#capacity > 0) return this.#rowsAt(places, ids, count);
     const rows = new Int32Array(count);
-    if (places !== undefined && this.#rowAtPlace.length === 0) this.#rowAtPlace = new Int32Array(this.#places);
     for (let i = 0; i < count; i++) {
       const id = ids[i] as string;
-      rows[i] = places === undefined ? this.#rowOfId(id) : this.#rowAt(places[i] as number, id);
+      rows[i] = id === '' ? NO_ID : (this.#rowOf.get(id) ?? NOT_HERE);
+    }
+    return rows;
+  }
+
+  /** Tries the row that a place had before, which costs less than a look-up of the id. No id is empty. */
+  #rowsAt(places: Int32Array, ids: readonly string[], count: number): Int32Array {
+    if (this.#rowAtPlace.length === 0) this.#rowAtPlace = new Int32Array(this.#places);
+    const rows = new Int32Array(count);
+    const rowAtPlace = this.#rowAtPlace;
+    const mask = rowAtPlace.length - 1;
+    for (let i = 0; i < count; i++) {
+      const id = ids[i] as string;
+      const at = (places[i] as number) & mask;
+      let row = rowAtPlace[at] as number;
+      if (this.#ids[row] !== id) {
+        row = this.#rowOf.get(id) ?? NOT_HERE;
+        if (row !== NOT_HERE) {
+          rowAtPlace[at] = row;
+          // The same string is compared faster the next time than an equal one.
+          this.#ids[row] = id;
+        }
+      }
+      rows[i] = row;
     }
     return rows;
   }
@@ -102,23 +125,6 @@ export class EntityTable {
   /** A power of two, a few for each row. */
   get #places(): number {
     return Math.min(ID_PLACES, 4 << Math.ceil(Math.log2(this.#capacity + 1)));
-  }
-
-  #rowOfId(id: string): number {
-    return id === '' ? NO_ID : (this.#rowOf.get(id) ?? NOT_HERE);
-  }
-
-  /** Tries the row that the place had before. */
-  #rowAt(place: number, id: string): number {
-    const at = place & (this.#rowAtPlace.length - 1);
-    const before = this.#rowAtPlace[at] as number;
-    if (this.#ids[before] === id) return before;
-    const row = this.#rowOfId(id);
-    if (row < 0) return row;
-    this.#rowAtPlace[at] = row;
-    // The same string is compared faster the next time than an equal one.
-    this.#ids[row] = id;
-    return row;
   }
 
   /** Marks rows as recently used. Negative numbers are no rows. */
