@@ -169,11 +169,15 @@ describe('the client, against the service,', () => {
 it('the client sends its key, and invites people with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-keys-'));
   const env = { MILLRACE_KEYS: join(folder, 'keys.json') };
-  const made = spawnSync(process.execPath, [BIN, 'keys', 'create', 'test', '--scope', 'rank,admin,explain,judge'], {
-    env: { PATH: process.env['PATH'], ...env },
-    cwd: folder,
-    encoding: 'utf8',
-  });
+  const made = spawnSync(
+    process.execPath,
+    [BIN, 'keys', 'create', 'test', '--scope', 'rank,admin,explain,judge'],
+    {
+      env: { PATH: process.env['PATH'], ...env },
+      cwd: folder,
+      encoding: 'utf8',
+    },
+  );
   assert.equal(made.status, 0, made.stderr);
   const service = await startService(env);
   try {
