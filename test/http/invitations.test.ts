@@ -171,7 +171,7 @@ describe('an invitation that is made over HTTP', () => {
     const cases = [
       [{ role: 'admin' }, '/name', 'letters, digits'],
       [{ ...fine, name: '../x' }, '/name', 'letters, digits'],
-      [{ ...fine, role: 'constructor' }, '/role', 'merchandiser, scientist, operator, admin'],
+      [{ ...fine, role: 'constructor' }, '/role', 'merchandiser, scientist, judge, operator, admin'],
       [{ ...fine, pipelines: ['serach'] }, '/pipelines/0', 'did you mean search?'],
       [{ ...fine, pipelines: [] }, '/pipelines', '1 to 100'],
       [{ ...fine, expires: 'tomorrow' }, '/expires', 'ISO 8601'],

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../api/types.js';
 import { isBodyList, type BodyList } from './json-list.js';
 import { AS_TEXT, didYouMean } from './nearest.js';
 import { describe, isJsonObject, own } from './value-fit.js';
-import { shownName, Violations } from './violations.js';
+import { pointerTo, shownName, Violations } from './violations.js';
 
 /** One field of a request body. The check, the type and the JSON Schema of the body follow from its fields. */
 export interface BodyField<T> {
@@ -147,6 +147,14 @@ export function readFields<F extends BodyFields>(
       if (value !== undefined) read[name] = value;
     }
   return read as Partial<BodyOf<F>>;
+}
+
+/** Reports the members of a body that are no fields. */
+export function refuseOthers(body: unknown, fields: BodyFields, violations: Violations): void {
+  const names = Object.keys(fields);
+  for (const name of isJsonObject(body) ? Object.keys(body) : [])
+    if (!names.includes(name))
+      violations.add(pointerTo('', name), 'unknown_field', `the fields are ${names.join(', ')}`);
 }
 
 /** Reads one field. @param told the start of a message */

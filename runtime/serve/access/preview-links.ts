@@ -8,6 +8,7 @@ import {
   optional,
   readBody,
   readFields,
+  refuseOthers,
   textField,
   type BodyFields,
 } from '../../ground/core/body-fields.js';
@@ -138,7 +139,8 @@ export class PreviewLinks {
     return { link: text, ...this.#shown(link) };
   }
 
-  async links(): Promise<{ readonly links: readonly PreviewLink[] }> {
+  async links(body: unknown): Promise<{ readonly links: readonly PreviewLink[] }> {
+    readBody(body, LINK_BODIES.links, 'the request', 'an object');
     const { kept } = await this.#read();
     return { links: kept.map((link) => this.#shown(link)) };
   }
@@ -226,6 +228,7 @@ interface Share {
 /** @throws MillraceError invalid_body */
 function readShare(body: unknown, now: number): Share {
   const violations = new Violations();
+  refuseOthers(body, LINK_BODIES.share, violations);
   const read = readFields(body, LINK_BODIES.share, violations);
   const length = read.request === undefined ? 0 : JSON.stringify(read.request).length;
   if (length > LONGEST_REQUEST)

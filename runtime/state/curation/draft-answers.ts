@@ -47,7 +47,7 @@ const NAMES = field(
 const LONGEST_FILE = 349_528;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const FILE = field(
-  { type: 'string', contentEncoding: 'base64', maxLength: LONGEST_FILE },
+  { type: 'string', contentEncoding: 'base64', pattern: BASE64.source, maxLength: LONGEST_FILE },
   (value): value is string => typeof value === 'string' && value.length <= LONGEST_FILE && BASE64.test(value),
   `the bytes of a file in base64, at most ${LONGEST_FILE} characters`,
 );

@@ -1,10 +1,9 @@
 import { MillraceError } from '../../ground/api/errors.js';
 import { ENOUGH, type Diagnostic } from '../../project/config/diagnostics/diagnostics.js';
 import type { CurationRule } from '../../project/config/model/curation.js';
-import { readFields, textField, type BodyFields } from '../../ground/core/body-fields.js';
+import { readFields, refuseOthers, textField, type BodyFields } from '../../ground/core/body-fields.js';
 import { AS_WORD, didYouMean } from '../../ground/core/nearest.js';
-import { isJsonObject } from '../../ground/core/value-fit.js';
-import { pointerTo, shownName, Violations } from '../../ground/core/violations.js';
+import { shownName, Violations } from '../../ground/core/violations.js';
 import { curationKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { unconfirmed } from '../store/unconfirmed.js';
@@ -68,10 +67,7 @@ export class ListWriter {
   /** The list that a body names. @throws MillraceError invalid_body, also for a field that is not one of these */
   find(body: unknown, fields: BodyFields): ListState {
     const violations = new Violations();
-    const names = Object.keys(fields);
-    for (const name of isJsonObject(body) ? Object.keys(body) : [])
-      if (!names.includes(name))
-        violations.add(pointerTo('', name), 'unknown_field', `the fields are ${names.join(', ')}`);
+    refuseOthers(body, fields, violations);
     const { list: name = '' } = readFields(body, LIST_BODY, violations, { expected: 'an object' });
     violations.throwIfAny('the body');
     const state = this.parts.lists.get(name);

@@ -115,7 +115,7 @@ describe('millrace keys', () => {
       expect(JSON.parse(here.stdout)).to.deep.include({ name: 'ben', invites: true, scopes: ROLES.operator });
       expect(here.stdout).to.match(/"link": ?"http:\/\/127\.0\.0\.1:5001\/session#mr_/);
       expect((await run('invite', 'ben', '--role', 'boss')).stderr).to.contain(
-        'merchandiser, scientist, operator',
+        'merchandiser, scientist, judge, operator',
       );
     }));
 

@@ -382,6 +382,21 @@ function comparingOf(parts: GenerationParts, drafts: Drafts): Pick<HttpServices,
   };
 }
 
+function rebuildsOf({ services, config }: GenerationParts): CounterRebuilds {
+  const settings = services.resolve(TOKENS.settings);
+  return new CounterRebuilds({
+    counters: config.counters,
+    types: config.entities,
+    kinds: config.events,
+    store: services.resolve(TOKENS.store),
+    layouts: services.resolve(TOKENS.layouts),
+    prefix: settings.prefix,
+    ledger: settings.ledgerDir,
+    hashIds: settings.hashIds,
+    log: services.resolve(TOKENS.logger),
+  });
+}
+
 function httpServicesOf(
   parts: GenerationParts,
   pipelines: readonly Pipeline[],
@@ -416,17 +431,7 @@ function httpServicesOf(
     online: services.resolve(TOKENS.onlineFeatures),
     feedback: services.resolve(TOKENS.feedback),
     forget: services.resolve(TOKENS.forget),
-    counters: new CounterRebuilds({
-      counters: config.counters,
-      types: config.entities,
-      kinds: config.events,
-      store,
-      layouts: services.resolve(TOKENS.layouts),
-      prefix: settings.prefix,
-      ledger: settings.ledgerDir,
-      hashIds: settings.hashIds,
-      log: services.resolve(TOKENS.logger),
-    }),
+    counters: rebuildsOf(parts),
     experiments,
     pipelines,
     fronts: compiled.fronts,

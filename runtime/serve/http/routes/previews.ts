@@ -90,8 +90,9 @@ async function linked(
     at,
   }: Pick<OpenedLink, 'draft' | 'pipeline' | 'request'> & { at?: string | null },
 ): Promise<Pick<LinkedPreview, 'page' | 'answer'>> {
+  const ranking = pipelineOf(parts, pipeline);
   const rules = await parts.drafts.preview(draft);
-  const { page, answer } = await pipelineOf(parts, pipeline).explain(request, {
+  const { page, answer } = await ranking.explain(request, {
     ...{ requestId, deadline, span, rules, withCards: true, leavesNothing: true },
     ...(typeof at === 'string' ? { rulesAt: Date.parse(at) } : {}),
   });
@@ -126,7 +127,7 @@ const share: PostRoute = {
       }),
       additionalProperties: false,
     }),
-    examples: ({ pipelines }) => {
+    examples: ({ pipelines, curationLists }) => {
       const pipeline = pipelines.find(({ task }) => task === 'rank')?.name;
       const value = {
         draft: 'friday',
@@ -134,7 +135,9 @@ const share: PostRoute = {
         request: { query: { query: 'tv' } },
         at: '2026-11-28T20:00+01:00',
       };
-      return pipeline === undefined ? {} : { link: { summary: 'an evening', value } };
+      return pipeline === undefined || curationLists.length === 0
+        ? {}
+        : { link: { summary: 'an evening', value } };
     },
   },
   handler: (parts) => async (exchange) => {
@@ -186,7 +189,7 @@ const list: PostRoute = {
     schema: () => ({ type: 'object' }),
     examples: () => ({ all: { summary: 'all links', value: {} } }),
   },
-  handler: ({ previewLinks }) => answerRead(() => previewLinks.links()),
+  handler: ({ previewLinks }) => answerRead((body) => previewLinks.links(body)),
   operation: () => ({
     operationId: 'list_preview_links',
     tags: ['Curation'],
