@@ -3,12 +3,13 @@ import { withService } from './service.mjs';
 
 /**
  * Answers that depend on the moment, answers that are no JSON, requests that need keys and invitations, and those that name a
- * publish or a release, which the service has not.
+ * publish, a link or a release, which the service has not.
  */
 const LEFT_OUT = new Set([
   ...['metrics', 'redoc', 'openapi'],
   ...['open_session', 'create_invitation', 'revoke_invitation'],
   ...['undo_curation', 'roll_back'],
+  ...['share_preview', 'list_preview_links', 'revoke_preview_link', 'open_preview'],
   // A service that ranks compares nothing.
   ...['list_comparisons', 'start_comparison', 'get_comparison', 'stop_comparison'],
   ...['get_logged_ranking', 'keep_ranking'],
