@@ -245,7 +245,9 @@ describe('the schema of a body says what the service accepts:', () => {
   before(async () => {
     await new Promise<void>((resolve, reject) => {
       closed = withFiles(PROJECT, async (root) => {
-        const env = { LOG_LEVEL: 'silent', MILLRACE_OLDEST_EVENT_TIME: '0001-01-01' };
+        // A busy machine refuses nothing.
+        const patient = { MILLRACE_QUEUE_MS: '10000', MILLRACE_OLDEST_EVENT_TIME: '0001-01-01' };
+        const env = { LOG_LEVEL: 'silent', ...patient };
         app = await createApp(loadSettings(env, { project: root }), {
           store: new MemoryStore(),
           clock: () => NOW,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { compares } from '../../runtime/cli/compare/compares.js';
+import { itWith } from '../support/needs.js';
 import { millrace } from '../support/command-line.js';
 import { JUDGE_SHOP, JUDGED_PRODUCTS, serveJudgeShop, type JudgeShop } from '../support/judge-shop.js';
 import { MemoryStore } from '../support/memory-store.js';
@@ -212,7 +213,7 @@ describe('one ranking in the process of the workbench', function () {
   const order = (json: unknown): string[] =>
     (json as { page: { candidate_id: string }[] }).page.map(({ candidate_id: id }) => id);
 
-  it('tries values of params, and shows the change of the file, which git applies', async () => {
+  itWith('git', 'tries values of params, and shows the change of the file, which git applies', async () => {
     const explain = `${shop.url}/api/v1/shop/explain`;
     const { json: before } = await post(explain, body);
     expect(order(before).slice(0, 3)).to.deep.equal(['p0', 'p1', 'p2']);

@@ -10,7 +10,7 @@ import { startBrowser } from '../support/browser.js';
 import { millrace } from '../support/command-line.js';
 import { JUDGE_SHOP, serveJudgeShop, type JudgeShop } from '../support/judge-shop.js';
 import { MemoryStore } from '../support/memory-store.js';
-import { describeWith } from '../support/needs.js';
+import { describeWith, itWith } from '../support/needs.js';
 import { writeProject } from '../support/project.js';
 import { post } from './harness.js';
 
@@ -217,7 +217,7 @@ describeWith('chromium', 'the work of a scientist in the workbench, in German', 
     expect(clicks).to.be.at.most(5);
   });
 
-  it('moves a param, copies the change, and validate passes on it', async () => {
+  itWith('git', 'moves a param, copies the change, and validate passes on it', async () => {
     await ranked();
     clicks++;
     await page.getByLabel('w_lumen').fill('40');
