@@ -83,8 +83,10 @@ describeWith('redis-server', 'the redis store over a cluster', function () {
     };
     await cluster.migrate(slot, 0, 1, () => check('half way'));
     await check('moved');
+    await cluster.agree(slot);
     await cluster.migrate(slot, 1, 0, () => check('half way back'));
     await check('back');
+    await cluster.agree(slot);
   });
 
   it('looks for remembered ids while their slot is on its way', async () => {
@@ -108,8 +110,10 @@ describeWith('redis-server', 'the redis store over a cluster', function () {
     };
     await cluster.migrate(keySlot(key), 0, 1, check);
     await check();
+    await cluster.agree(keySlot(key));
     await cluster.migrate(keySlot(key), 1, 0, check);
     await check();
+    await cluster.agree(keySlot(key));
   });
 
   it('waits for nodes that name each other as the owner of a slot', async () => {
@@ -131,7 +135,9 @@ describeWith('redis-server', 'the redis store over a cluster', function () {
     expect(await store.read([key])).to.deep.equal([value('v')]);
     await store.remove([key]);
     // In the order of redis-cli, so that all nodes agree again.
+    await cluster.agree(slot);
     await cluster.migrate(slot, next, owner);
+    await cluster.agree(slot);
   });
 
   it('stores the first record of a batch before any other', async () => {

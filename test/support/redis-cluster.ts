@@ -23,6 +23,11 @@ export interface PrivateCluster {
    * confirmed is replaced.
    */
   migrate(slot: number, from: number, to: number, between?: () => Promise<void>): Promise<void>;
+  /**
+   * Resolves once all servers name the same owner of a slot, with the same epoch. A slot that moves on before that may stay
+   * with an owner whose epoch is higher, for some of them.
+   */
+  agree(slot: number): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -145,8 +150,27 @@ export async function startRedisCluster({
       for (const server of [to, from])
         await step(() => client(server).cluster('SETSLOT', slot, 'NODE', target));
     },
+    async agree(slot) {
+      await until('servers that agree on the owner of a slot', async () => {
+        const views = await Promise.all(clients.map((one) => one.cluster('NODES') as Promise<string>));
+        const owners = views.map((view) => ownerIn(view, slot));
+        return owners[0] !== undefined && owners.every((owner) => owner === owners[0]);
+      });
+    },
     remove,
   };
+}
+
+/** The id and the epoch of the owner of a slot, in an answer of CLUSTER NODES. */
+function ownerIn(view: string, slot: number): string | undefined {
+  for (const line of view.split('\n')) {
+    const [id, , , , , , epoch, , ...ranges] = line.split(' ');
+    for (const range of ranges) {
+      const [first, last = first] = range.split('-').map(Number);
+      if (first !== undefined && last !== undefined && first <= slot && slot <= last) return `${id} ${epoch}`;
+    }
+  }
+  return undefined;
 }
 
 /** How long a step of a migration may fail, in milliseconds. A master that comes back takes no writes for two seconds. */
