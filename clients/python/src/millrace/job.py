@@ -21,7 +21,7 @@ from .tracking import log_run
 from .training import train
 
 _FAILED = 3
-_SAME_INTERRUPT = 1.0
+_SAME_INTERRUPT = 2.0
 """Seconds."""
 
 
