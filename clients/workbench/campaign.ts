@@ -1,32 +1,9 @@
 import { isDate, momentOf } from '../../runtime/ground/core/time-zone.js';
+import type { Campaign } from '../../runtime/project/config/curation/campaign.js';
 import type { StoredCuration } from '../../runtime/state/curation/curation-service.js';
 import type { DraftAnswer } from '../../runtime/state/curation/draft-answers.js';
 
-/** A campaign as it is sent. Keys that the screen does not know stay as they are. */
-export interface Campaign {
-  readonly from?: string;
-  readonly until?: string;
-  readonly on?: {
-    readonly query?: string | readonly string[];
-    readonly category?: string | readonly string[];
-    readonly match?: string;
-    readonly when?: string;
-  };
-  /** Ids by position, from 1. */
-  readonly pin?: Readonly<Record<string, string>>;
-  readonly hide?: string | readonly string[];
-  readonly boost?: { readonly where: string; readonly multiply?: number; readonly add?: number };
-  readonly bury?: { readonly where: string };
-  readonly sponsor?: { readonly places: readonly number[]; readonly product: string; readonly label: string };
-  readonly banner?: {
-    readonly place: string;
-    readonly image?: string;
-    readonly link?: string;
-    readonly text?: string;
-  };
-  readonly note?: string;
-}
-
+export type { Campaign };
 export type CampaignKey = keyof Campaign;
 export type Target = 'query' | 'category';
 

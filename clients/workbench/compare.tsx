@@ -10,6 +10,7 @@ import type {
 import { Choice, Field, Text } from './campaign-parts.js';
 import { momentText } from './campaign-language.js';
 import { say } from './compare-language.js';
+import { Loaded, namedInAddress } from './parts.js';
 import { ReportView } from './report.js';
 import { comparison, comparisons, messageOf, Refusal } from './service.js';
 
@@ -31,7 +32,7 @@ interface Wanted {
 }
 
 /** The comparison that the address names. */
-const named = (): string => new URLSearchParams(location.hash.split('?')[1] ?? '').get('comparison') ?? '';
+const named = (): string => namedInAddress('comparison');
 
 /** The screen on which pipelines are compared. */
 export function Compare({ refused }: { readonly refused: (error: unknown) => string }): JSX.Element {
@@ -58,24 +59,17 @@ export function Compare({ refused }: { readonly refused: (error: unknown) => str
     void look();
   };
   return (
-    <div class="campaigns compare">
-      {failure !== '' && (
-        <p id="refused" role="alert">
-          {failure}
-        </p>
-      )}
-      {list === undefined ? (
-        failure === '' && <p role="status">{say.loading}</p>
-      ) : (
+    <Loaded of={list} failure={failure} loading={say.loading} kind="campaigns compare">
+      {(found) => (
         <div class="columns">
           <div class="editor">
-            <Start list={list} refused={refused} onStart={choose} />
-            <Recent all={list.comparisons} chosen={chosen} onChoose={choose} />
+            <Start list={found} refused={refused} onStart={choose} />
+            <Recent all={found.comparisons} chosen={chosen} onChoose={choose} />
           </div>
           <Found key={chosen} id={chosen} refused={refused} onEnd={() => void look()} />
         </div>
       )}
-    </div>
+    </Loaded>
   );
 }
 

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JudgedView, RoundState } from '../../runtime/serve/judging/round.js';
 import { CardFace } from './cards.js';
 import { say } from './judge-language.js';
+import { Refused } from './parts.js';
 import { judging } from './service.js';
 
 /** A grade that can be taken back. */
@@ -179,11 +180,7 @@ export function JudgeQuery({
       <p id="said" role="status">
         {said}
       </p>
-      {problem !== '' && (
-        <p id="refused" role="alert">
-          {problem}
-        </p>
-      )}
+      <Refused text={problem} />
       {candidates.length === 0 && <p>{say.noCandidates}</p>}
       <ol class="cards judged" ref={list} onKeyDown={press}>
         {candidates.map(({ candidate_id: id, card, grade }, at) => (

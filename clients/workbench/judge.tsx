@@ -6,7 +6,7 @@ import { momentText } from './campaign-language.js';
 import { say } from './judge-language.js';
 import { JudgeQuery } from './judge-query.js';
 import { numberText } from './language.js';
-import { saveFile, Table } from './parts.js';
+import { Loaded, namedInAddress, saveFile, Table } from './parts.js';
 import { judging, rounds, whoAmI } from './service.js';
 
 /** What the screen shows beside the rounds. */
@@ -17,7 +17,7 @@ interface Shown {
 
 const MOST_ARMS = 4;
 /** The round that the address names, to be graded. */
-const named = (): string => new URLSearchParams(location.hash.split('?')[1] ?? '').get('round') ?? '';
+const named = (): string => namedInAddress('round');
 
 /** The screen on which people grade the pooled results of pipelines. */
 export function Judge({ refused }: { readonly refused: (error: unknown) => string }): JSX.Element {
@@ -47,23 +47,22 @@ export function Judge({ refused }: { readonly refused: (error: unknown) => strin
   };
   const round = list?.rounds.find((one) => one.round === shown.round);
   return (
-    <div class="campaigns compare">
-      {failure !== '' && (
-        <p id="refused" role="alert">
-          {failure}
-        </p>
-      )}
-      {list === undefined ? (
-        failure === '' && <p role="status">{say.loading}</p>
-      ) : (
+    <Loaded of={list} failure={failure} loading={say.loading} kind="campaigns compare">
+      {(found) => (
         <div class="columns">
           <div class="editor">
             {!isKnown && <Text label={say.you} hint={say.youHint} value={judge} onChange={setJudge} />}
-            <Rounds list={list} shown={shown} onShow={show} onRemoved={() => void look()} refused={refused} />
-            <details open={list.rounds.length === 0}>
+            <Rounds
+              list={found}
+              shown={shown}
+              onShow={show}
+              onRemoved={() => void look()}
+              refused={refused}
+            />
+            <details open={found.rounds.length === 0}>
               <summary>{say.newRound}</summary>
               <Start
-                list={list}
+                list={found}
                 refused={refused}
                 onStart={(name) => void look().then(() => show({ round: name, what: 'grade' }))}
               />
@@ -78,7 +77,7 @@ export function Judge({ refused }: { readonly refused: (error: unknown) => strin
           )}
         </div>
       )}
-    </div>
+    </Loaded>
   );
 }
 

@@ -5,7 +5,7 @@ import type { ComparisonAnswer, ComparisonState } from '../../runtime/serve/comp
 import { momentText } from './campaign-language.js';
 import { numberText } from './language.js';
 import { say } from './live-language.js';
-import { Table } from './parts.js';
+import { Loaded, Table } from './parts.js';
 import { comparison, instances } from './service.js';
 
 /** How often the instances are asked for, and a report of an experiment is looked at, milliseconds. */
@@ -29,25 +29,21 @@ export function Live({ refused }: { readonly refused: (error: unknown) => string
     void look();
     return () => clearTimeout(timer);
   }, []);
-  const all = list?.instances ?? [];
   return (
-    <div class="campaigns compare live">
-      {failure !== '' && (
-        <p id="refused" role="alert">
-          {failure}
-        </p>
-      )}
-      {list === undefined && failure === '' && <p role="status">{say.loading}</p>}
-      {list !== undefined && all.length === 0 && <p role="status">{say.none}</p>}
-      {list !== undefined && all.length > 0 && (
-        <>
-          <Instances all={all} now={list.at} />
-          <Pipelines all={all} />
-          <Sources all={all} now={list.at} />
-          <Arms all={all} refused={refused} />
-        </>
-      )}
-    </div>
+    <Loaded of={list} failure={failure} loading={say.loading} kind="campaigns compare live">
+      {({ instances: all, at }) =>
+        all.length === 0 ? (
+          <p role="status">{say.none}</p>
+        ) : (
+          <>
+            <Instances all={all} now={at} />
+            <Pipelines all={all} />
+            <Sources all={all} now={at} />
+            <Arms all={all} refused={refused} />
+          </>
+        )
+      }
+    </Loaded>
   );
 }
 

@@ -84,3 +84,41 @@ function statusOf({ status, cause }: Pick<ExplainedValue, 'status' | 'cause'>): 
 export function statusText(status: ExplainedValue['status'], cause?: ExplainedValue['status']): string {
   return text.statuses[status] + (cause === undefined ? '' : ` (${text.statuses[cause]})`);
 }
+
+/** Why something was refused; nothing for an empty text. */
+export function Refused({ text }: { readonly text: string }): JSX.Element | null {
+  return text === '' ? null : (
+    <p id="refused" role="alert">
+      {text}
+    </p>
+  );
+}
+
+/** A screen of something that is read first. */
+export function Loaded<T>({
+  of,
+  failure,
+  loading,
+  kind,
+  children,
+}: {
+  /** Undefined until it is read. */
+  readonly of: T | undefined;
+  readonly failure: string;
+  readonly loading: string;
+  readonly kind: string;
+  readonly children: (of: T) => ComponentChildren;
+}): JSX.Element {
+  const isLoading = of === undefined && failure === '';
+  return (
+    <div class={kind}>
+      <Refused text={failure} />
+      {isLoading && <p role="status">{loading}</p>}
+      {of !== undefined && children(of)}
+    </div>
+  );
+}
+
+/** What the address names after `?`; empty if it names nothing. */
+export const namedInAddress = (name: string): string =>
+  new URLSearchParams(location.hash.split('?')[1] ?? '').get(name) ?? '';

@@ -59,7 +59,7 @@ describe('the packages of this repository, which no registry has', () => {
       expect(fetchesIn(line), line).to.have.length(0);
   });
 
-  it('have a version that the changelog tells of', () => {
+  it('have a version with a section in the changelog', () => {
     const { version } = JSON.parse(readFileSync(repositoryPath('package.json'), 'utf8')) as {
       version: string;
     };

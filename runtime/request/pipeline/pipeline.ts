@@ -77,17 +77,22 @@ export function mountPipeline(
     requestSchema: requestSchema(definition, entities),
     answerSchema: answerSchema(plan),
     run: (body, context) => {
-      const run = inTrial(plan, context.leavesNothing === true ? silent : mounted, context, (own, used) =>
-        answer(own, used, body, context),
-      );
+      const used = context.leavesNothing === true ? silent : mounted;
+      const run =
+        context.params === undefined
+          ? answer(plan, used, body, context)
+          : answerTrial(plan, used, { body, context, params: context.params });
       services.usage?.hold(run);
       return run;
     },
     explain: async (body, context) => {
-      const run = inTrial(plan, mounted, context, (own, used) => answer(own, used, body, context, true));
+      const { params } = context;
+      const run =
+        params === undefined
+          ? answer(plan, mounted, body, context, true)
+          : answerTrial(plan, mounted, { body, context, params, isExplained: true });
       services.usage?.hold(run);
       const { explanation: explained } = await run;
-      const { params } = context;
       const explanation =
         explained === undefined || params === undefined
           ? explained
@@ -110,17 +115,22 @@ export function mountPipeline(
   } satisfies Pipeline);
 }
 
-/** Runs a request with the values of params that it asks for; without any, as it is. */
-async function inTrial(
+/** A request that asks for other values of params. */
+interface Trial {
+  readonly body: unknown;
+  readonly context: RequestContext;
+  readonly params: NonNullable<RequestContext['params']>;
+  readonly isExplained?: boolean;
+}
+
+async function answerTrial(
   plan: Plan,
   services: PipelineServices,
-  { params }: RequestContext,
-  work: (plan: Plan, services: PipelineServices) => Promise<PipelineRun>,
+  { body, context, params, isExplained = false }: Trial,
 ): Promise<PipelineRun> {
-  if (params === undefined) return work(plan, services);
   const trial = await trialPlan(plan, params);
   try {
-    return await work(trial.plan, { ...services, experiments: undefined });
+    return await answer(trial.plan, { ...services, experiments: undefined }, body, context, isExplained);
   } finally {
     await trial.close();
   }

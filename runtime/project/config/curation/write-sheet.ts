@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../ground/api/types.js';
 import { guardedCell } from '../../../ground/core/csv-dialect.js';
 import { isDate, localTime } from '../../../ground/core/time-zone.js';
 import { timestampOf } from '../../../ground/core/timestamp.js';
+import type { Campaign } from './campaign.js';
 import { SHEET_COLUMNS, type SheetColumn } from './read-sheet.js';
 
 /** How a sheet is written: as a German spreadsheet writes it, or with commas, points and ISO 8601. */
@@ -9,29 +10,6 @@ export const SHEET_FORMS = ['german', 'plain'] as const;
 export type SheetForm = (typeof SHEET_FORMS)[number];
 
 type Row = Readonly<Partial<Record<SheetColumn, string>>>;
-
-interface Campaign {
-  readonly from?: string;
-  readonly until?: string;
-  readonly on?: {
-    readonly query?: string | readonly string[];
-    readonly category?: string | readonly string[];
-    readonly match?: string;
-    readonly when?: string;
-  };
-  readonly pin?: Readonly<Record<string, string>>;
-  readonly hide?: string | readonly string[];
-  readonly boost?: { readonly where: string; readonly multiply?: number; readonly add?: number };
-  readonly bury?: { readonly where: string };
-  readonly sponsor?: { readonly places: readonly number[]; readonly product: string; readonly label: string };
-  readonly banner?: {
-    readonly place: string;
-    readonly image?: string;
-    readonly link?: string;
-    readonly text?: string;
-  };
-  readonly note?: string;
-}
 
 /**
  * Writes campaigns as a sheet that `readSheet` reads, and spreadsheets open: one action a row. A cell with which a formula would

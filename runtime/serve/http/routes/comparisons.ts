@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../../../ground/api/error-codes.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import { bodySchema, type BodyFields } from '../../../ground/core/body-fields.js';
 import {
@@ -11,15 +10,12 @@ import {
   type ComparisonRequest,
   type ComparisonState,
 } from '../../compare/comparison.js';
-import { hasScope } from '../../access/scopes.js';
-import type { Asking } from '../../compare/comparisons.js';
-import type { Exchange } from '../exchange.js';
-import { withBody } from '../handle-body.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, objectOf, oneOf, plainJson, type Schema } from '../openapi/types.js';
-import { sendJson, sendLargeJson } from '../respond.js';
-import type { ApiParts, GetRoute, PostRoute, Route } from '../route.js';
+import { objectOf, oneOf, plainJson, type Schema } from '../openapi/types.js';
+import { sendJson } from '../respond.js';
+import type { ApiParts, GetRoute, Route } from '../route.js';
 import type { ComparisonService, HttpServices } from '../services.js';
+import { rankingName, rankingNames, toldRoute, whoOf, type Told } from './told-route.js';
 
 const TEXT = { type: 'string' };
 const TEXTS = { type: 'array', items: TEXT };
@@ -39,9 +35,9 @@ const FIELDS: { readonly [Name in keyof ComparisonRequest]-?: string } = {
     'With `logged`: what the drafts of this name change of logged requests, instead of a second pipeline. It needs the scope `preview`.',
   at: 'With `draft`: the time of the rules, ISO 8601; by default now.',
 };
-const names = ({ pipelines, experimentNames }: ApiParts): Readonly<Record<string, Schema>> => {
-  const ranking = oneOf(pipelines.filter(({ task }) => task === 'rank').map(({ name }) => name));
-  return { pipeline: ranking, against: ranking, experiment: oneOf(experimentNames) };
+const names = (api: ApiParts): Readonly<Record<string, Schema>> => {
+  const ranking = rankingName(api);
+  return { pipeline: ranking, against: ranking, experiment: oneOf(api.experimentNames) };
 };
 const requestSchema = (api: ApiParts): Schema => {
   const known = names(api);
@@ -90,12 +86,6 @@ function compared({ comparisons }: HttpServices): ComparisonService {
   );
 }
 
-export const whoOf = ({ key }: Exchange): Asking => ({
-  name: key?.name,
-  pipelines: key?.pipelines,
-  mayPreview: key === undefined || hasScope(key.scopes, 'preview'),
-});
-
 const list: GetRoute = {
   path: '/api/v1/comparisons',
   ...COMMON,
@@ -115,29 +105,20 @@ const list: GetRoute = {
   }),
 };
 
-interface Told {
-  readonly schema: (api: ApiParts) => Schema;
-  readonly example: (api: ApiParts) => object | undefined;
-  readonly operation: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly answer: Schema;
-  readonly problem: ErrorCode;
-  readonly answers: (service: ComparisonService, body: unknown, who: Asking) => unknown;
-}
-
 const BY_ID = {
   schema: () => bodySchema(ID_BODY, { comparison: { description: 'Its id.' } }),
   example: () => ({ comparison: '1f0c9a2e' }),
-  problem: 'unknown_comparison',
+  problems: ['unknown_comparison'],
 } as const;
 
 const ROUTES: Readonly<Record<string, Told>> = {
   start: {
     schema: requestSchema,
-    example: ({ pipelines }) => {
-      const ranking = pipelines.find(({ task }) => task === 'rank');
-      return ranking && { pipeline: ranking.name, judgments: 'test.csv', require: ['ndcg@10 >= 0.7'] };
+    example: (api) => {
+      const [pipeline] = rankingNames(api);
+      return pipeline === undefined
+        ? undefined
+        : { pipeline, judgments: 'test.csv', require: ['ndcg@10 >= 0.7'] };
     },
     operation: 'start_comparison',
     summary: 'Start a comparison',
@@ -145,8 +126,8 @@ const ROUTES: Readonly<Record<string, Told>> = {
       'Measures a pipeline, or compares two, over judgments, logged requests or queries, as a job of the process of the workbench. ' +
       'One runs at a time, at most ten minutes; the last 10 are kept.',
     answer: STATE,
-    problem: 'comparisons_full',
-    answers: (service, body, who) => service.start(body, who),
+    problems: ['comparisons_full'],
+    run: (services, body, who) => compared(services).start(body, who),
   },
   get: {
     ...BY_ID,
@@ -154,7 +135,7 @@ const ROUTES: Readonly<Record<string, Told>> = {
     summary: 'Read a comparison',
     description: 'How far a comparison is, and once it is done, what it says.',
     answer: ANSWER,
-    answers: (service, body, who) => service.get(body, who),
+    run: (services, body, who) => compared(services).get(body, who),
   },
   stop: {
     ...BY_ID,
@@ -162,45 +143,16 @@ const ROUTES: Readonly<Record<string, Told>> = {
     summary: 'Stop a comparison',
     description: 'A running comparison stops before it ranks the next query or reads the next records.',
     answer: STATE,
-    answers: (service, body, who) => service.stop(body, who),
+    run: (services, body, who) => compared(services).stop(body, who),
   },
 };
 
-function routeOf(name: string, told: Told): PostRoute {
-  return {
-    path: `/api/v1/comparisons/${name}`,
-    ...COMMON,
-    method: 'POST',
-    body: {
-      limit: 'otherBytes',
-      entityTypes: undefined,
-      schema: told.schema,
-      examples: (api) => {
-        const value = told.example(api);
-        return value === undefined ? {} : { [name]: { summary: told.summary, value } };
-      },
-    },
-    handler: (services) => async (exchange) => {
-      const who = whoOf(exchange);
-      const answer = await withBody(exchange, (body) =>
-        Promise.resolve(told.answers(compared(services), body, who)),
-      );
-      await sendLargeJson(exchange.res, answer);
-    },
-    operation: () => ({
-      operationId: told.operation,
-      tags: ['Comparisons'],
-      summary: told.summary,
-      description: told.description,
-      responses: {
-        200: jsonAnswer('Done.', told.answer),
-        ...problemResponses([...BODY_PROBLEMS, told.problem, 'comparisons_elsewhere']),
-      },
-    }),
-  };
-}
-
 export const COMPARISONS: readonly Route[] = [
   list,
-  ...Object.entries(ROUTES).map(([name, told]) => routeOf(name, told)),
+  ...Object.entries(ROUTES).map(([name, told]) =>
+    toldRoute(
+      { path: `/api/v1/comparisons/${name}`, tag: 'Comparisons', limit: 'otherBytes', ...COMMON },
+      { ...told, problems: [...BODY_PROBLEMS, ...told.problems, 'comparisons_elsewhere'] },
+    ),
+  ),
 ];

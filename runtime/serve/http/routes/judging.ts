@@ -1,8 +1,4 @@
-import {
-  STORE_READ_FAILURES,
-  STORE_WRITE_FAILURES,
-  type ErrorCode,
-} from '../../../ground/api/error-codes.js';
+import { STORE_READ_FAILURES, STORE_WRITE_FAILURES } from '../../../ground/api/error-codes.js';
 import { bodySchema, type BodyFields } from '../../../ground/core/body-fields.js';
 import type { Agreement } from '../../../ground/core/agreement.js';
 import {
@@ -16,15 +12,13 @@ import {
   type RoundList,
   type RoundState,
 } from '../../judging/round.js';
-import { whoOf } from './comparisons.js';
-import { noteWritten } from '../edge/audit.js';
-import { withBody } from '../handle-body.js';
 import { CARD_SCHEMA } from '../openapi/explanation-schema.js';
 import { BODY_PROBLEMS, PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, objectOf, oneOf, plainJson, type Schema } from '../openapi/types.js';
-import { sendJson, sendLargeJson } from '../respond.js';
-import type { ApiParts, GetRoute, PostRoute, Route } from '../route.js';
+import { objectOf, plainJson, type Schema } from '../openapi/types.js';
+import { sendJson } from '../respond.js';
+import type { ApiParts, GetRoute, Route } from '../route.js';
 import type { JudgingService } from '../services.js';
+import { rankingName, rankingNames, toldRoute, whoOf, type Described } from './told-route.js';
 
 const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', minimum: 0 };
@@ -33,13 +27,11 @@ const GRADES = {
   items: { type: 'integer' },
   description: 'The grades that a judge may give.',
 };
-const rankingNames = ({ pipelines }: ApiParts): readonly string[] =>
-  pipelines.filter(({ task }) => task === 'rank').map(({ name }) => name);
-const ARM: Schema = {
+const armOf = (pipeline: Schema): Schema => ({
   type: 'object',
   required: ['pipeline'],
   properties: {
-    pipeline: TEXT,
+    pipeline,
     params: {
       type: 'object',
       additionalProperties: { type: 'number' },
@@ -47,10 +39,10 @@ const ARM: Schema = {
     },
   },
   additionalProperties: false,
-};
+});
 const STATE = objectOf<RoundState>({
   round: { ...TEXT, description: 'Its name.' },
-  arms: { type: 'array', items: ARM },
+  arms: { type: 'array', items: armOf(TEXT) },
   queries: { ...COUNT, description: 'How many.' },
   depth: { ...COUNT, description: 'So many first candidates of each arm are graded.' },
   grades: GRADES,
@@ -116,37 +108,37 @@ const ROUND = { description: 'The name of the round.' };
 const NUMBER = { description: 'The number of the query, from 1.' };
 const JUDGE = { description: 'Who grades, only in a service without keys; otherwise the key says it.' };
 
-interface Told {
-  readonly operation: string;
+interface RouteOfJudging extends Described {
   readonly scope: 'explain' | 'judge';
-  readonly summary: string;
-  readonly description: string;
-  readonly parts: Readonly<Record<string, Schema>>;
-  readonly example: (api: ApiParts) => object | undefined;
-  readonly answer: Schema;
-  readonly problems: readonly ErrorCode[];
+  readonly writes?: true;
+  readonly parts: (api: ApiParts) => Readonly<Record<string, Schema>>;
 }
 
 const exampleOf =
   (more: object = {}) =>
   () => ({ round: 'lamps', ...more });
 
-const ROUTES: { readonly [Name in JudgingRoute]: Told } = {
+const ROUTES: { readonly [Name in JudgingRoute]: RouteOfJudging } = {
   start: {
     operation: 'start_judging',
     scope: 'explain',
+    writes: true,
     summary: 'Start a round of judging',
     description: `Stores the queries and the arms whose first candidates people grade. At most ${MOST_ROUNDS} rounds are kept.`,
-    parts: {
+    parts: (api) => ({
       round: { description: 'Its name.' },
-      arms: { items: ARM, minItems: 1, description: 'Their first candidates are pooled.' },
+      arms: {
+        items: armOf(rankingName(api)),
+        minItems: 1,
+        description: 'Their first candidates are pooled.',
+      },
       queries: {},
       depth: { description: `How many candidates of each arm; by default ${DEFAULT_DEPTH}.` },
       grades: { description: `By default ${DEFAULT_GRADES.join(', ')}.` },
       query_field: {
         description: 'The field of the request that gets the query; needed if several may be it.',
       },
-    },
+    }),
     example: (api) => {
       const [pipeline] = rankingNames(api);
       return pipeline === undefined
@@ -162,7 +154,7 @@ const ROUTES: { readonly [Name in JudgingRoute]: Told } = {
     summary: 'Read a query of a round, to grade it',
     description:
       'The candidates without arms and scores, in an order of this judge, with the grades that this judge gave. The first one who reads a query has its candidates found; all judges grade the same ones.',
-    parts: { round: ROUND, number: NUMBER, judge: JUDGE },
+    parts: () => ({ round: ROUND, number: NUMBER, judge: JUDGE }),
     example: exampleOf({ number: 1 }),
     answer: VIEW,
     problems: ['unknown_round', ...PIPELINE_PROBLEMS, ...STORE_WRITE_FAILURES],
@@ -170,10 +162,11 @@ const ROUTES: { readonly [Name in JudgingRoute]: Told } = {
   grade: {
     operation: 'grade_candidates',
     scope: 'judge',
+    writes: true,
     summary: 'Grade candidates of a query',
     description:
       'Stores grades of this judge, beside those given before; null takes a grade back. Others lose nothing.',
-    parts: {
+    parts: () => ({
       round: ROUND,
       number: NUMBER,
       grades: {
@@ -186,7 +179,7 @@ const ROUTES: { readonly [Name in JudgingRoute]: Told } = {
       },
       skipped: { description: 'Whether this judge skips the query; its grades then do not count.' },
       judge: JUDGE,
-    },
+    }),
     example: exampleOf({ number: 1, skipped: false }),
     answer: VIEW,
     problems: ['unknown_round', ...STORE_WRITE_FAILURES],
@@ -194,13 +187,14 @@ const ROUTES: { readonly [Name in JudgingRoute]: Told } = {
   add: {
     operation: 'add_judged_candidate',
     scope: 'explain',
+    writes: true,
     summary: 'Add a candidate to a query of a round',
     description: 'So that judges grade it too.',
-    parts: {
+    parts: () => ({
       round: ROUND,
       query: { description: 'As the round has it.' },
       candidate_id: { description: 'Its id.' },
-    },
+    }),
     example: exampleOf({ query: 'lamp', candidate_id: 'p17' }),
     answer: { type: 'object', required: ['round', 'number'], properties: { round: TEXT, number: COUNT } },
     problems: ['unknown_round', ...PIPELINE_PROBLEMS, ...STORE_WRITE_FAILURES],
@@ -210,7 +204,7 @@ const ROUTES: { readonly [Name in JudgingRoute]: Told } = {
     scope: 'explain',
     summary: 'Export the grades of a round',
     description: 'The grades as a file for `evaluate` and `tune`, and how far the judges agree.',
-    parts: { round: ROUND },
+    parts: () => ({ round: ROUND }),
     example: exampleOf(),
     answer: EXPORT,
     problems: ['unknown_round', ...STORE_READ_FAILURES],
@@ -218,9 +212,10 @@ const ROUTES: { readonly [Name in JudgingRoute]: Told } = {
   remove: {
     operation: 'remove_judging',
     scope: 'explain',
+    writes: true,
     summary: 'Remove a round',
     description: 'Removes a round and all its grades.',
-    parts: { round: ROUND },
+    parts: () => ({ round: ROUND }),
     example: exampleOf(),
     answer: { type: 'object', required: ['removed'], properties: { removed: TEXT } },
     problems: ['unknown_round', ...STORE_WRITE_FAILURES],
@@ -246,60 +241,23 @@ const list: GetRoute = {
   }),
 };
 
-function routeOf(name: JudgingRoute): PostRoute {
-  const told = ROUTES[name];
-  const fields = JUDGING_BODIES[name] as BodyFields;
-  return {
-    path: `/api/v1/judging/${name}`,
-    scope: told.scope,
-    audience: 'everyone',
-    class: 'explain',
-    method: 'POST',
-    ...(name !== 'query' && name !== 'export' && { writes: true }),
-    body: {
-      limit: 'otherBytes',
-      entityTypes: undefined,
-      schema: (api) => {
-        const schema = bodySchema(fields, told.parts as never);
-        const properties = schema['properties'] as Record<string, Schema>;
-        if (name !== 'start') return { ...schema, additionalProperties: false };
-        const arm = {
-          ...ARM,
-          properties: { ...(ARM['properties'] as object), pipeline: oneOf(rankingNames(api)) },
-        };
-        return {
-          ...schema,
-          properties: { ...properties, arms: { ...properties['arms'], items: arm } },
-          additionalProperties: false,
-        };
-      },
-      examples: (api) => {
-        const value = told.example(api);
-        return value === undefined ? {} : { [name]: { summary: told.summary, value } };
-      },
+function routeOf(name: JudgingRoute): Route {
+  const { scope, writes, parts, problems, ...told } = ROUTES[name];
+  return toldRoute(
+    {
+      ...{ path: `/api/v1/judging/${name}`, tag: 'Judging', limit: 'otherBytes' },
+      ...{ scope, audience: 'everyone', class: 'explain', ...(writes && { writes }) },
     },
-    handler:
-      ({ judging }) =>
-      async (exchange) => {
-        const who = whoOf(exchange);
-        const answer = await withBody(
-          exchange,
-          (body) => (judging[name] as JudgingService['start'])(body, who) as Promise<object>,
-        );
-        if (name !== 'query' && name !== 'export') noteWritten(exchange, answer);
-        await sendLargeJson(exchange.res, answer);
-      },
-    operation: () => ({
-      operationId: told.operation,
-      tags: ['Judging'],
-      summary: told.summary,
-      description: told.description,
-      responses: {
-        200: jsonAnswer('Done.', told.answer),
-        ...problemResponses([...new Set<ErrorCode>([...BODY_PROBLEMS, 'key_not_allowed', ...told.problems])]),
-      },
-    }),
-  };
+    {
+      ...told,
+      schema: (api) => ({
+        ...bodySchema(JUDGING_BODIES[name] as BodyFields, parts(api)),
+        additionalProperties: false,
+      }),
+      problems: [...BODY_PROBLEMS, 'key_not_allowed', ...problems],
+      run: ({ judging }, body, who) => (judging[name] as JudgingService['start'])(body, who),
+    },
+  );
 }
 
 export const JUDGING: readonly Route[] = [list, ...(Object.keys(ROUTES) as JudgingRoute[]).map(routeOf)];

@@ -1,34 +1,22 @@
-import type { ErrorCode } from '../../../ground/api/error-codes.js';
 import { MillraceError } from '../../../ground/api/errors.js';
 import { bodySchema, type BodyFields } from '../../../ground/core/body-fields.js';
 import { WORKSHOP_BODIES, type KeptTest, type LoggedRanking } from '../../compare/workshop-answers.js';
-import { withBody } from '../handle-body.js';
-import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, objectOf, oneOf, type Schema } from '../openapi/types.js';
-import { sendLargeJson } from '../respond.js';
-import type { ApiParts, PostRoute, Route } from '../route.js';
+import { PIPELINE_PROBLEMS } from '../openapi/problems.js';
+import { objectOf, type Schema } from '../openapi/types.js';
+import type { ApiParts, Route } from '../route.js';
 import type { HttpServices, WorkshopService } from '../services.js';
-import { whoOf } from './comparisons.js';
+import { rankingName, rankingNames, toldRoute, type Described } from './told-route.js';
 
 type Name = keyof typeof WORKSHOP_BODIES;
 const TEXT = { type: 'string' };
 const NOTES = { type: 'array', items: TEXT };
 
-interface Told {
+interface WorkshopRoute extends Described {
   readonly path: string;
-  readonly operation: string;
-  readonly summary: string;
-  readonly description: string;
   readonly parts: (api: ApiParts) => Readonly<Record<string, Schema>>;
-  readonly example: (api: ApiParts) => object | undefined;
-  readonly answer: Schema;
-  readonly problem: ErrorCode;
 }
 
-const pipelineOf = ({ pipelines }: ApiParts): Schema =>
-  oneOf(pipelines.filter(({ task }) => task === 'rank').map(({ name }) => name));
-
-const ROUTES: { readonly [N in Name]: Told } = {
+const ROUTES: { readonly [N in Name]: WorkshopRoute } = {
   logged: {
     path: '/api/v1/rankings/logged',
     operation: 'get_logged_ranking',
@@ -38,7 +26,7 @@ const ROUTES: { readonly [N in Name]: Told } = {
     parts: (api) => ({
       request_id: { description: 'As the answer of the ranking has it.' },
       pipeline: {
-        ...pipelineOf(api),
+        ...rankingName(api),
         description: 'The pipeline that gets the body; by default the one that logged it.',
       },
     }),
@@ -63,7 +51,7 @@ const ROUTES: { readonly [N in Name]: Told } = {
         },
       },
     }),
-    problem: 'unknown_logged_request',
+    problems: ['unknown_logged_request'],
   },
   keep: {
     path: '/api/v1/rankings/keep',
@@ -73,25 +61,25 @@ const ROUTES: { readonly [N in Name]: Told } = {
       'Ranks a request, and writes a test of the project with the data that the ranking read and the order that it has. The test has passed. Models are replaced by what they answered.',
     parts: (api) => ({
       test: { description: 'The name of the test.' },
-      pipeline: { ...pipelineOf(api), description: 'The pipeline.' },
+      pipeline: { ...rankingName(api), description: 'The pipeline.' },
       request: { description: 'The body of the request.' },
     }),
-    example: ({ pipelines }) => {
-      const ranking = pipelines.find(({ task }) => task === 'rank');
-      return (
-        ranking && {
-          test: 'lamps',
-          pipeline: ranking.name,
-          request: { candidates: { from: 'index', where: 'true', limit: 5 } },
-        }
-      );
+    example: (api) => {
+      const [pipeline] = rankingNames(api);
+      return pipeline === undefined
+        ? undefined
+        : {
+            test: 'lamps',
+            pipeline,
+            request: { candidates: { from: 'index', where: 'true', limit: 5 } },
+          };
     },
     answer: objectOf<KeptTest>({
       file: { ...TEXT, description: 'Where it belongs, below the folder of the project.' },
       yaml: { ...TEXT, description: 'Its content.' },
       notes: NOTES,
     }),
-    problem: 'test_not_kept',
+    problems: ['test_not_kept'],
   },
 };
 
@@ -104,50 +92,29 @@ function workshopOf({ workshop }: HttpServices): WorkshopService {
   );
 }
 
-function routeOf(name: Name): PostRoute {
-  const told = ROUTES[name];
-  return {
-    path: told.path,
-    scope: 'explain',
-    audience: 'operators',
-    class: 'explain',
-    method: 'POST',
-    body: {
-      limit: 'rankingBytes',
-      entityTypes: undefined,
+function routeOf(name: Name): Route {
+  const { path, parts, problems, ...told } = ROUTES[name];
+  return toldRoute(
+    {
+      ...{ path, tag: 'Comparisons', limit: 'rankingBytes' },
+      ...{ scope: 'explain', audience: 'operators', class: 'explain' },
+    },
+    {
+      ...told,
       schema: (api) => ({
-        ...bodySchema(WORKSHOP_BODIES[name] as BodyFields, told.parts(api)),
+        ...bodySchema(WORKSHOP_BODIES[name] as BodyFields, parts(api)),
         additionalProperties: false,
       }),
-      examples: (api) => {
-        const value = told.example(api);
-        return value === undefined ? {} : { [name]: { summary: told.summary, value } };
-      },
+      problems: [
+        ...PIPELINE_PROBLEMS,
+        'key_not_allowed',
+        ...problems,
+        'comparisons_elsewhere',
+        'unknown_pipeline',
+      ],
+      run: (services, body, who) => workshopOf(services)[name](body, who),
     },
-    handler: (services) => async (exchange) => {
-      const who = whoOf(exchange);
-      const answer = await withBody(exchange, (body): Promise<object> =>
-        workshopOf(services)[name](body, who),
-      );
-      await sendLargeJson(exchange.res, answer);
-    },
-    operation: () => ({
-      operationId: told.operation,
-      tags: ['Comparisons'],
-      summary: told.summary,
-      description: told.description,
-      responses: {
-        200: jsonAnswer('Done.', told.answer),
-        ...problemResponses([
-          ...PIPELINE_PROBLEMS,
-          'key_not_allowed',
-          told.problem,
-          'comparisons_elsewhere',
-          'unknown_pipeline',
-        ]),
-      },
-    }),
-  };
+  );
 }
 
 export const WORKSHOP: readonly Route[] = (Object.keys(ROUTES) as Name[]).map(routeOf);
