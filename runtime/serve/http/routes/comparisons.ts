@@ -15,7 +15,7 @@ import { objectOf, oneOf, plainJson, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
 import type { ApiParts, GetRoute, Route } from '../route.js';
 import type { ComparisonService, HttpServices } from '../services.js';
-import { rankingName, rankingNames, toldRoute, whoOf, type Told } from './told-route.js';
+import { rankingName, rankingNames, toldRoute, whoOf, type Told } from '../told-route.js';
 
 const TEXT = { type: 'string' };
 const TEXTS = { type: 'array', items: TEXT };

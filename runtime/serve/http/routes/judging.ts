@@ -18,7 +18,7 @@ import { objectOf, plainJson, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
 import type { ApiParts, GetRoute, Route } from '../route.js';
 import type { JudgingService } from '../services.js';
-import { rankingName, rankingNames, toldRoute, whoOf, type Described } from './told-route.js';
+import { rankingName, rankingNames, toldRoute, whoOf, type Described } from '../told-route.js';
 
 const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', minimum: 0 };

@@ -5,7 +5,7 @@ import { PIPELINE_PROBLEMS } from '../openapi/problems.js';
 import { objectOf, type Schema } from '../openapi/types.js';
 import type { ApiParts, Route } from '../route.js';
 import type { HttpServices, WorkshopService } from '../services.js';
-import { rankingName, rankingNames, toldRoute, type Described } from './told-route.js';
+import { rankingName, rankingNames, toldRoute, type Described } from '../told-route.js';
 
 type Name = keyof typeof WORKSHOP_BODIES;
 const TEXT = { type: 'string' };

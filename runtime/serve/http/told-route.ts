@@ -1,14 +1,14 @@
-import type { ErrorCode } from '../../../ground/api/error-codes.js';
-import type { Asking } from '../../compare/comparisons.js';
-import { hasScope } from '../../access/scopes.js';
-import { noteWritten } from '../edge/audit.js';
-import type { Exchange } from '../exchange.js';
-import { withBody } from '../handle-body.js';
-import { problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, oneOf, type Schema } from '../openapi/types.js';
-import { sendLargeJson } from '../respond.js';
-import type { ApiParts, PostRoute } from '../route.js';
-import type { HttpServices } from '../services.js';
+import type { ErrorCode } from '../../ground/api/error-codes.js';
+import type { Asking } from '../compare/comparisons.js';
+import { hasScope } from '../access/scopes.js';
+import { noteWritten } from './edge/audit.js';
+import type { Exchange } from './exchange.js';
+import { withBody } from './handle-body.js';
+import { problemResponses } from './openapi/problems.js';
+import { jsonAnswer, oneOf, type Schema } from './openapi/types.js';
+import { sendLargeJson } from './respond.js';
+import type { ApiParts, PostRoute } from './route.js';
+import type { HttpServices } from './services.js';
 
 /** What a table tells of a route: one example of its body, and one answer. */
 export interface Described {
