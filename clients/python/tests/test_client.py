@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -160,13 +161,14 @@ def test_asks_for_curation_and_experiments(client: Millrace) -> None:
             of_comparison()
         assert refused.value.code == "comparisons_elsewhere"
     assert client.list_judging() == []
-    for of_round in (
+    of_rounds: tuple[Callable[[], object], ...] = (
         lambda: client.get_judged_query("none", 1),
         lambda: client.grade_candidates("none", 1, {"d1": 3}, skipped=False),
         lambda: client.add_judged_candidate("none", "lamp", "d1"),
         lambda: client.export_judging("none"),
         lambda: client.remove_judging("none"),
-    ):
+    )
+    for of_round in of_rounds:
         with pytest.raises(Problem) as refused:
             of_round()
         assert refused.value.code == "unknown_round"

@@ -266,8 +266,8 @@ class Millrace:
         """Why a ranking is as it is: every value with its status, and what each step did. `candidates` is a list or a
         frame, as in `rank`; the answer explains one page. `contributions` also tells how each score came to be, and
         `lift=("p17", 3)` which changes of its values lift a candidate to a place. `draft` and `at` (a time, ISO 8601)
-        make it a preview: once the drafts of that name are published, and with the rules of that time. `params` has other
-        values of params, which the process of the workbench tries.
+        make it a preview: once the drafts of that name are published, and with the rules of that time. `params` has
+        other values of params, which the process of the workbench tries.
         """
         body = {"candidates": records_of(candidates), **fields}
         preview: dict[str, Any] = {
