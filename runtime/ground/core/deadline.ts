@@ -83,7 +83,7 @@ export class Deadline {
   /** Starts the timer, and listens to the parent. */
   #start(): void {
     if (this.#error !== undefined || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.abort(exceeded(this.ms)), this.#left());
+    this.#timer = setTimeout(() => this.abort(exceeded(this.ms)), Math.max(0, this.#left()));
     this.#leaveParent = this.#parent?.whenOver((error) => this.abort(error));
   }
 
