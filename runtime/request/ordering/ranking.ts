@@ -30,8 +30,7 @@ const ONE_PAGE: PageGrid = { size: 1 << 30, first: 0 };
  */
 export class Ranking {
   #scores: Float64Array;
-  /** Position by row. */
-  /** Undefined while there are none. */
+  /** By source: the position of each pinned row. Undefined while a source has none. */
   readonly #pins: Partial<Record<PinSource, Map<number, number> | undefined>> = {};
   #promoted: Promoted | undefined;
   #rules: OrderRule[] = [];
