@@ -19,11 +19,13 @@ const MOST = 200;
  * @throws MillraceError unknown_logged_request, unknown_pipeline; CommandFailure
  */
 export async function loggedRanking(
-  { project: { settings, config }, signal, note }: WorkshopWork,
+  { project: { settings, config }, signal }: WorkshopWork,
   requestId: string,
   wanted: string | undefined,
 ): Promise<LoggedRanking> {
-  await checkLedger(consoleOf({ signal, note, progress: () => undefined }), settings.ledgerDir);
+  // A ledger without segments lacks the request, and a segment may begin meanwhile: neither needs a warning.
+  const unheard = { signal, note: () => undefined, progress: () => undefined };
+  await checkLedger(consoleOf(unheard), settings.ledgerDir);
   const seen = { failed: false };
   const [found] = await newestRecords(settings.ledgerDir, 1, (record) => {
     signal.throwIfAborted();
