@@ -145,11 +145,19 @@ describeWith('PostgreSQL', 'retrieve, with PostgreSQL', () => {
   });
 
   it('has no more connections than its options say', async () => {
-    await Promise.all(Array.from({ length: 12 }, () => ask(project, { seconds: 0.05 })));
-    const { rows } = await postgres.run(
-      "select count(*)::int as n from pg_stat_activity where application_name = 'millrace' and query like '%pg_sleep%'",
+    let most = 0;
+    const over = new AbortController();
+    const asks = Promise.all(Array.from({ length: 12 }, () => ask(project, { seconds: 0.05 }))).finally(() =>
+      over.abort(),
     );
-    expect((rows as { n: number }[])[0]?.n).to.be.within(1, 2);
+    do {
+      const { rows } = await postgres.run(
+        "select count(*)::int as n from pg_stat_activity where application_name = 'millrace' and query like '%pg_sleep%'",
+      );
+      most = Math.max(most, (rows as { n: number }[])[0]?.n ?? 0);
+    } while (!over.signal.aborted);
+    await asks;
+    expect(most).to.be.within(1, 2);
   });
 
   it('ranks without a server that is killed, hangs, or comes back', async function () {
