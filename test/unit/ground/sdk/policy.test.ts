@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { stepTests } from '../../../../runtime/cli/testing/step-tests.js';
+import type { Input } from '../../../../runtime/ground/api/input.js';
 import { columnsOfRows } from '../../../../runtime/ground/sdk/columns-of-rows.js';
 import { optionsSchema } from '../../../../runtime/ground/sdk/options-schema.js';
-import { drawBeta, winWeights } from '../../../../runtime/ground/sdk/policy.js';
+import { definePolicy, drawBeta, winWeights } from '../../../../runtime/ground/sdk/policy.js';
 
 /** Mulberry32, so that each run has the same draws. */
 function seeded(seed: number): { random: () => number } {
@@ -57,6 +59,27 @@ describe('what the SDK has for policies and readers', () => {
     expect([...weights]).to.deep.equal([0.5, 0.5, 0.5, 0.5, 10.5]);
     expect([...winWeights({ count: 2, rows: Int32Array.of(0, 1) }, 3, () => NaN)]).to.deep.equal([0.5, 0.5]);
   });
+
+  const number = { description: 'A count.', millrace: 'number' };
+  const thompson = definePolicy<{ readonly clicks: Input<'number'>; readonly views: Input<'number'> }>({
+    name: 'thompson',
+    summary: 'Draws places.',
+    options: optionsSchema({ clicks: number, views: number }),
+    create: ({ clicks, views }) => ({
+      top: 3,
+      weigh(input) {
+        const [seen, clicked] = [views, clicks].map((one) => input.column(one).values);
+        const countOf = (counts: ArrayLike<number> | undefined, row: number): number => counts?.[row] ?? 0;
+        return winWeights(input, 5, (row) =>
+          drawBeta(1 + countOf(clicked, row), 1 + countOf(seen, row) - countOf(clicked, row), input),
+        );
+      },
+    }),
+  });
+  for (const { name, run } of stepTests(thompson, [
+    { with: { clicks: 'product.clicks', views: 'product.views' } },
+  ]))
+    it(`makes a rule of a policy that passes the suite: ${name}`, run);
 
   it('arranges rows by their keys', () => {
     const view = { keys: ['a', 'b'], features: new Map([['n', { kind: 'int' } as const]]) };
