@@ -9,7 +9,7 @@ import { WorkerFailedError } from '../serve/app/workers/worker-failed.js';
 import { styleOf } from '../ground/core/console.js';
 import type { CliContext } from './context.js';
 import { CommandFailure, DiagnosedUsageError, UsageError } from '../project/config/diagnostics/failure.js';
-import { ObjectError } from '../ground/core/bucket.js';
+import { ObjectError } from '../ground/core/object-error.js';
 import { fileProblem, isFileProblem } from '../ground/core/file-problem.js';
 
 /** 0: success. 1: the command failed. 2: the command line or a setting is invalid. */

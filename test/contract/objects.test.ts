@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { Bucket } from '../../runtime/ground/core/bucket.js';
 import {
   isObjectPath,
@@ -18,6 +19,7 @@ import { followRecords } from '../../runtime/state/ledger/follow-records.js';
 import { readReport } from '../../runtime/state/ledger/frame-splitter.js';
 import { rewriteSegment } from '../../runtime/state/ledger/rewrite-segment.js';
 import { millrace } from '../support/command-line.js';
+import { foreignShop } from '../support/foreign-shop.js';
 import { HOUR, MadeLedger, START } from '../support/made-ledger.js';
 import { describeWith } from '../support/needs.js';
 import { keysOf, setVariables, startObjectServer, type ObjectServer } from '../support/object-server.js';
@@ -57,6 +59,45 @@ describeWith('moto', 'a path of objects', function () {
     restore();
     await rm(folder, { recursive: true, force: true });
     await server.close();
+  });
+
+  it('has the logs of another system for `ledger import`, with objects and prefixes', async () => {
+    const root = await mkdtemp(join(folder, 'import-'));
+    for (const [name, text] of Object.entries(foreignShop())) {
+      const isPacked = name.startsWith('clicks');
+      await bucket.write(
+        `shop/logs/${isPacked ? `${name}.gz` : name}`,
+        isPacked ? gzipSync(text) : Buffer.from(text),
+      );
+    }
+    await bucket.write('shop/logs/.hidden.csv', Buffer.from('a\n1\n'));
+    await bucket.write('shop/logs/readme.txt', Buffer.from('no records'));
+    const importOf = async (name: string, ...words: string[]): Promise<Record<string, unknown>> => {
+      const made = ['--new-project', join(root, name), '--yes', '--json'];
+      const { code, stdout, stderr } = await millrace(['ledger', 'import', ...words, ...made]);
+      expect(code, stderr).to.equal(0);
+      const { rankings, feedback, rows, files, entities } = JSON.parse(stdout) as Record<string, unknown>;
+      return { rankings, feedback, rows, files, entities };
+    };
+    const logs = 's3://objects/shop/logs';
+    const below = await importOf('below', logs);
+    expect(below).to.deep.include({ rankings: 600, rows: 4925, files: 3 });
+    const [items, ...others] = ['items.csv', 'impressions.csv', 'clicks.csv.gz'].map(
+      (one) => `${logs}/${one}`,
+    );
+    expect(await importOf('each', ...others, '--items', items ?? '')).to.deep.equal(below);
+
+    const refused = async (...words: string[]): Promise<string> => {
+      const { code, stderr } = await millrace(['ledger', 'import', ...words, '--yes']);
+      expect(code).to.equal(2);
+      return stderr;
+    };
+    const none = await refused('s3://objects/nothing', '--new-project', join(root, 'none'));
+    expect(none).to.equal('error: there is nothing at s3://objects/nothing\n');
+    const project = ['--project', join(root, 'below'), '--out', 's3://objects/imported'];
+    expect(await refused(logs, '--map', join(root, 'below', 'import.yaml'), ...project))
+      .to.contain('an import is written to a folder')
+      .and.to.contain('--out');
   });
 
   it('is a ledger of all instances: cat, stats and data sets are as those of files', async () => {

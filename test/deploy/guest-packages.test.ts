@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { check, resolveConfig } from 'prettier';
 import { loadSettings } from '../../runtime/project/settings/settings.js';
 import { createApp } from '../../runtime/serve/app/app.js';
 import { draws } from '../support/draws.js';
@@ -25,18 +26,13 @@ const manifest = (name: string): string =>
   });
 
 /** Outside the repository: a package with a pool of connections. */
-const POOL = `import pg from 'pg';
-import { defineService } from 'millrace/api';
+const POOL = `import { defineService, optionsSchema } from 'millrace/api';
+import pg from 'pg';
 
 export const services = {
   pool: defineService({
     summary: 'Connections to the database of the shop.',
-    options: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['url'],
-      properties: { url: { description: 'The address.', type: 'string' } },
-    },
+    options: optionsSchema({ url: { description: 'The address.', type: 'string' } }),
     create({ url }) {
       const pool = new pg.Pool({ connectionString: url, max: 4, query_timeout: 1000 });
       pool.on('error', () => undefined);
@@ -49,46 +45,39 @@ export const services = {
 `;
 
 /** Outside the repository: a reader that uses the pool, and a policy. */
-const BANDIT = `import { definePlugin, defineReader } from 'millrace/api';
+const BANDIT = `import { columnsOfRows, definePolicy, defineReader, drawBeta, optionsSchema, winWeights } from 'millrace/api';
 
-const options = (properties) => ({ type: 'object', additionalProperties: false, required: Object.keys(properties), properties });
-const number = (description) => ({ description, millrace: 'number' });
+const count = (description) => ({ description, millrace: 'number' });
 
-export const readers = [defineReader({
-  name: 'shop_table',
-  summary: 'Reads a table of the shop.',
-  options: options({ table: { description: 'Its name.', type: 'string', pattern: '^[a-z_]+$' } }),
-  create({ table }, { service, keys: [key], features }) {
-    const pool = service('pool');
-    return { async read({ keys }) {
-      const { rows } = await pool.query(\`select * from \${table} where \${key} = any($1)\`, [keys.flat()]);
-      const found = new Map(rows.map((row) => [row[key], row]));
-      const column = (name) => keys.map(([id]) => found.get(id)?.[name]);
-      return { columns: Object.fromEntries([...features.keys()].map((name) => [name, column(name)])) };
-    } };
-  },
-})];
-
-/** A number of Beta(a, b), for whole a and b: the a-th smallest of a + b - 1 uniform ones. */
-const beta = (a, b, random) => Float64Array.from({ length: a + b - 1 }, random).sort()[a - 1];
-
-export const plugins = [definePlugin({
-  name: 'thompson', kind: 'rule', summary: 'Draws places by the probability that a candidate is the best.', amongCandidates: true,
-  options: options({ clicks: number('Clicks.'), views: number('Views.') }),
-  create: ({ clicks, views }) => ({
-    scoring: 'keeps', explores: { top: 3, draw: { method: 'weights' } },
-    apply(input, ranking) {
-      const [seen, clicked] = [views, clicks].map((one) => input.column(one).values);
-      const weights = new Float64Array(input.count).fill(0.5);
-      for (let sample = 0; sample < 5; sample++) {
-        const drawn = Array.from(input.rows, (row) => beta(1 + clicked[row], 1 + seen[row] - clicked[row], () => input.random()));
-        weights[input.rows[drawn.indexOf(Math.max(...drawn))]]++;
-      }
-      ranking.explore({ top: 3, draw: { method: 'weights', weights } });
-      return { applied: input.rows.length, skipped: 0 };
-    },
+export const readers = [
+  defineReader({
+    name: 'shop_table',
+    summary: 'Reads a table of the shop.',
+    options: optionsSchema({ table: { description: 'Its name.', type: 'string', pattern: '^[a-z_]+$' } }),
+    create: ({ table }, { service, ...view }) => ({
+      async read(input) {
+        const statement = \`select * from \${table} where \${view.keys[0]} = any($1)\`;
+        const { rows } = await service('pool').query(statement, [input.keys.flat()]);
+        return columnsOfRows(rows, input, view);
+      },
+    }),
   }),
-})];
+];
+
+export const plugins = [
+  definePolicy({
+    name: 'thompson',
+    summary: 'Draws places by the probability that a candidate is the best.',
+    options: optionsSchema({ clicks: count('Clicks.'), views: count('Views.') }),
+    create: ({ clicks, views }) => ({
+      top: 3,
+      weigh(input) {
+        const [seen, clicked] = [views, clicks].map((one) => input.column(one).values);
+        return winWeights(input, 5, (row) => drawBeta(1 + clicked[row], 1 + seen[row] - clicked[row], input));
+      },
+    }),
+  }),
+];
 `;
 
 describeWith('PostgreSQL', 'two packages outside the repository', () => {
@@ -132,6 +121,14 @@ describeWith('PostgreSQL', 'two packages outside the repository', () => {
   after(async () => {
     await postgres.remove();
     await rm(folder, { recursive: true, force: true });
+  });
+
+  it('are at most 30 lines of formatted code each', async () => {
+    const style = await resolveConfig(repositoryPath('package.json'));
+    for (const text of [POOL, BANDIT]) {
+      expect(text.split('\n').filter((line) => line.trim() !== '').length).to.be.at.most(30);
+      expect(await check(text, { ...style, parser: 'babel' })).to.equal(true);
+    }
   });
 
   it('share a pool, read a view and explore, and the logged propensities are those of the draws', async function () {

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { join } from 'node:path';
+import { millrace } from '../support/command-line.js';
 import { withFiles } from '../support/temporary-files.js';
 import { call, post } from './harness.js';
 import { serveProject } from './serve-project.js';
@@ -138,6 +140,14 @@ const BODIES: readonly Body[] = [
   },
 ];
 
+const PRODUCTS = [
+  { product_id: 'p1', price: '1', title: 2 },
+  { product_id: 'p2', price: 'dear', title: 2 },
+  { product_id: 'p3', price: '3' },
+]
+  .map((product) => JSON.stringify(product))
+  .join('\n');
+
 const coercedBy = (headers: Headers): string | null => headers.get('millrace-coerced');
 type Environment = Readonly<Record<string, string>>;
 
@@ -174,6 +184,27 @@ describe('accept: lax', () => {
       const metrics = (await call(`${url}/metrics`)).text;
       expect(metrics).to.contain('millrace_pipeline_coerced_values_total{pipeline="ranking"} 12');
       expect(metrics).to.contain('millrace_pipeline_coerced_values_total{pipeline="worth"} 2');
+      for (const [body, values] of Object.entries({ upload: 9, update: 2, push: 6 }))
+        expect(metrics).to.contain(`millrace_write_coerced_values_total{body="${body}"} ${values}`);
+    }));
+
+  it('says of imports how many values were converted, and counts no refused body', () =>
+    withFiles({ ...PROJECT, 'products.jsonl': PRODUCTS }, async (root) => {
+      const env = { ...LAX, MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: join(root, 'data') };
+      const load = ['entities', 'load', 'product', join(root, 'products.jsonl'), '--project', root];
+      const own = await millrace(load, { env });
+      expect(own.stdout).to.match(/2 product entities .*, 1 refused, 3 values converted\n$/);
+      await serveProject(
+        root,
+        async (url) => {
+          const { stdout } = await millrace([...load, '--url', url, '--json'], { env });
+          expect(JSON.parse(stdout)).to.include({ loaded: 2, refused: 1, coerced: 3 });
+          const metrics = (await call(`${url}/metrics`)).text;
+          expect(metrics).to.contain('millrace_write_coerced_values_total{body="upload"} 3');
+        },
+        undefined,
+        LAX,
+      );
     }));
 
   it('ranks and scores with the converted values', () =>

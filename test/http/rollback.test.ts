@@ -76,7 +76,7 @@ describe('the releases of a service', () => {
     const { status, json } = await rollBack();
     expect([status, json.code]).to.deep.equal([404, 'unknown_release']);
     expect(json.detail).to.include(`known are ${[fourth, third, second].join(', ')}`);
-    expect((await end()).json).to.deep.equal({ version: fourth, version_before: second, problem: null });
+    expect((await end()).json).to.deep.equal({ version: fourth, version_before: second });
     expect(await score()).to.equal(5);
     expect((await end()).json).to.include({ version_before: null });
   });
@@ -184,7 +184,7 @@ describe('the releases of a service', () => {
       true,
     ]);
     const { stdout } = await run('rollback', '--end', '--json');
-    expect(JSON.parse(stdout)).to.deep.equal({ version: second, version_before: first, problem: null });
+    expect(JSON.parse(stdout)).to.deep.equal({ version: second, version_before: first });
     expect((await run('rollback', '--end')).stdout).to.include('was not rolled back');
     expect((await run('reload', '--force')).stdout).to.equal(`${served.url} serves ${second}\n`);
     expect((await run('rollback', second, '--end')).code).to.equal(2);
@@ -196,9 +196,27 @@ describe('the releases of a service', () => {
     await deploy('item.weight');
     await rollBack();
     await rm(join(served.root, 'pipelines/ranked.yaml'));
-    const { status, json } = await end();
-    expect(status).to.equal(200);
-    expect(json.problem).to.match(/no pipeline/);
+    const { code, stdout, stderr } = await millrace(['rollback', '--end', '--url', served.url]);
+    expect([code, stdout]).to.deep.equal([1, '']);
+    expect(stderr).to.match(/error\[project_invalid\]: the rollback has ended, but the newest .*no pipeline/);
     expect(await score()).to.equal(10);
+    expect((await list()).rollback).to.equal(null);
+  });
+
+  it('tells as an error that the newest files are refused, and goes on with the release', async () => {
+    const first = await start(FILES, { MILLRACE_RELOAD_REQUIRE: 'requests >= 1000' });
+    expect(await score()).to.equal(10);
+    await served.edit('pipelines/ranked.yaml', pipeline('item.weight'));
+    expect((await served.post('/api/v1/reload', { force: true })).status).to.equal(200);
+    await until(async () => (await names()).length === 2);
+    await rollBack();
+    const { status, json } = await end();
+    expect([status, json.code]).to.deep.equal([409, 'reload_refused']);
+    expect(json.detail).to.include(
+      `the rollback has ended, but the newest files cannot be served, and ${first} goes`,
+    );
+    expect(json.detail).to.include('`requests >= 1000` does not hold');
+    expect(await score()).to.equal(10);
+    expect((await list()).rollback).to.equal(null);
   });
 });

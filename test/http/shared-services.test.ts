@@ -112,34 +112,64 @@ describe('services that packages share', () => {
     expect(toldTo('kept').splice(0)).to.deep.equal(['close step', 'close counted', 'close pool 3']);
   });
 
-  it('are closed if they are created after the limit', async () => {
+  /** Starts a chain of services, the last of which is created when `finish` is called. */
+  const startLate = async (running: RunningServices, closed: string[], limitMs: number) => {
     let finish: (value: string) => void = () => undefined;
-    const closed: string[] = [];
-    const plugin: DeclaredService['plugin'] = {
-      needs: [],
-      ...defineService<string, object>({
-        summary: 'Takes long.',
-        create: () => new Promise((resolve) => (finish = resolve)),
+    const declared = (['lake', 'pool', 'slow'] as const).map((name, i, all): DeclaredService => {
+      const plugin = defineService<string, object>({
+        summary: 'A service.',
+        create: () => (name === 'slow' ? new Promise((resolve) => (finish = resolve)) : name),
         close: (value) => void closed.push(value),
-      }),
-    };
-    const at = placeOf('millrace.yaml');
+      });
+      const needs = all.slice(Math.max(0, i - 1), i);
+      return {
+        name,
+        plugin: { ...plugin, needs },
+        package: 'a-package',
+        code: '1',
+        at: placeOf('millrace.yaml'),
+      };
+    });
     const diagnostics = new Diagnostics();
-    const shared = new SharedServices(runningServices(), 20);
-    await shared.start([{ name: 'slow', plugin, package: 'slow-package', code: '1', at }], {
+    const shared = new SharedServices(running, limitMs);
+    await shared.start(declared, {
       options: new Map(),
       files: new OptionFiles('.', LinkedFolders.none),
       contextOf: () => new FakeServices(),
       diagnostics,
     });
     expect(diagnostics.all.map(({ message }) => message)).to.deep.equal([
-      '`slow-package`: its service `slow` could not start: it took longer than 0.02 s',
+      `\`a-package\`: its service \`slow\` could not start: it took longer than ${limitMs / 1000} s`,
     ]);
+    return { shared, finish: () => finish('late') };
+  };
+
+  it('are closed if they are created after the limit', async () => {
+    const closed: string[] = [];
+    const { shared, finish } = await startLate(runningServices(), closed, 20);
     expect(closed).to.deep.equal([]);
-    finish('late');
+    finish();
     await until('the late service is closed', () => closed.length > 0);
     await shared.release();
-    expect(closed).to.deep.equal(['late']);
+    expect(closed).to.deep.equal(['late', 'pool', 'lake']);
+  });
+
+  it('are closed after a late one that needs them, if the project is closed before that is created', async () => {
+    const closed: string[] = [];
+    const { shared, finish } = await startLate(runningServices(), closed, 5000);
+    expect(await shared.release()).to.deep.equal([]);
+    expect(closed).to.deep.equal([]);
+    finish();
+    await until('all are closed', () => closed.length === 3);
+    expect(closed).to.deep.equal(['late', 'pool', 'lake']);
+  }).timeout(20_000);
+
+  it('are closed although a late one that needs them is never created', async () => {
+    const closed: string[] = [];
+    const { shared } = await startLate(runningServices(), closed, 20);
+    await shared.release();
+    await until('the others are closed', () => closed.length === 2);
+    expect(closed).to.deep.equal(['pool', 'lake']);
   });
 
   const broken: readonly (readonly [string, Record<string, string>, RegExp])[] = [

@@ -33,7 +33,8 @@ export interface TcpProxy {
 const RESET_AFTER = 3;
 const DRIP_EVERY = 5;
 
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+/** @param port its own port; by default a free one */
+export async function startTcpProxy(target: number, port = 0): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const late = new Map<Socket, Buffer[]>();
   const proxy = { weather: 'clear' as Weather, connections: 0, sent: 0 };
@@ -65,7 +66,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       }
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return Object.assign(proxy, {
     port: (server.address() as AddressInfo).port,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../ground/api/duration.js';
 import { printable } from '../../ground/core/display-width.js';
+import { isObjectPath } from '../../ground/core/stored-files.js';
 import { Collector } from '../../learn/dataset/import/collect.js';
 import { segmentsOfImport } from '../../learn/dataset/import/import-ledger.js';
 import { READY_MAPS } from '../../project/config/project/ready-maps.js';
@@ -44,7 +45,7 @@ export const DEFAULT_WITHIN = 1_800_000;
 export function ledgerImportCommand(context: CliContext): Command {
   const command = new Command('import')
     .description('import lists that another system showed, and the clicks on them')
-    .argument('<FILES...>', 'files or folders: .csv, .tsv, .jsonl, .ndjson, .json or .parquet, also with .gz')
+    .argument('<FILES...>', 'files, folders or s3:// paths: .csv, .tsv, .jsonl, .ndjson, .json or .parquet, also with .gz')
     .option('--map <MAP>', `how to read them: ${READY_MAPS.join(', ')}, or a file; by default it is guessed`)
     .option('--pipeline <NAME>', 'the pipeline whose rankings they become; needed if there are several')
     .option('--items <FILE>', 'a file of items, stored before the features are computed')
@@ -86,6 +87,10 @@ export async function importFiles(
   const sources = matchFiles(mapping.sources, files);
   const settings = await settingsFor(context, flags);
   const out = flags.out ?? settings.ledgerDir;
+  if (isObjectPath(out))
+    throw new UsageError(
+      `an import is written to a folder, and ${out} is object storage: name a folder with --out, and copy its files there`,
+    );
   const instance = await instanceOf(files);
   const before = await segmentsOfImport(out, instance);
   if (before.length > 0 && flags.replace !== true)

@@ -80,10 +80,8 @@ function rolledBackText({ version, version_before: before, not_carried: code }: 
   ].join('');
 }
 
-function endText({ version, version_before: before, problem }: RollbackEnd): string {
-  if (before === null) return `the service was not rolled back; it serves ${version}\n`;
-  return problem === null
-    ? `the rollback to ${before} has ended; the service serves ${version}\n`
-    : `the rollback to ${before} has ended, but the newest files cannot be served: ${problem}\n` +
-        'Correct them; then `millrace reload` takes them, on each instance that does not watch its files.\n';
+function endText({ version, version_before: before }: RollbackEnd): string {
+  return before === null
+    ? `the service was not rolled back; it serves ${version}\n`
+    : `the rollback to ${before} has ended; the service serves ${version}\n`;
 }

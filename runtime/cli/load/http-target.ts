@@ -5,6 +5,7 @@ import { unknownPipeline } from '../../serve/app/project/unknown-pipeline.js';
 import { ERROR_CODES, type ErrorCode } from '../../ground/api/error-codes.js';
 import { MillraceError, type Violation } from '../../ground/api/errors.js';
 import type { JsonObject } from '../../ground/api/types.js';
+import { COERCED_HEADER } from '../../serve/http/handle-body.js';
 import { explainPath, explainQuery } from '../../serve/http/explain-path.js';
 import { deleteEntities } from '../../serve/http/routes/delete-entities.js';
 import { draftPath } from '../../serve/http/routes/drafts.js';
@@ -62,6 +63,7 @@ export class HttpTarget implements DataTarget {
     rows: MAX_ROWS,
     keep: (row) => (row.json === undefined ? row : new TextRow(row, row.json)),
   };
+  coerced = 0;
   readonly #base: string;
   readonly #connections = new Agent();
 
@@ -322,6 +324,7 @@ export class HttpTarget implements DataTarget {
       });
       status = response.statusCode;
       onHeaders?.(response.headers);
+      this.coerced += Number(response.headers[COERCED_HEADER.toLowerCase()] ?? 0);
       text = await response.body.text();
     } catch (error) {
       throw unreachable(this.#base, error, withinMs, this.#canDoWithout);

@@ -119,7 +119,7 @@ export async function loadInput(
     checkpoint?.close();
     await target.close();
   }
-  tell(context, flags, job, input, { target: target.name, report, checkpoint });
+  tell(context, flags, job, input, { target, report, checkpoint });
   if (report.failure !== undefined) throw report.failure;
   if (report.refused > 0)
     throw new CommandFailure(
@@ -159,8 +159,7 @@ async function checkpointOf(
 }
 
 interface FinishedLoad {
-  /** The name of the store or the service. */
-  readonly target: string;
+  readonly target: Pick<DataTarget, 'name' | 'coerced'>;
   readonly report: LoadReport;
   readonly checkpoint: Checkpoint | undefined;
 }
@@ -170,7 +169,7 @@ function tell(
   flags: LoadFlags,
   job: LoadJob,
   input: Input,
-  { target, report, checkpoint }: FinishedLoad,
+  { target: { name: target, coerced }, report, checkpoint }: FinishedLoad,
 ): void {
   for (const { name, near } of report.loaded > 0 ? input.misspelt() : [])
     context.stderr.write(
@@ -196,7 +195,10 @@ function tell(
     );
   const seconds = Number(report.seconds.toFixed(3));
   if (flags.json === true) {
-    const ofLoad = job.words === undefined ? { expired, duplicates } : {};
+    const ofLoad = {
+      ...(job.words === undefined && { expired, duplicates }),
+      ...(coerced > 0 && { coerced }),
+    };
     const ofUpdate = unknownWords === undefined ? {} : { unknown };
     printJson(context, { [done]: loaded, refused, older, ...ofLoad, ...ofUpdate, seconds });
     return;
@@ -206,9 +208,10 @@ function tell(
   const late = expired === 0 ? '' : `, ${count(expired)} older than the ttl of the view`;
   const repeated = duplicates === 0 ? '' : `, ${count(duplicates)} repeated an id`;
   const missing = unknown === 0 ? '' : `, ${count(unknown)} ${unknownWords?.() ?? ''}`;
+  const converted = coerced === 0 ? '' : `, ${count(coerced)} values converted`;
   context.stdout.write(
     `${count(loaded)} ${job.what} ${done} ${where} ${target} in ${seconds.toFixed(1)} s (${count(rate)}/s), ` +
-      `${count(refused)} refused${left}${late}${missing}${repeated}\n`,
+      `${count(refused)} refused${left}${late}${missing}${repeated}${converted}\n`,
   );
   if (report.failure !== undefined)
     context.stderr.write(`${unfinished}${afterFailure(report.failure, checkpoint)}\n`);

@@ -11,6 +11,7 @@ import type { ExplainOptions, Pipeline } from '../../request/pipeline/types.js';
 import { misspeltText } from '../../serve/http/misspelt-text.js';
 import type { Settings } from '../../project/settings/settings.js';
 import type { JsonObject } from '../../ground/api/types.js';
+import { Coerced } from '../../ground/core/lax-value.js';
 import type { InputRow } from '../../project/rows/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
 import type { Sent } from '../../state/index/send-batch.js';
@@ -24,6 +25,7 @@ export class LocalTarget implements DataTarget {
   readonly #app: DataApp & Partial<Pick<App, 'pipelines'>>;
   readonly name: string;
   readonly batches = { ...LARGEST_BATCHES, rows: 250 };
+  coerced = 0;
 
   private constructor(app: DataApp & Partial<Pick<App, 'pipelines'>>, name: string) {
     this.#app = app;
@@ -44,7 +46,8 @@ export class LocalTarget implements DataTarget {
     entityKey: string | undefined,
     rows: readonly InputRow[],
   ): ReturnType<DataTarget['upload']> {
-    return await this.#app.entities.upload(bodyOf(entityType, entityKey, rows));
+    const body = bodyOf(entityType, entityKey, rows);
+    return await this.#stored((coerced) => this.#app.entities.upload(body, undefined, coerced));
   }
 
   async update(
@@ -53,11 +56,21 @@ export class LocalTarget implements DataTarget {
     rows: readonly InputRow[],
     create: boolean,
   ): ReturnType<DataTarget['update']> {
-    return await this.#app.entities.update({ ...bodyOf(entityType, entityKey, rows), create });
+    const body = { ...bodyOf(entityType, entityKey, rows), create };
+    return await this.#stored((coerced) => this.#app.entities.update(body, undefined, coerced));
   }
 
   async push(view: string, rows: readonly InputRow[]): Promise<Sent> {
-    return await this.#app.features.push({ view, rows: rows.map((row) => row.value) });
+    const body = { view, rows: rows.map((row) => row.value) };
+    return await this.#stored((coerced) => this.#app.features.push(body, undefined, coerced));
+  }
+
+  /** Rows that are refused may be sent again, so only stored ones count. */
+  async #stored<T>(store: (coerced: Coerced) => Promise<T>): Promise<T> {
+    const coerced = new Coerced();
+    const answer = await store(coerced);
+    this.coerced += coerced.total;
+    return answer;
   }
 
   async deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent> {

@@ -33,6 +33,8 @@ export interface DataTarget {
   /** The name of the target, for messages. */
   readonly name: string;
   readonly batches: BatchShape;
+  /** How many values of the stored rows were converted to their declared types, with accept: lax. */
+  readonly coerced: number;
   /** Stores whole entities. @throws MillraceError; after invalid_body nothing is stored */
   upload(
     entityType: string,

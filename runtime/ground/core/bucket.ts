@@ -4,6 +4,8 @@ import { pathToFileURL } from 'node:url';
 import type * as Aws4Fetch from 'aws4fetch';
 import type { Agent, Dispatcher } from 'undici';
 import { packageFinder } from './find-package.js';
+import { credentialSource, type CredentialSource } from './object-credentials.js';
+import { ObjectError } from './object-error.js';
 
 /** The npm package that signs requests: an optional peer. */
 const SIGNER = 'aws4fetch';
@@ -14,38 +16,6 @@ const TRIES = 5;
 const PAUSE_MS = 200;
 /** The largest error document that is read. */
 const MOST_ERROR_BYTES = 16 * 1024;
-
-/** Object storage cannot be used: it refuses, it does not answer, or something is not set up. */
-export class ObjectError extends Error {
-  /** As that of a file: `ENOENT` if there is no such object. */
-  readonly code: string;
-  /** Of the answer; undefined if there was none. */
-  readonly status: number | undefined;
-  readonly help: string | undefined;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(
-    message: string,
-    more: ErrorOptions & {
-      readonly code?: string;
-      readonly status?: number | undefined;
-      readonly help?: string | undefined;
-      readonly retryAfterMs?: number | undefined;
-    } = {},
-  ) {
-    super(message, more);
-    this.name = 'ObjectError';
-    this.code = more.code ?? 'OBJECT';
-    this.status = more.status;
-    this.help = more.help;
-    this.retryAfterMs = more.retryAfterMs;
-  }
-
-  /** True if the same request may succeed later. */
-  get isPassing(): boolean {
-    return this.code === 'UNREACHABLE' || this.status === 429 || (this.status ?? 0) >= 500;
-  }
-}
 
 export interface BucketOptions {
   /** The address of a server that is not AWS. By default AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. */
@@ -75,18 +45,12 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-interface Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
-
 /** A bucket of S3, or of a server with the same API. It is addressed by its path, and connects at the first request. */
 export class Bucket {
   readonly name: string;
   readonly endpoint: string;
   readonly #region: string;
-  readonly #credentials: Credentials;
+  readonly #credentials: CredentialSource;
   readonly #timeoutMs: number;
   readonly #signerPath: string;
   readonly #cache = new Map<string, ArrayBuffer>();
@@ -102,7 +66,7 @@ export class Bucket {
       options.endpoint ??
         (env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || `https://s3.${this.#region}.amazonaws.com`),
     );
-    this.#credentials = credentialsOf(env);
+    this.#credentials = credentialSource(env, findPackage);
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     const path = findPackage(SIGNER);
     if (path === undefined)
@@ -250,7 +214,7 @@ export class Bucket {
     const search = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     const url = `${this.endpoint}/${path}${search.length === 0 ? '' : `?${search.join('&')}`}`;
     const signed = await new signer.AwsV4Signer({
-      ...this.#credentials,
+      ...(await this.#credentials()),
       ...{ method, url, service: 's3', region: this.#region, cache: this.#cache },
       headers: { ...headers, 'x-amz-content-sha256': sha256(body ?? Buffer.alloc(0)) },
     }).sign();
@@ -287,19 +251,6 @@ function endpointOf(text: string): string {
   if (!isRight)
     throw new ObjectError('the address of the object storage is not a URL such as https://s3.example.com');
   return url.href.replace(/\/+$/, '');
-}
-
-function credentialsOf(env: NodeJS.ProcessEnv): Credentials {
-  const {
-    AWS_ACCESS_KEY_ID: id = '',
-    AWS_SECRET_ACCESS_KEY: secret = '',
-    AWS_SESSION_TOKEN: token = '',
-  } = env;
-  if (id === '' || secret === '')
-    throw new ObjectError('object storage needs credentials', {
-      help: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN for temporary ones',
-    });
-  return { accessKeyId: id, secretAccessKey: secret, ...(token === '' ? {} : { sessionToken: token }) };
 }
 
 /** What an answer says, which is an XML document of a few lines; that to HEAD has none. */

@@ -1,4 +1,4 @@
-import { ObjectError } from './bucket.js';
+import { ObjectError } from './object-error.js';
 
 /** What the operating system reports about a file, in words. */
 const WORDS: Readonly<Record<string, string>> = {

@@ -129,6 +129,7 @@ const MOST_NESTED = 8;
 export class LaxBody {
   readonly #types: ReadonlyMap<string, LaxType>;
   readonly #nested: 'id' | 'entity';
+  readonly #before: number;
 
   /**
    * @param nested what an object becomes where a reference is declared: the id in it, or an inline entity
@@ -141,6 +142,12 @@ export class LaxBody {
   ) {
     this.#types = types;
     this.#nested = nested;
+    this.#before = coerced.total;
+  }
+
+  /** How many values of this body were converted so far; `coerced` may count several bodies. */
+  get converted(): number {
+    return this.coerced.total - this.#before;
   }
 
   /** Converts a value. Returns the value itself if nothing changes. @param field its place, for the counts */

@@ -3,7 +3,8 @@ import { mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Bucket, ObjectError, type BucketOptions } from './bucket.js';
+import { Bucket, type BucketOptions } from './bucket.js';
+import { ObjectError } from './object-error.js';
 
 /** `path.join` makes one slash of two, so one is enough. */
 const OBJECT_PATH = /^s3:\/\/?([^/]+)(?:\/(.*))?$/s;

@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib';
 import { pipeline, type Readable } from 'node:stream';
 import { nearest } from '../../ground/core/nearest.js';
-import { ObjectError } from '../../ground/core/bucket.js';
+import { ObjectError } from '../../ground/core/object-error.js';
 import { openStored, type OpenFile } from '../../ground/core/stored-files.js';
 import { UsageError } from '../config/diagnostics/failure.js';
 import { readCsv, type ColumnTypes } from './csv.js';

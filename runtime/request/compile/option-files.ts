@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, resolve } from 'node:path';
 import type { ProjectFile } from '../../ground/api/build-context.js';
 import type { Diagnostics } from '../../project/config/diagnostics/diagnostics.js';
-import { ObjectError } from '../../ground/core/bucket.js';
+import { ObjectError } from '../../ground/core/object-error.js';
 import { packageFinder } from '../../ground/core/find-package.js';
 import { nearest } from '../../ground/core/nearest.js';
 import { isObjectPath, readStored } from '../../ground/core/stored-files.js';

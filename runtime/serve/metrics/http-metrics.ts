@@ -4,6 +4,7 @@ import type { OnlineReport } from '../../state/index/online-features.js';
 import { StatusCounts } from '../../state/index/status-counts.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { ReadReport } from '../../state/index/feature-source.js';
+import type { WriteBody } from '../../state/index/store-parts.js';
 import type { RetrieverReport } from '../../request/pipeline/request/retrieval-report.js';
 import { STAGES } from '../../request/pipeline/stages.js';
 import type { TakenArm } from '../../request/experiments/live-experiments.js';
@@ -128,6 +129,11 @@ const OTHERS = {
     name: 'millrace_online_features_keys_read_total',
     help: 'Keys that get-online-features read.',
     labelNames: [],
+  },
+  coerced: {
+    name: 'millrace_write_coerced_values_total',
+    help: 'Values of uploads, updates and pushes that were converted to their declared types, with accept: lax.',
+    labelNames: ['body'],
   },
   feedback: {
     name: 'millrace_feedback_events_total',
@@ -277,6 +283,11 @@ export class HttpMetrics {
 
   recorded(counts: FeedbackCounts): void {
     for (const { type, outcome, count } of counts) this.#others.feedback.inc({ type, outcome }, count);
+  }
+
+  /** Counts the values that were converted of a body that stores records. */
+  coerced(body: WriteBody, values: number): void {
+    this.#others.coerced.inc({ body }, values);
   }
 
   read(report: OnlineReport): void {

@@ -24,7 +24,7 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
 import { tracedStore } from '../store/around.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
-import type { StoreParts } from './store-parts.js';
+import type { StoreParts, WriteBody } from './store-parts.js';
 import { readEntity, resolveLayouts } from './stored-entity.js';
 import { describe } from '../../ground/core/value-fit.js';
 import { packEntities, type PackedEntity } from './entity-batch.js';
@@ -88,13 +88,15 @@ export class EntityIndex {
   readonly #updates: EntityUpdates;
   /** The types, if values of bodies are converted. */
   readonly #lax: StoreParts['types'] | undefined;
+  readonly #onCoerced: StoreParts['onCoerced'];
 
-  constructor({ store, layouts, prefix, types, isLax }: StoreParts) {
+  constructor({ store, layouts, prefix, types, isLax, onCoerced }: StoreParts) {
     this.#store = store;
     this.#layouts = layouts;
     this.#prefix = prefix;
     this.#updates = new EntityUpdates(layouts);
     this.#lax = isLax === true ? types : undefined;
+    this.#onCoerced = onCoerced;
     this.#types = new Map(
       [...types.values()].map((type) => [
         type.name,
@@ -174,7 +176,7 @@ export class EntityIndex {
   /** Checks the entities of a body, and encodes them. */
   async #pack(
     sent: unknown,
-    write: 'upload' | 'update',
+    write: Exclude<WriteBody, 'push'>,
     coerced: Coerced | undefined,
   ): Promise<{
     readonly type: IndexedType;
@@ -197,6 +199,7 @@ export class EntityIndex {
     const count = list.length;
     const packed = await inBackground(packEntities(list, batchType, '/entities', violations));
     violations.throwIfAny(`The ${write}`);
+    if (lax !== undefined && lax.converted > 0) this.#onCoerced?.(write, lax.converted);
     return { type, creates, count, packed };
   }
 

@@ -97,6 +97,7 @@ export class FeatureStore {
   readonly #clock: () => number;
   /** The entity types, if values of bodies are converted. */
   readonly #lax: StoreParts['types'] | undefined;
+  readonly #onCoerced: StoreParts['onCoerced'];
   /** Records that are not written yet. */
   readonly recording = new Usage();
   /** The earliest event time for the next row that has none. */
@@ -109,6 +110,7 @@ export class FeatureStore {
     this.#eventTimes = parts.eventTimes;
     this.#clock = parts.clock ?? Date.now;
     this.#lax = parts.isLax === true ? parts.types : undefined;
+    this.#onCoerced = parts.onCoerced;
     this.#views = new StoredViews(parts, this.recording);
   }
 
@@ -278,6 +280,7 @@ export class FeatureStore {
     };
     const all = await inBackground(work());
     violations.throwIfAny(what);
+    if (lax !== undefined && lax.converted > 0) this.#onCoerced?.('push', lax.converted);
     return all;
   }
 

@@ -65,8 +65,6 @@ export interface RollbackEnd {
   readonly version: string;
   /** The version to which the service was rolled back; null if it was not. */
   readonly version_before: string | null;
-  /** Why this instance could not take its files, and goes on with what served; null if it did. */
-  readonly problem: string | null;
 }
 
 export function releaseState({ version, time, parts, detail, packed, code }: Release): ReleaseState {

@@ -10,6 +10,7 @@ import { startKafka } from '../../support/kafka-broker.js';
 import { keysOf, startObjectServer } from '../../support/object-server.js';
 import { startRedisServer } from '../../support/redis-server.js';
 import { requestIdsIn } from '../../support/sink-ledger.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
 /** The other side of a sink. */
@@ -131,15 +132,28 @@ with: { url: "${server.url}", stream: rankings, timeout: 2s }
   };
 }
 
-/** Object storage keeps its objects in memory here, so that it can be slow and hang, and not be killed. */
+/**
+ * Object storage keeps its objects in memory here, so that it cannot be killed. The proxy before it can: then nothing listens, and
+ * open connections end.
+ */
 export async function objectTarget(): Promise<Target> {
   const server = await startObjectServer();
+  let proxy = await startTcpProxy(server.port);
+  const { port } = proxy;
   const bucket = await server.bucket('rankings');
   return {
     title: 'S3 (moto)',
     yaml: `use: s3\nqueue: 1MB\nwith: { url: "s3://rankings/live", segment: 1s, segment_bytes: 1MB, timeout: 2s }\n`,
-    env: server.env,
+    env: { ...server.env, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` },
     faults: [
+      {
+        name: 'dead',
+        inShort: false,
+        begin: () => proxy.close(),
+        async end() {
+          proxy = await startTcpProxy(server.port, port);
+        },
+      },
       { name: 'slow', inShort: false, ...slowly(() => server.pid) },
       { name: 'hangs', inShort: true, ...halted(() => server.pid) },
     ],
@@ -148,7 +162,10 @@ export async function objectTarget(): Promise<Target> {
       for (const key of await keysOf(bucket)) ids.push(...requestIdsIn(await bucket.readWhole(key, 2 ** 30)));
       return ids;
     },
-    remove: () => server.close(),
+    async remove() {
+      await proxy.close();
+      await server.close();
+    },
   };
 }
 

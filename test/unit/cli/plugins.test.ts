@@ -89,7 +89,7 @@ describe('millrace new plugin', () => {
       devDependencies: { millrace: string };
     };
     expect(manifest.name).to.equal('millrace-near-by');
-    expect(manifest.millrace).to.deep.equal({ api: '^1.0', plugins: './dist/src/index.js' });
+    expect(manifest.millrace).to.deep.equal({ api: '^1.1', plugins: './dist/src/index.js' });
     // No registry has Millrace, so types and tests use the folder of the one that runs.
     const [, millraceFolder = ''] = /^file:(.+)$/.exec(manifest.devDependencies.millrace) ?? [];
     expect(resolve(dir, millraceFolder)).to.equal(repositoryPath());

@@ -216,22 +216,19 @@ export const PLUGIN_KINDS = {
   reader: {
     surface: 'readers',
     summary: 'Reads rows of a JSON file that has them by id.',
-    imports: [],
+    imports: ['columnsOfRows'],
     types: [],
     node: "import { readFile } from 'node:fs/promises';",
     options: OF_FILE,
     create: `  // Called when the project is loaded. It does not connect.
-  create({ path }, { features }) {
-    const names = [...features.keys()];
+  create({ path }, view) {
     return {
-      // Called for each request, with all ids at once. null: no value; undefined: no row.
-      async read({ keys, signal }) {
-        const rows = new Map(Object.entries(JSON.parse(await readFile(path, { encoding: 'utf8', signal }))‹ as Record<string, Record<string, unknown>>›));
-        const column = (name‹: string›) => keys.map((key) => {
-          const row = rows.get(key.join());
-          return row === undefined ? undefined : (row[name] ?? null);
-        });
-        return { columns: Object.fromEntries(names.map((name) => [name, column(name)])) };
+      // Called for each request, with all ids at once.
+      async read(input) {
+        const text = await readFile(path, { encoding: 'utf8', signal: input.signal });
+        const byId = Object.entries(JSON.parse(text)‹ as Record<string, Record<string, unknown>>›);
+        const rows = byId.map(([id, row]) => ({ ...row, [view.keys.join()]: id }));
+        return columnsOfRows(rows, input, view);
       },
     };
   },`,

@@ -111,17 +111,16 @@ function source(plugin: NewPlugin): string {
   const own: PluginKind = PLUGIN_KINDS[kind];
   const isTyped = language === 'typescript';
   const factory = FACTORIES[own.surface];
-  const imported = [factory, ...own.imports, ...(isTyped ? own.types.map((type) => `type ${type}`) : [])];
+  const imported = [
+    factory,
+    'optionsSchema',
+    ...own.imports,
+    ...(isTyped ? own.types.map((type) => `type ${type}`) : []),
+  ];
   const members = Object.entries(own.options).map(
     ([name, option]) =>
       `  readonly ${name}: ${'millrace' in option ? "Input<'number'>" : String(option['type'])};`,
   );
-  const schema = {
-    type: 'object',
-    additionalProperties: false,
-    required: requiredOf(own),
-    properties: own.options,
-  };
   const lines = [
     ...(own.node === undefined ? [] : [own.node]),
     `import { ${imported.join(', ')} } from 'millrace/api';`,
@@ -139,9 +138,9 @@ function source(plugin: NewPlugin): string {
     "  name: '{{name}}',",
     ...(own.surface === 'plugins' ? [`  kind: '${kind}',`] : []),
     `  summary: '${own.summary}',`,
-    `  options: ${JSON.stringify(schema, null, 2)
+    `  options: optionsSchema(${JSON.stringify(own.options, null, 2)
       .replaceAll('\n', '\n  ')
-      .replaceAll(/"(\w+)":/g, '$1:')},`,
+      .replaceAll(/"(\w+)":/g, '$1:')}),`,
     '',
     own.create,
     '});',

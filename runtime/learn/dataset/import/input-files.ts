@@ -2,6 +2,14 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { AS_WORD, didYouMean } from '../../../ground/core/nearest.js';
+import {
+  isObjectPath,
+  isStored,
+  isUnanswered,
+  objectPlace,
+  storedFile,
+  storedFiles,
+} from '../../../ground/core/stored-files.js';
 import type { ImportSource } from '../../../project/foreign/mapping.js';
 import { CommandFailure, UsageError } from '../../../project/config/diagnostics/failure.js';
 import { formatByName, openFile } from '../../../project/rows/open-input.js';
@@ -14,10 +22,17 @@ export interface ForeignFile {
   readonly bytes: number;
 }
 
-/** Finds the files that the words of the command line name. Folders are searched at any depth. @throws UsageError */
+/**
+ * Finds the files and objects that the words of the command line name. Folders and prefixes are searched at any depth.
+ * @throws UsageError; ObjectError if object storage cannot be used
+ */
 export async function foreignFiles(words: readonly string[]): Promise<readonly ForeignFile[]> {
   const files: ForeignFile[] = [];
   for (const word of words) {
+    if (isObjectPath(word)) {
+      files.push(...(await foreignObjects(word)));
+      continue;
+    }
     const found = await stat(word).catch(() => undefined);
     if (found === undefined) throw new UsageError(`there is nothing at ${word}`);
     if (!found.isDirectory()) {
@@ -28,8 +43,7 @@ export async function foreignFiles(words: readonly string[]): Promise<readonly F
     for (const entry of entries) {
       const path = join(entry.parentPath, entry.name);
       const name = relative(word, path);
-      const isHidden = name.split(/[/\\]/).some((part) => part.startsWith('.'));
-      if (!entry.isFile() || isHidden || formatByName(path.replace(/\.gz$/i, '')) === undefined) continue;
+      if (!entry.isFile() || !isForeign(name)) continue;
       files.push({ path, name, bytes: (await stat(path)).size });
     }
   }
@@ -38,6 +52,30 @@ export async function foreignFiles(words: readonly string[]): Promise<readonly F
       `${words.join(', ')} has no file of records: .csv, .tsv, .jsonl, .ndjson, .json or .parquet, also with .gz`,
     );
   return files.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Whether a file of a folder is one of records, and not hidden. */
+function isForeign(name: string): boolean {
+  const isHidden = name.split(/[/\\]/).some((part) => part.startsWith('.'));
+  return !isHidden && formatByName(name.replace(/\.gz$/i, '')) !== undefined;
+}
+
+/** An object, or those below a prefix. */
+async function foreignObjects(path: string): Promise<readonly ForeignFile[]> {
+  const { bucket, key } = objectPlace(path);
+  if (isForeign(basename(path)) && (await isStored(path)))
+    return [{ path, name: basename(path), bytes: (await storedFile(path)).bytes }];
+  const folder = `s3://${bucket.name}/${key === '' || key.endsWith('/') ? key : `${key}/`}`;
+  const found = await storedFiles(folder, '').catch((error: unknown) => {
+    if (isUnanswered(error)) throw error;
+    throw new UsageError(`there is nothing at ${path}`);
+  });
+  const named = found.map((file) => ({
+    path: file.path,
+    name: file.path.slice(folder.length),
+    bytes: file.bytes,
+  }));
+  return named.filter(({ name }) => isForeign(name));
 }
 
 /** The file of items that the user names apart from the other files; none if it is one of them. @throws UsageError */

@@ -14,6 +14,7 @@ import { NO_SOURCES, type FeatureSources, type ReadReport } from '../../../state
 import { ReaderSources } from '../../../state/readers/reader-sources.js';
 import { Scans } from '../../../state/index/export/scans.js';
 import { FeatureStore } from '../../../state/index/feature-store.js';
+import type { StoreParts } from '../../../state/index/store-parts.js';
 import { FeastWrites } from '../../../state/index/feast-writes.js';
 import { OnlineFeatures } from '../../../state/index/online-features.js';
 import { EventCounts } from '../../feedback/count-events.js';
@@ -114,7 +115,10 @@ export function registerData(
 ): void {
   const settings = container.resolve(TOKENS.settings);
   const { prefix } = settings;
-  const isLax = settings.accept === 'lax';
+  const lax: Pick<StoreParts, 'isLax' | 'onCoerced'> = {
+    isLax: settings.accept === 'lax',
+    onCoerced: (body, values) => container.resolve(TOKENS.metrics).coerced(body, values),
+  };
   container.register(TOKENS.entityIndex, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -123,7 +127,7 @@ export function registerData(
           layouts: c.resolve(TOKENS.layouts),
           prefix,
           types,
-          isLax,
+          ...lax,
         }),
     ),
   });
@@ -146,7 +150,7 @@ export function registerData(
           prefix,
           views,
           types,
-          isLax,
+          ...lax,
           eventTimes: eventTimesOf(settings),
           ledger: c.resolve(TOKENS.ledger),
           hasher: hasherOf(settings, pipelines),

@@ -1,4 +1,5 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
+import { setTimeout as pause } from 'node:timers/promises';
 import { container as rootContainer } from 'tsyringe';
 import { OptionError } from '../../../ground/api/option-error.js';
 import type { PluginLogger } from '../../../ground/api/services.js';
@@ -52,12 +53,24 @@ interface StartParts {
   readonly diagnostics: Diagnostics;
 }
 
+/** A service whose `create` takes longer than it may. */
+interface LateService {
+  /** The names of all services that it may use while it is created and closed. */
+  readonly needs: ReadonlySet<string>;
+  /** Resolves when it is closed, or can no longer be created. */
+  readonly ended: Promise<void>;
+  readonly logger: PluginLogger;
+}
+
+type NamedLease = { readonly name: string; readonly lease: Lease<RunningService> };
+
 /** The services of one loaded project, by name. They are in a container that only its plugins ask. */
 export class SharedServices {
   readonly #container = rootContainer.createChildContainer();
   readonly #running: RunningServices;
   readonly #limitMs: number;
-  readonly #leases: { readonly name: string; readonly lease: Lease<RunningService> }[] = [];
+  readonly #leases: NamedLease[] = [];
+  readonly #late = new Set<LateService>();
 
   /** @param limitMs how long `create` may take, in milliseconds */
   constructor(running: RunningServices = runningServices(), limitMs = WARM_MS) {
@@ -119,7 +132,11 @@ export class SharedServices {
       const making = new Promise<unknown>((resolve) =>
         resolve(plugin.create(checked.made as never, context)),
       );
-      return { key, plugin, value: await inTime(this.#limitMs, making, plugin, context.logger) };
+      const value = await within(this.#limitMs, () => making).catch((error: unknown) => {
+        this.#follow(plugin, making, context.logger);
+        throw error;
+      });
+      return { key, plugin, value };
     };
     try {
       const lease = await this.#running.lease((running) => running.key === key, make);
@@ -130,6 +147,26 @@ export class SharedServices {
       const message = `\`${from}\`: its service \`${name}\` could not start: ${reasonOf(error)}`;
       diagnostics.error('component_failed', use.at, message, help ?? `check \`services: { ${name}: … }\``);
     }
+  }
+
+  /** Closes a service as soon as it is created, since nothing can use it. Until then, what it needs stays open. */
+  #follow(plugin: DeclaredService['plugin'], making: Promise<unknown>, logger: PluginLogger): void {
+    const close = (value: unknown): Promise<void> =>
+      within(CLOSE_MS, async () => plugin.close?.(value as never)).catch((fault: unknown) =>
+        logger.warn('a service that was created too late could not be closed', { error: reasonOf(fault) }),
+      );
+    const ended = making.then(close, () => undefined).then(() => void this.#late.delete(late));
+    const late: LateService = { needs: this.#allNeeds(plugin.needs), ended, logger };
+    this.#late.add(late);
+  }
+
+  /** The services, and those that they need in turn. */
+  #allNeeds(names: readonly string[]): ReadonlySet<string> {
+    const all = new Set(names);
+    for (const name of all)
+      for (const needed of this.#leases.find((one) => one.name === name)?.lease.value.plugin.needs ?? [])
+        all.add(needed);
+    return all;
   }
 
   /** Whether all of them started. */
@@ -162,34 +199,33 @@ export class SharedServices {
     return Object.fromEntries(states);
   }
 
-  /** Ends the use of all, the last first. A service that nothing else uses is closed. @returns the errors */
+  /**
+   * Ends the use of all, the last first. A service that nothing else uses is closed. Those that a late one needs are closed
+   * after it, or after as long as `create` may take; this function does not wait for that.
+   * @returns the errors
+   */
   async release(): Promise<unknown[]> {
-    const errors: unknown[] = [];
-    for (const { lease } of this.#leases.splice(0).reverse())
-      await lease.release().catch((error: unknown) => errors.push(error));
-    return errors;
+    const late = [...this.#late];
+    const leases = this.#leases.splice(0).reverse();
+    const isHeld = ({ name }: NamedLease): boolean => late.some(({ needs }) => needs.has(name));
+    const held = leases.filter(isHeld);
+    if (held.length > 0)
+      void Promise.race([
+        Promise.all(late.map(({ ended }) => ended)),
+        pause(this.#limitMs, undefined, { ref: false }),
+      ]).then(async () => {
+        for (const fault of await releaseAll(held))
+          late[0]?.logger.warn('a service could not be closed', { error: reasonOf(fault) });
+      });
+    return releaseAll(leases.filter((one) => !isHeld(one)));
   }
 }
 
-/** Waits for a value. What arrives after the limit is closed, since nothing can use it. @throws Error if it takes longer */
-async function inTime(
-  limitMs: number,
-  making: Promise<unknown>,
-  plugin: ServicePlugin,
-  logger: PluginLogger,
-): Promise<unknown> {
-  try {
-    return await within(limitMs, () => making);
-  } catch (error) {
-    void making.then(
-      (value) =>
-        within(CLOSE_MS, async () => plugin.close?.(value as never)).catch((fault: unknown) =>
-          logger.warn('a service that was created too late could not be closed', { error: reasonOf(fault) }),
-        ),
-      () => undefined,
-    );
-    throw error;
-  }
+/** Releases in this order. @returns the errors */
+async function releaseAll(leases: readonly NamedLease[]): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  for (const { lease } of leases) await lease.release().catch((error: unknown) => errors.push(error));
+  return errors;
 }
 
 async function stateOf({ plugin, value }: RunningService): Promise<StoreState> {

@@ -188,7 +188,8 @@ export class ServedReleases {
 
   /**
    * Ends the rollback on all instances, and takes the files of this one.
-   * @throws MillraceError invalid_body, release_unusable, or a code of STORE_WRITE_FAILURES
+   * @throws MillraceError invalid_body, release_unusable, or a code of STORE_WRITE_FAILURES; if the rollback has ended, and
+   * this instance could not take its files, that of the reload
    */
   end(body: unknown): Promise<RollbackEnd> {
     readBody(body, ROLLBACK_END_BODY, 'the body');
@@ -196,11 +197,13 @@ export class ServedReleases {
       const { rollback } = await this.#parts.releases.read();
       if (rollback !== undefined) await this.#parts.releases.end();
       const problem = await this.#goOn();
-      return {
-        version: this.#current.version,
-        version_before: rollback?.version ?? null,
-        problem: problem?.detail ?? null,
-      };
+      const { version } = this.#current;
+      if (problem !== undefined)
+        throw new MillraceError(
+          problem.code,
+          `the rollback has ended, but the newest files cannot be served, and ${version} goes on serving: ${problem.detail}`,
+        );
+      return { version, version_before: rollback?.version ?? null };
     });
   }
 

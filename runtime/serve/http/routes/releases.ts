@@ -151,7 +151,9 @@ export const endRollback: PostRoute = {
     operationId: 'end_rollback',
     tags: ['Service'],
     summary: 'End a rollback',
-    description: 'All instances load the files of their projects again, and reloads no longer wait.',
+    description:
+      'All instances load the files of their projects again, and reloads no longer wait. The rollback has ended, too, if the ' +
+      'answer is reload_refused or project_invalid: then this instance goes on with what served.',
     responses: {
       200: jsonAnswer(
         'What this instance serves.',
@@ -161,14 +163,17 @@ export const endRollback: PostRoute = {
             type: ['string', 'null'],
             description: 'The version to which the service was rolled back; null if it was not.',
           },
-          problem: {
-            type: ['string', 'null'],
-            description: 'Why this instance could not load its files, and goes on with what served.',
-          },
         }),
-        { version: '93ab10c2e5f7', version_before: '1f0c9a7b2d44', problem: null },
+        { version: '93ab10c2e5f7', version_before: '1f0c9a7b2d44' },
       ),
-      ...problemResponses([...BODY_PROBLEMS, 'unknown_release', 'release_unusable', ...STORE_WRITE_FAILURES]),
+      ...problemResponses([
+        ...BODY_PROBLEMS,
+        'unknown_release',
+        'release_unusable',
+        'reload_refused',
+        'project_invalid',
+        ...STORE_WRITE_FAILURES,
+      ]),
     },
   }),
 };
