@@ -305,6 +305,7 @@ function mountPipelines(
           : live && { live, isStopped: (experiment) => stops.has(experiment), planOf },
       historyRetention: settings.historyRetention,
       histories,
+      trial: (name, work) => services.resolve(TOKENS.trials).run(version, name, work),
       now: services.resolve(TOKENS.clock),
       cards,
       onMisspelt: (pipeline, { field, near }) =>

@@ -33,7 +33,7 @@ export interface WorkbenchProject {
     readonly body: JsonObject;
     /** The attributes of candidates that a person searches by, the title first; none without a title. */
     readonly searched: readonly string[];
-    /** The params that can be tried; none in a process that ranks. */
+    /** The params, of which other values can be tried. */
     readonly params: readonly {
       readonly name: string;
       readonly value: number;
@@ -123,7 +123,7 @@ const project: GetRoute = {
   handler: (parts) => {
     const { pipelines, instance, projectVersion = '', projectName = '', watches = false } = parts;
     const tries = parts.comparisons !== undefined;
-    const described = pipelines.map((one) => describe(one, parts.entityTypes, tries));
+    const described = pipelines.map((one) => describe(one, parts.entityTypes));
     return ({ res }) => {
       const { lastReload } = instance;
       const answer: WorkbenchProject = {
@@ -149,7 +149,6 @@ export const WORKBENCH: readonly Route[] = [page, shared, ...scripts, style, pro
 function describe(
   pipeline: Pipeline,
   entityTypes: HttpServices['entityTypes'],
-  tries: boolean,
 ): WorkbenchProject['pipelines'][number] {
   const { name, route, task, requestSchema } = pipeline;
   const example = exampleOf(requestSchema) as JsonObject;
@@ -163,9 +162,7 @@ function describe(
     fields: ranks ? pipeline.fields : [],
     // Without candidates, retrievers find them.
     body: pipeline.addressFields === undefined ? { candidates: fromIndex } : {},
-    params: tries
-      ? Object.entries(pipeline.describe().params ?? {}).map(([one, param]) => ({ name: one, ...param }))
-      : [],
+    params: Object.entries(pipeline.describe().params ?? {}).map(([one, param]) => ({ name: one, ...param })),
     searched: searchedOf(entityTypes.get(pipeline.candidateType ?? '')),
     samples: [
       ...(ranks ? [{ title: 'candidates from the index', body: sample }] : []),
