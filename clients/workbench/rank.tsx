@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
 import { Answer } from './answer.js';
@@ -142,6 +142,17 @@ export function Rank({
     setDraft({ ...draft, typed, body: JSON.stringify(body, null, 2) });
   };
   const fields = one?.fields ?? [];
+  const query = queryOf(draft.typed);
+  /** Not rendered again while a slider moves or the state of the project is read. */
+  const answered = useMemo(
+    () =>
+      shown === undefined ? (
+        <p class="hint">{text.noEffects}</p>
+      ) : (
+        <Answer {...shown} logged={logged} query={query} canKeep={project.tries} />
+      ),
+    [shown, logged, query, project.tries],
+  );
   return (
     <>
       <form
@@ -238,11 +249,7 @@ export function Rank({
         />
       )}
       <section id="answer" aria-live="polite" aria-label={text.answer} aria-busy={isBusy}>
-        {shown === undefined ? (
-          <p class="hint">{text.noEffects}</p>
-        ) : (
-          <Answer {...shown} logged={logged} query={queryOf(draft.typed)} canKeep={project.tries} />
-        )}
+        {answered}
       </section>
     </>
   );
