@@ -7,7 +7,7 @@ import { placesOf, type Places } from './cards.js';
 import { Fields, withField, type Typed } from './fields.js';
 import { text } from './language.js';
 import { momentText } from './campaign-language.js';
-import { OpenLogged } from './rank-keep.js';
+import { Lacks, OpenLogged } from './rank-keep.js';
 import { say } from './rank-language.js';
 import { Params, type Tried } from './rank-params.js';
 import type { LoggedRanking } from '../../runtime/serve/compare/workshop-answers.js';
@@ -149,9 +149,9 @@ export function Rank({
       shown === undefined ? (
         <p class="hint">{text.noEffects}</p>
       ) : (
-        <Answer {...shown} logged={logged} query={query} canKeep={project.tries} />
+        <Answer {...shown} logged={logged} query={query} canKeep={project.elsewhere === null} />
       ),
-    [shown, logged, query, project.tries],
+    [shown, logged, query, project.elsewhere],
   );
   return (
     <>
@@ -234,7 +234,8 @@ export function Rank({
           {problem}
         </p>
       </form>
-      {project.tries && <OpenLogged onOpen={(id) => void openLogged(id)} />}
+      {project.elsewhere === null && project.hasLedger && <OpenLogged onOpen={(id) => void openLogged(id)} />}
+      <Lacks {...project} />
       {logged !== undefined && (
         <p class="hint lines" id="logged">
           {[say.loggedAt(logged.request_id, momentText(logged.at)), ...logged.notes].join('\n')}

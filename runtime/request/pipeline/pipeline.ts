@@ -72,12 +72,22 @@ export function mountPipeline(
     return run;
   };
   const tried = tryParams(plan, services);
-  const explained = async (run: Promise<PipelineRun>, context: RequestContext): Promise<Explanation> => {
-    const { explanation: found } = await run;
+  const explained = async (
+    run: (context: RequestContext) => Promise<PipelineRun>,
+    context: RequestContext,
+  ): Promise<Explanation> => {
+    const { params, rules } = context;
+    const heard = new Set<string>();
+    const hear = (names: readonly string[]): void => names.forEach((name) => heard.add(name));
+    const { explanation: found } = await held(
+      run(rules === undefined ? context : { ...context, heard: hear }),
+    );
     if (found === undefined) throw new Error('the explained run has no explanation');
-    const { params } = context;
-    const explanation =
-      params === undefined ? found : { ...found, params_diff: paramsDiff(definition, params) };
+    const explanation = {
+      ...found,
+      ...(params === undefined ? {} : { params_diff: paramsDiff(definition, params) }),
+      ...(rules === undefined ? {} : { heard: [...heard] }),
+    };
     if (context.withCards !== true || services.cards === undefined) return explanation;
     const { why, page } = explanation;
     const cards = await services.cards.orNone(
@@ -115,11 +125,11 @@ export function mountPipeline(
     },
     explain: (body, context) =>
       context.params === undefined
-        ? explained(held(answer(plan, mounted, body, context, true)), context)
+        ? explained((own) => answer(plan, mounted, body, own, true), context)
         : tried(context, {
             here: (changed) =>
               explained(
-                held(answerTrial(plan, mounted, { body, context, changed, isExplained: true })),
+                (own) => answerTrial(plan, mounted, { body, context: own, changed, isExplained: true }),
                 context,
               ),
             there: (pipeline) => pipeline.explain(body, context),

@@ -20,8 +20,13 @@ export interface WorkbenchProject {
   readonly version: string;
   /** Whether the service applies changes of the files. */
   readonly watches: boolean;
-  /** Whether the process tries params, reads logged requests, and keeps rankings as tests. */
-  readonly tries: boolean;
+  /**
+   * Why the process does not compare, read logged requests and keep rankings as tests; null if it does. `service`: it ranks.
+   * `project`: it is the workbench of another process, and cannot read the project.
+   */
+  readonly elsewhere: 'service' | 'project' | null;
+  /** Whether the process finds a ledger. */
+  readonly hasLedger: boolean;
   readonly pipelines: readonly {
     readonly name: string;
     readonly route: string;
@@ -112,7 +117,7 @@ const style = assetRoute({
   type: 'text/css',
 });
 
-const project: GetRoute = {
+export const workbenchProject: GetRoute = {
   path: `${FOLDER}project`,
   // The diagnostics quote the files of the project.
   scope: 'explain',
@@ -122,7 +127,6 @@ const project: GetRoute = {
   audience: 'operators',
   handler: (parts) => {
     const { pipelines, instance, projectVersion = '', projectName = '', watches = false } = parts;
-    const tries = parts.comparisons !== undefined;
     const described = pipelines.map((one) => describe(one, parts.entityTypes));
     return ({ res }) => {
       const { lastReload } = instance;
@@ -130,7 +134,8 @@ const project: GetRoute = {
         name: projectName,
         version: projectVersion,
         watches,
-        tries,
+        elsewhere: parts.comparisons === undefined ? 'service' : null,
+        hasLedger: parts.workshop?.hasLedger() ?? false,
         pipelines: described,
         lists: parts.curationLists,
         reload:
@@ -144,7 +149,7 @@ const project: GetRoute = {
 };
 
 /** The routes of the page, its files and its data. */
-export const WORKBENCH: readonly Route[] = [page, shared, ...scripts, style, project];
+export const WORKBENCH: readonly Route[] = [page, shared, ...scripts, style, workbenchProject];
 
 function describe(
   pipeline: Pipeline,
