@@ -15,15 +15,16 @@ import { writeProject } from '../support/project.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
 import { call, post, type Answer } from './harness.js';
 
+const SHOP_NEW = JUDGE_SHOP['pipelines/shop_new.yaml'] ?? '';
 const FILES = {
   ...JUDGE_SHOP,
   'pipelines/pinned.yaml': `pipeline: pinned
 rank: product
 request: { candidates: {}, query: optional(string), category: optional(string) }
 components:
-  - { use: score, with: { value: 100 - product.price } }
+  - { use: score, with: { value: '100 - product.price + if(request.category == "tv", 1, 0)' } }
   - { use: curation, with: { list: campaigns } }
-log: { candidates: all, unit: request }
+log: { candidates: all, features: all, unit: request }
 `,
   'curation/campaigns.yaml': 'curation: campaigns\nrules: []\n',
   'judgments/test.csv': [
@@ -33,7 +34,12 @@ log: { candidates: all, unit: request }
     ),
   ].join('\n'),
 };
-const QUIET = { PORT: '0', MILLRACE_WARM_UP_MS: '0', MILLRACE_QUEUE_MS: '30000' };
+const QUIET = {
+  PORT: '0',
+  MILLRACE_IMAGE_HOSTS: 'cdn.shop.example',
+  MILLRACE_WARM_UP_MS: '0',
+  MILLRACE_QUEUE_MS: '30000',
+};
 const BODY = { query: 'zelt', candidates: { from: 'index', where: 'true' } };
 
 type Keys = Readonly<Record<'boss' | 'newer' | 'ranker', string>>;
@@ -79,7 +85,7 @@ async function startRemote(): Promise<Remote> {
     'workbench',
   );
   const close = async (): Promise<void> => {
-    workbench.child.kill('SIGTERM');
+    workbench.child.kill('SIGKILL');
     await workbench.ended;
     await service.close();
     await rm(root, { recursive: true, force: true });
@@ -124,8 +130,10 @@ describe('the workbench of a running service on an embedded store', function () 
   after(() => remote.close());
 
   it('says that it does all this, and finds the ledger', async () => {
-    const { json } = await call(`${remote.workbench.url}/workbench/project`);
-    expect(json).to.include({ name: 'shop', elsewhere: null, hasLedger: true });
+    const look = (): Promise<Answer> => call(`${remote.workbench.url}/workbench/project`);
+    expect((await look()).json).to.include({ elsewhere: null, hasLedger: false });
+    await post(`${remote.service.url}/api/v1/shop`, BODY, as('boss'));
+    while ((await look()).json?.['hasLedger'] !== true);
     const own = await call(`${remote.service.url}/workbench/project`, { headers: as('boss') });
     expect(own.json).to.include({ elsewhere: 'service', hasLedger: false });
     const pipelines = own.json?.['pipelines'] as { name: string; params: { name: string }[] }[];
@@ -260,7 +268,7 @@ describe('the workbench of a running service on an embedded store', function () 
       const tried = await post(`${lost.url}/api/v1/shop/explain?param=w_lumen=50`, BODY);
       expect(order(tried)[0]).to.equal('p1');
     } finally {
-      lost.child.kill('SIGTERM');
+      lost.child.kill('SIGKILL');
       await lost.ended;
       await rm(empty, { recursive: true, force: true });
     }
@@ -274,7 +282,7 @@ describe('the workbench of a running service on an embedded store', function () 
       undefined,
       'workbench',
     );
-    await writeFile(file, FILES['pipelines/shop_new.yaml'].replace('product.price }', '2 * product.price }'));
+    await writeFile(file, SHOP_NEW.replace('product.price }', '2 * product.price }'));
     try {
       const kept = await post(`${changed.url}/api/v1/rankings/keep`, {
         ...{ test: 'zelte', pipeline: 'shop', request: { ...BODY, user_page_size: 5 } },
@@ -283,9 +291,9 @@ describe('the workbench of a running service on an embedded store', function () 
       const tried = await post(`${remote.service.url}/api/v1/pinned/explain?param=none=1`, BODY, as('boss'));
       expect(tried.status).to.equal(422);
     } finally {
-      changed.child.kill('SIGTERM');
+      changed.child.kill('SIGKILL');
       await changed.ended;
-      await writeFile(file, FILES['pipelines/shop_new.yaml']);
+      await writeFile(file, SHOP_NEW);
     }
   });
 });
@@ -302,6 +310,8 @@ describeWith('chromium', 'a scientist at the workbench of a running service, in 
       const complaints: string[] = [];
       page.on('pageerror', (error) => complaints.push(error.message));
       await page.route('https://cdn.shop.example/**', (route) => route.abort());
+      const headers = { authorization: `Bearer ${remote.keys.boss}` };
+      await post(`${remote.service.url}/api/v1/shop`, BODY, headers);
       await page.goto(`${remote.workbench.url}/workbench`);
       await page.getByLabel('Pipeline').selectOption('shop');
       await page.getByRole('button', { name: 'Suchen' }).click();

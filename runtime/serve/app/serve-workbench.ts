@@ -107,8 +107,9 @@ export async function serveWorkbench(
 
 /** The files of the project. They are compiled for their version alone, which is that of models, too. @throws ProjectInvalidError */
 async function readProject(settings: Settings): Promise<ReadProject> {
-  const { config, diagnostics, files, close } = await compileProject(settings.project, settings);
-  await close();
+  const compiled = await compileProject(settings.project, settings);
+  await compiled.close();
+  const { config, diagnostics, files } = compiled;
   if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
     throw new ProjectInvalidError(diagnostics);
   return { config, version: projectVersion(config, files) };
