@@ -127,7 +127,7 @@ export const workbenchProject: GetRoute = {
   audience: 'operators',
   handler: (parts) => {
     const { pipelines, instance, projectVersion = '', projectName = '', watches = false } = parts;
-    const described = pipelines.map((one) => describe(one, parts.entityTypes));
+    let described: WorkbenchProject['pipelines'] | undefined;
     return ({ res }) => {
       const { lastReload } = instance;
       const answer: WorkbenchProject = {
@@ -136,7 +136,7 @@ export const workbenchProject: GetRoute = {
         watches,
         elsewhere: parts.comparisons === undefined ? 'service' : null,
         hasLedger: parts.workshop?.hasLedger() ?? false,
-        pipelines: described,
+        pipelines: (described ??= pipelines.map((one) => describe(one, parts.entityTypes))),
         lists: parts.curationLists,
         reload:
           lastReload === undefined
