@@ -23,6 +23,7 @@ import { rulesBench } from './rules.js';
 import { serviceBench } from './service.js';
 import { shopBench } from './shop.js';
 import { sizingBench } from './sizing.js';
+import { slidersBench } from './sliders.js';
 import { storeBench } from './store.js';
 import { textBench } from './text.js';
 import { tracesBench } from './traces.js';
@@ -81,6 +82,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   shop: (short, write) =>
     shopBench(short, { against, after, pairs: Number(pairs), only, candidates: count, write }),
   sizing: sizingBench,
+  sliders: slidersBench,
   store: storeBench,
   text: (short) => textBench(short, against, Number(pairs)),
   traces: tracesBench,

@@ -8,7 +8,7 @@ import type {
 import { Cards, type Places } from './cards.js';
 import { Fate } from './fate.js';
 import { numberText, plain, text, words } from './language.js';
-import { Fold, statusText, Table, ValueTable } from './parts.js';
+import { statusText, Table, ValueTable } from './parts.js';
 import { KeepTest } from './rank-keep.js';
 import { say } from './rank-language.js';
 import type { LoggedRanking } from '../../runtime/serve/compare/workshop-answers.js';
@@ -86,10 +86,19 @@ export function Answer({
           <p>{explanation.unknown_fields.map(({ field, times }) => `${field} (${times})`).join(', ')}</p>
         </>
       )}
-      <Fold title={text.wholeJson}>
-        <pre>{JSON.stringify(explanation, null, 2)}</pre>
-      </Fold>
+      <WholeJson explanation={explanation} />
     </div>
+  );
+}
+
+/** It is long, so it is written only when somebody looks: a slider shows many explanations. */
+function WholeJson({ explanation }: { readonly explanation: Explanation }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{text.wholeJson}</summary>
+      {isOpen && <pre>{JSON.stringify(explanation, null, 2)}</pre>}
+    </details>
   );
 }
 

@@ -4,8 +4,6 @@ import { language } from './language.js';
 /** The texts of the screen of comparisons. Another language that lacks one does not compile. */
 const ENGLISH = {
   loading: 'Loading …',
-  elsewhere:
-    'This process ranks and runs no comparisons. On Redis, run `millrace workbench` beside the services. On an embedded store, run `millrace dev`, or `millrace evaluate` and `millrace diff`.',
   start: 'What is compared',
   on: 'On',
   pipeline: 'Pipeline',
@@ -52,8 +50,6 @@ const ENGLISH = {
 
 const GERMAN: typeof ENGLISH = {
   loading: 'Wird gelesen …',
-  elsewhere:
-    'Dieser Prozess rankt und führt keine Vergleiche aus. Mit Redis: `millrace workbench` neben den Diensten starten; mit eingebettetem Speicher: `millrace dev`, oder `millrace evaluate` und `millrace diff`.',
   start: 'Was verglichen wird',
   on: 'Anhand von',
   pipeline: 'Pipeline',

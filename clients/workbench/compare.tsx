@@ -12,7 +12,9 @@ import { momentText } from './campaign-language.js';
 import { say } from './compare-language.js';
 import { Loaded, namedInAddress } from './parts.js';
 import { ReportView } from './report.js';
+import { Lacks } from './rank-keep.js';
 import { comparison, comparisons, messageOf, Refusal } from './service.js';
+import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
 
 /** How often a comparison that runs is looked at, milliseconds. */
 const EVERY_MS = 400;
@@ -34,8 +36,22 @@ interface Wanted {
 /** The comparison that the address names. */
 const named = (): string => namedInAddress('comparison');
 
-/** The screen on which pipelines are compared. */
-export function Compare({ refused }: { readonly refused: (error: unknown) => string }): JSX.Element {
+interface CompareProps {
+  readonly project: WorkbenchProject;
+  readonly refused: (error: unknown) => string;
+}
+
+/** The screen on which pipelines are compared; in a process that compares nothing, what does. */
+export function Compare({ project, refused }: CompareProps): JSX.Element {
+  if (project.elsewhere === null) return <Comparing project={project} refused={refused} />;
+  return (
+    <section class="campaigns compare">
+      <Lacks {...project} />
+    </section>
+  );
+}
+
+function Comparing({ project, refused }: CompareProps): JSX.Element {
   const [list, setList] = useState<ComparisonList>();
   const [failure, setFailure] = useState('');
   const [chosen, setChosen] = useState(named);
@@ -44,7 +60,7 @@ export function Compare({ refused }: { readonly refused: (error: unknown) => str
       setList(await comparisons());
       setFailure('');
     } catch (error) {
-      setFailure(problemOf(error, refused));
+      setFailure(refused(error));
     }
   };
   useEffect(() => {
@@ -63,7 +79,8 @@ export function Compare({ refused }: { readonly refused: (error: unknown) => str
       {(found) => (
         <div class="columns">
           <div class="editor">
-            <Start list={found} refused={refused} onStart={choose} />
+            <Start list={found} hasLedger={project.hasLedger} refused={refused} onStart={choose} />
+            <Lacks {...project} />
             <Recent all={found.comparisons} chosen={chosen} onChoose={choose} />
           </div>
           <Found key={chosen} id={chosen} refused={refused} onEnd={() => void look()} />
@@ -73,17 +90,14 @@ export function Compare({ refused }: { readonly refused: (error: unknown) => str
   );
 }
 
-function problemOf(error: unknown, refused: (error: unknown) => string): string {
-  if (error instanceof Refusal && error.problem.code === 'comparisons_elsewhere') return say.elsewhere;
-  return refused(error);
-}
-
 function Start({
   list,
+  hasLedger,
   refused,
   onStart,
 }: {
   readonly list: ComparisonList;
+  readonly hasLedger: boolean;
   readonly refused: (error: unknown) => string;
   readonly onStart: (id: string) => void;
 }): JSX.Element {
@@ -117,7 +131,7 @@ function Start({
       <Choice
         label={say.on}
         value={source}
-        options={sourcesOf(list)}
+        options={sourcesOf(list, hasLedger)}
         onChange={(one) => put({ source: one })}
       />
       {!isExperiment && (
@@ -203,12 +217,15 @@ function firstWanted({ pipelines, judgments, experiments }: ComparisonList): Wan
   };
 }
 
-function sourcesOf({ judgments, experiments }: ComparisonList): readonly (readonly [Source, string])[] {
+function sourcesOf(
+  { judgments, experiments }: ComparisonList,
+  hasLedger: boolean,
+): readonly (readonly [Source, string])[] {
   return [
     ...judgments.map((name) => [`judgments:${name}`, say.judgments(name)] as const),
-    ['logged', say.logged],
+    ...(hasLedger ? [['logged', say.logged] as const] : []),
     ['queries', say.ownQueries],
-    ...experiments.map((name) => [`experiment:${name}`, say.experiment(name)] as const),
+    ...(hasLedger ? experiments : []).map((name) => [`experiment:${name}`, say.experiment(name)] as const),
   ];
 }
 

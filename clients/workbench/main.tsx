@@ -108,7 +108,7 @@ function Workbench(): JSX.Element {
         {(project !== undefined || judgesOnly) && screen === 'judge' && <Judge refused={refused} />}
         {project !== undefined && screen === 'rank' && <Rank project={project} refused={refused} />}
         {project !== undefined && screen === 'campaigns' && <Campaigns project={project} refused={refused} />}
-        {project !== undefined && screen === 'compare' && <Compare refused={refused} />}
+        {project !== undefined && screen === 'compare' && <Compare project={project} refused={refused} />}
         {project !== undefined && screen === 'live' && <Live refused={refused} />}
       </main>
     </>

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
 import type { RoundState } from '../../runtime/serve/judging/round.js';
 import { Choice, Text } from './campaign-parts.js';
 import { saveFile } from './parts.js';
@@ -122,6 +123,15 @@ export function SaveJudgment({ id, query }: { readonly id: string; readonly quer
       <p role="status">{said}</p>
     </details>
   );
+}
+
+/** What the process cannot do, and the remedy, before somebody tries. */
+export function Lacks({
+  elsewhere,
+  hasLedger,
+}: Pick<WorkbenchProject, 'elsewhere' | 'hasLedger'>): JSX.Element | null {
+  if (elsewhere === null && hasLedger) return null;
+  return <p class="hint">{elsewhere === null ? say.noLedger : say.elsewhere[elsewhere]}</p>;
 }
 
 /** Opens a logged request by its id. */

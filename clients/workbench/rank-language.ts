@@ -11,6 +11,14 @@ const ENGLISH = {
   diff: 'The change of the file',
   logged: 'Open a logged request by its id',
   open: 'Open',
+  elsewhere: {
+    service:
+      'This process ranks. For logged requests, tests and comparisons, start `millrace workbench --url` with its address beside it, in the folder of the project; on Redis, `millrace workbench`.',
+    project:
+      'The project cannot be read here. For logged requests, tests and comparisons, start `millrace workbench --url` in the folder of the project.',
+  },
+  noLedger:
+    'There is no ledger here, so neither logged requests nor experiments can be read. Either no pipeline has `log:` yet, or the ledger is elsewhere: start the workbench there, or name its folder by MILLRACE_LEDGER_DIR.',
   loggedAt: (id: string, at: string) =>
     `Logged request ${id}, ${at}. ▲ and ▼ compare with the logged places.`,
   asLogged: 'As logged',
@@ -43,6 +51,14 @@ const GERMAN: typeof ENGLISH = {
   diff: 'Die Änderung der Datei',
   logged: 'Eine protokollierte Anfrage öffnen, über ihre Id',
   open: 'Öffnen',
+  elsewhere: {
+    service:
+      'Dieser Prozess rankt. Für protokollierte Anfragen, Tests und Vergleiche `millrace workbench --url` mit seiner Adresse daneben starten, im Ordner des Projekts; mit Redis `millrace workbench`.',
+    project:
+      'Das Projekt ist hier nicht lesbar. Für protokollierte Anfragen, Tests und Vergleiche `millrace workbench --url` im Ordner des Projekts starten.',
+  },
+  noLedger:
+    'Hier liegt kein Ledger, deshalb sind weder protokollierte Anfragen noch Experimente lesbar. Entweder hat noch keine Pipeline `log:`, oder das Ledger liegt woanders: die Workbench dort starten, oder seinen Ordner mit MILLRACE_LEDGER_DIR nennen.',
   loggedAt: (id, at) =>
     `Protokollierte Anfrage ${id}, ${at}. ▲ und ▼ vergleichen mit den protokollierten Plätzen.`,
   asLogged: 'Damals',

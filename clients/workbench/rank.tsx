@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
 import { Answer } from './answer.js';
@@ -7,7 +7,7 @@ import { placesOf, type Places } from './cards.js';
 import { Fields, withField, type Typed } from './fields.js';
 import { text } from './language.js';
 import { momentText } from './campaign-language.js';
-import { OpenLogged } from './rank-keep.js';
+import { Lacks, OpenLogged } from './rank-keep.js';
 import { say } from './rank-language.js';
 import { Params, type Tried } from './rank-params.js';
 import type { LoggedRanking } from '../../runtime/serve/compare/workshop-answers.js';
@@ -142,6 +142,17 @@ export function Rank({
     setDraft({ ...draft, typed, body: JSON.stringify(body, null, 2) });
   };
   const fields = one?.fields ?? [];
+  const query = queryOf(draft.typed);
+  /** Not rendered again while a slider moves or the state of the project is read. */
+  const answered = useMemo(
+    () =>
+      shown === undefined ? (
+        <p class="hint">{text.noEffects}</p>
+      ) : (
+        <Answer {...shown} logged={logged} query={query} canKeep={project.elsewhere === null} />
+      ),
+    [shown, logged, query, project.elsewhere],
+  );
   return (
     <>
       <form
@@ -223,7 +234,8 @@ export function Rank({
           {problem}
         </p>
       </form>
-      {project.tries && <OpenLogged onOpen={(id) => void openLogged(id)} />}
+      {project.elsewhere === null && project.hasLedger && <OpenLogged onOpen={(id) => void openLogged(id)} />}
+      <Lacks {...project} />
       {logged !== undefined && (
         <p class="hint lines" id="logged">
           {[say.loggedAt(logged.request_id, momentText(logged.at)), ...logged.notes].join('\n')}
@@ -238,11 +250,7 @@ export function Rank({
         />
       )}
       <section id="answer" aria-live="polite" aria-label={text.answer} aria-busy={isBusy}>
-        {shown === undefined ? (
-          <p class="hint">{text.noEffects}</p>
-        ) : (
-          <Answer {...shown} logged={logged} query={queryOf(draft.typed)} canKeep={project.tries} />
-        )}
+        {answered}
       </section>
     </>
   );

@@ -272,7 +272,7 @@ describeWith('chromium', 'the screen of comparisons, in German', function () {
     const ranking = await start(root, false);
     try {
       await open(ranking.url);
-      await page.getByText('führt keine Vergleiche aus').waitFor();
+      await page.getByText('Dieser Prozess rankt.').waitFor();
       expect(await accessibilityFaults(page)).to.deep.equal([]);
     } finally {
       await ranking.close();

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { chromium } from 'playwright-core';
+import { compares } from '../../runtime/cli/compare/compares.js';
 import { createKey, hashOfKey } from '../../runtime/serve/access/key-text.js';
 import { keysText } from '../../runtime/serve/access/keys-file.js';
 import { SCOPE_NAMES } from '../../runtime/serve/access/scopes.js';
@@ -287,7 +288,7 @@ describe('the workbench of a running service', function () {
 
   async function workbench(its?: string, env: Env = {}, at = service.url): Promise<string> {
     const settings = loadSettings({ ...QUIET, ...env }, { project: root });
-    const running = await startWorkbench(settings, at, its);
+    const running = await startWorkbench(settings, at, { key: its, load: compares });
     closing.push(() => running.close());
     return running.url;
   }
@@ -527,7 +528,9 @@ describeWith('chromium', 'a person at the workbench of a running service', funct
     const root = await newProject();
     const { key, env } = await writeKeys(root);
     const service = await serve(root, { ...env, MILLRACE_WORKBENCH: 'off' });
-    const workbench = await startWorkbench(loadSettings(QUIET, { project: root }), service.url, undefined);
+    const workbench = await startWorkbench(loadSettings(QUIET, { project: root }), service.url, {
+      load: compares,
+    });
     const browser = await chromium.launch({ executablePath: findChromium() ?? '', args: ['--no-sandbox'] });
     try {
       const { stdout } = await millrace(

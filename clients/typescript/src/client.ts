@@ -56,7 +56,9 @@ export interface ExplainOptions extends RunOptions {
   readonly contributions?: boolean;
   /** A candidate, and the place from 1 that it should have. */
   readonly lift?: { readonly id: string; readonly to: number };
-  /** Other values of params, which the process of the workbench tries. */
+  /** Whether `test_case` has what the ranking read and answered, for a test. */
+  readonly testCase?: boolean;
+  /** Other values of params. A service that ranks compiles the pipeline again for them. */
   readonly params?: Readonly<Record<string, number>>;
   /** A preview: as it will be once the drafts of this name are published. It needs the scope `preview`. */
   readonly draft?: string;
@@ -176,10 +178,19 @@ export class Millrace<P extends ProjectTypes = AnyProject> {
   async explain<N extends Name<P['rank']> | Name<P['score']>>(
     pipeline: N,
     request: AnyRequest<P['rank'], N> | AnyRequest<P['score'], N>,
-    { contributions = false, lift, draft, at, params = {}, ...options }: ExplainOptions = {},
+    {
+      contributions = false,
+      testCase = false,
+      lift,
+      draft,
+      at,
+      params = {},
+      ...options
+    }: ExplainOptions = {},
   ): Promise<Json> {
     const asked = new URLSearchParams({
       ...(contributions ? { contributions: 'true' } : {}),
+      ...(testCase ? { test_case: 'true' } : {}),
       ...(lift === undefined ? {} : { lift: lift.id, to: String(lift.to) }),
       ...(draft === undefined ? {} : { draft }),
       ...(at === undefined ? {} : { at: String(at) }),

@@ -25,7 +25,7 @@ async function run(context: CliContext, { url, ...flags }: TargetFlags): Promise
   if (url === undefined) await serveStore(settings);
   else {
     const { serveWorkbench } = await import('../../serve/app/serve-workbench.js');
-    await serveWorkbench(settings, url, clientKey(context));
+    await serveWorkbench(settings, url, { key: clientKey(context), load: compares });
   }
 }
 

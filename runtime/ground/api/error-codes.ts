@@ -27,7 +27,7 @@ export const ERROR_CODES = {
     status: 409,
     title: 'This process compares nothing',
     remedy:
-      'A service that ranks does not run comparisons. Run `millrace workbench` beside it on the same Redis, `millrace dev`, or `millrace evaluate` and `millrace diff`.',
+      'A service that ranks does not run comparisons. Run `millrace workbench --url` with its address beside it, in the folder of the project, or `millrace workbench` on the same Redis.',
   },
   unknown_round: {
     status: 404,

@@ -139,16 +139,14 @@ async function rankedTwice(
   { body, requestId }: { readonly body: JsonObject; readonly requestId: string },
   counts: readonly PlaceCount[],
 ): Promise<number> {
-  const heard = new Set<string>();
   const explain = (more: Partial<RequestContext>): Promise<Explanation> =>
     retried(
       (context) => pipeline.explain(body, { ...context, rulesAt: rulesAt ?? Date.now(), ...more }),
       requestId,
     );
-  const drafted = { rules, heard: (names: readonly string[]) => names.forEach((name) => heard.add(name)) };
   const before = await explain({});
-  const after = await explain(drafted);
-  const campaigns = new Set([...heard].map((name) => name.split(':').slice(0, 2).join(':')));
+  const after = await explain({ rules });
+  const campaigns = new Set(after.heard?.map((name) => name.split(':').slice(0, 2).join(':')));
   for (const one of counts)
     if (campaigns.has(`${one.of.list}:${one.of.campaign}`))
       await one.add(after, async () => (await explain({ rules, why: one.of.product })).why);

@@ -13,12 +13,10 @@ export interface TrialPlan {
 }
 
 /**
- * Makes a plan with other values of some params. It shares everything else with the plan, so the frames of one fit the other.
- * @throws MillraceError invalid_body if a param does not take its value, or if a plugin refuses it; comparisons_elsewhere if
- *   the plan keeps its params fixed, as in a process that ranks
+ * The values that differ from those of the plan.
+ * @throws MillraceError invalid_body if a param does not take its value
  */
-export async function trialPlan(plan: Plan, values: PipelineParams): Promise<TrialPlan> {
-  const { definition, open } = plan;
+export function changedParams({ definition }: Plan, values: PipelineParams): PipelineParams {
   for (const [name, value] of values) {
     const problem = paramProblem(definition, name, value);
     if (problem === undefined) continue;
@@ -28,24 +26,29 @@ export async function trialPlan(plan: Plan, values: PipelineParams): Promise<Tri
       `the parameter param: ${problem.message}${help}`.replaceAll('`', ''),
     );
   }
-  const changed = [...values].filter(([name, value]) => definition.params.get(name)?.value !== value);
-  if (changed.length === 0) return { plan, close: () => Promise.resolve() };
-  if (open?.isWhole !== true)
-    throw new MillraceError(
-      'comparisons_elsewhere',
-      'this process ranks, and does not try values of params; use `millrace workbench` beside it on the same Redis, or `millrace dev`',
-    );
-  const fixed = changed.find(([name]) => open.fixed.includes(name));
+  return new Map([...values].filter(([name, value]) => definition.params.get(name)?.value !== value));
+}
+
+/**
+ * Makes a plan with other values of some params. It shares everything else with the plan, so the frames of one fit the other.
+ * @param changed see `changedParams`; the plan keeps its params open if there are some
+ * @throws MillraceError invalid_body if a retriever uses the param, or if a plugin refuses its value
+ */
+export async function trialPlan(plan: Plan, changed: PipelineParams): Promise<TrialPlan> {
+  const { definition, open } = plan;
+  if (changed.size === 0) return { plan, close: () => Promise.resolve() };
+  if (open === undefined) throw new Error(`the params of ${definition.name} are fixed`);
+  const fixed = [...changed.keys()].find((name) => open.fixed.includes(name));
   if (fixed !== undefined)
     throw new MillraceError(
       'invalid_body',
-      `the parameter param: retrieve or merge uses ${fixed[0]}, and retrievers have one value of it; write the number into the file`,
+      `the parameter param: retrieve or merge uses ${fixed}, and retrievers have one value of it; write the number into the file`,
     );
   const made: Component[] = [];
   try {
-    const own = withParams(definition, new Map(changed));
+    const own = withParams(definition, changed);
     const steps: PlannedStep[] = [];
-    for (const step of plan.steps) steps.push(await rebuilt(step, new Map(changed), made));
+    for (const step of plan.steps) steps.push(await rebuilt(step, changed, made));
     const trial = Object.freeze({
       ...plan,
       definition: own,

@@ -9,8 +9,11 @@ import { answerSchema } from './page/answer-schema.js';
 import { addressFields, requestFields } from './request/address-fields.js';
 import { MisspeltFields, type MisspeltField } from './request/misspelt-fields.js';
 import { requestSchema } from './request/request-schema.js';
+import type { PipelineParams } from '../../project/config/project/param-values.js';
+import { MillraceError } from '../../ground/api/errors.js';
+import type { Explanation } from './explain/explanation.js';
 import { paramsDiff } from '../../project/config/project/params-diff.js';
-import { trialPlan } from '../experiments/trial-plan.js';
+import { changedParams, trialPlan } from '../experiments/trial-plan.js';
 import type { PipelineExperiments, PipelineRun, PipelineServices } from './pipeline-services.js';
 import { answer } from './run-pipeline.js';
 import { readersOf } from './hydrate/source-cells.js';
@@ -25,6 +28,8 @@ export type MountServices = Omit<PipelineServices, 'experiments' | 'misspelt'> &
   readonly live?: ExperimentServices | undefined;
   /** Makes the cards of explained pages. */
   readonly cards?: Cards;
+  /** Runs work on the pipeline with open params, if its plan has fixed ones. */
+  readonly trial?: <T>(pipeline: string, work: (pipeline: Pipeline) => Promise<T>) => Promise<T>;
   /** Hears why a page is explained without cards. */
   readonly onNoCards?: (message: string) => void;
 };
@@ -62,6 +67,40 @@ export function mountPipeline(
     misspelt: undefined,
   };
   const silent = { ...mounted, ...unheard };
+  const held = (run: Promise<PipelineRun>): Promise<PipelineRun> => {
+    services.usage?.hold(run);
+    return run;
+  };
+  const tried = tryParams(plan, services);
+  const explained = async (
+    run: (context: RequestContext) => Promise<PipelineRun>,
+    context: RequestContext,
+  ): Promise<Explanation> => {
+    const { params, rules } = context;
+    const heard = new Set<string>();
+    const hear = (names: readonly string[]): void => names.forEach((name) => heard.add(name));
+    const { explanation: found } = await held(
+      run(rules === undefined ? context : { ...context, heard: hear }),
+    );
+    if (found === undefined) throw new Error('the explained run has no explanation');
+    const explanation = {
+      ...found,
+      ...(params === undefined ? {} : { params_diff: paramsDiff(definition, params) }),
+      ...(rules === undefined ? {} : { heard: [...heard] }),
+    };
+    if (context.withCards !== true || services.cards === undefined) return explanation;
+    const { why, page } = explanation;
+    const cards = await services.cards.orNone(
+      plan.candidateType.name,
+      [...page, ...(why === undefined ? [] : [why])].map(({ candidate_id: id }) => id),
+      (message) => services.onNoCards?.(message),
+    );
+    return {
+      ...explanation,
+      ...(why === undefined ? {} : { why: withCard(why, why.candidate_id, cards) }),
+      page: page.map((one) => withCard(one, one.candidate_id, cards)),
+    };
+  };
   return Object.freeze({
     name: definition.name,
     route: definition.route.value,
@@ -78,57 +117,61 @@ export function mountPipeline(
     answerSchema: answerSchema(plan),
     run: (body, context) => {
       const used = context.leavesNothing === true ? silent : mounted;
-      const run =
-        context.params === undefined
-          ? answer(plan, used, body, context)
-          : answerTrial(plan, used, { body, context, params: context.params });
-      services.usage?.hold(run);
-      return run;
+      if (context.params === undefined) return held(answer(plan, used, body, context));
+      return tried(context, {
+        here: (changed) => held(answerTrial(plan, used, { body, context, changed })),
+        there: (pipeline) => pipeline.run(body, context),
+      });
     },
-    explain: async (body, context) => {
-      const { params } = context;
-      const run =
-        params === undefined
-          ? answer(plan, mounted, body, context, true)
-          : answerTrial(plan, mounted, { body, context, params, isExplained: true });
-      services.usage?.hold(run);
-      const { explanation: explained } = await run;
-      const explanation =
-        explained === undefined || params === undefined
-          ? explained
-          : { ...explained, params_diff: paramsDiff(definition, params) };
-      if (explanation === undefined) throw new Error('the explained run has no explanation');
-      if (context.withCards !== true || services.cards === undefined) return explanation;
-      const { why, page } = explanation;
-      const cards = await services.cards.orNone(
-        plan.candidateType.name,
-        [...page, ...(why === undefined ? [] : [why])].map(({ candidate_id: id }) => id),
-        (message) => services.onNoCards?.(message),
-      );
-      return {
-        ...explanation,
-        ...(why === undefined ? {} : { why: withCard(why, why.candidate_id, cards) }),
-        page: page.map((one) => withCard(one, one.candidate_id, cards)),
-      };
-    },
+    explain: (body, context) =>
+      context.params === undefined
+        ? explained((own) => answer(plan, mounted, body, own, true), context)
+        : tried(context, {
+            here: (changed) =>
+              explained(
+                (own) => answerTrial(plan, mounted, { body, context: own, changed, isExplained: true }),
+                context,
+              ),
+            there: (pipeline) => pipeline.explain(body, context),
+          }),
     describe: () => describePlan(plan),
   } satisfies Pipeline);
+}
+
+/** How a request with other values of params runs: here, or on the same pipeline with open params. */
+interface Tries<T> {
+  readonly here: (changed: PipelineParams) => Promise<T>;
+  readonly there: (pipeline: Pipeline) => Promise<T>;
+}
+
+/** @returns what throws MillraceError invalid_body, comparisons_elsewhere; overloaded while the pipeline is compiled */
+function tryParams(plan: Plan, { trial }: Pick<MountServices, 'trial'>) {
+  return async <T>({ params, rules }: RequestContext, { here, there }: Tries<T>): Promise<T> => {
+    const changed = changedParams(plan, params ?? new Map<string, number>());
+    if (changed.size === 0 || plan.open?.isWhole === true) return await here(changed);
+    if (trial === undefined) throw new Error(`the params of ${plan.definition.name} are fixed`);
+    if (rules === undefined) return await trial(plan.definition.name, there);
+    throw new MillraceError(
+      'invalid_body',
+      'the parameters draft and param: a service that ranks tries params without drafts; send one of them',
+    );
+  };
 }
 
 /** A request that asks for other values of params. */
 interface Trial {
   readonly body: unknown;
   readonly context: RequestContext;
-  readonly params: NonNullable<RequestContext['params']>;
+  readonly changed: PipelineParams;
   readonly isExplained?: boolean;
 }
 
 async function answerTrial(
   plan: Plan,
   services: PipelineServices,
-  { body, context, params, isExplained = false }: Trial,
+  { body, context, changed, isExplained = false }: Trial,
 ): Promise<PipelineRun> {
-  const trial = await trialPlan(plan, params);
+  const trial = await trialPlan(plan, changed);
   try {
     return await answer(trial.plan, { ...services, experiments: undefined }, body, context, isExplained);
   } finally {

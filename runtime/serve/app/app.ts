@@ -14,7 +14,7 @@ import { announce } from './project/announce.js';
 import { compileProject, type CompiledProject, type CompileOptions } from './project/compile-project.js';
 import { Consumption, type ConsumeOptions } from './project/consumption.js';
 import { refreshEditorSchemas } from './project/editor-schemas.js';
-import type { Generation } from './project/generation.js';
+import { createGeneration, type Generation } from './project/generation.js';
 import { keepTypes } from './project/keep-types.js';
 import { openFirst, openNext } from './project/open-generation.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
@@ -101,6 +101,10 @@ export async function createApp(
     },
     ...guards?.options,
   });
+  services.resolve(TOKENS.trials).use({
+    compile: (pipeline) => compileIn(settings.project, { pipelines: [pipeline], tunable: true }),
+    create: (compiled) => createGeneration(services, compiled),
+  });
   appMetrics.register(services, { reloader, recording, tracing, keys, guards });
   const instance = services.resolve(TOKENS.instance);
   instance.warnOf(() => guards?.releases.warnings() ?? []);
@@ -152,14 +156,14 @@ function compilerOf(
   settings: Settings,
   { consumes, compares }: AppOverrides,
   { recording, pluginHost, outbound }: CompilerParts,
-): (root: string) => Promise<CompiledProject> {
+): (root: string, more?: CompileOptions) => Promise<CompiledProject> {
   const options = {
     ...settings,
     ...recording?.options,
     ...(consumes?.consumer === undefined ? {} : { consumer: consumes.consumer }),
     ...{ pluginHost, codeRoot: settings.project, opensParams: compares !== undefined },
   };
-  return (root) => compileProject(root, options, outbound);
+  return (root, more) => compileProject(root, { ...options, ...more }, outbound);
 }
 
 /** Prepares what a generation needs when it serves. */
@@ -191,6 +195,7 @@ async function closeApp(
 ): Promise<void> {
   await guards?.close();
   await services.resolve(TOKENS.comparisons)?.close();
+  await services.resolve(TOKENS.trials).close();
   await services.resolve(TOKENS.live).close();
   await consumption?.close();
   // A running reload would wait until they have read all entities.

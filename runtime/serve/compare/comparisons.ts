@@ -10,8 +10,8 @@ import { CommandFailure, UsageError } from '../../project/config/diagnostics/fai
 import { isLive } from '../../project/config/model/experiment-modes.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
 import type { Settings } from '../../project/settings/settings.js';
-import type { Pipeline } from '../../request/pipeline/types.js';
-import type { Drafts } from '../../state/curation/drafts.js';
+import type { JudgedPipeline } from '../../learn/judge/contestant.js';
+import type { CampaignChange } from '../../state/curation/draft-records.js';
 import type { Cards } from '../../state/index/cards.js';
 import type { EntityIndex } from '../../state/index/entity-index.js';
 import type { KeepBody, KeptTest, LoggedRanking } from './workshop-answers.js';
@@ -43,11 +43,20 @@ export interface ComparedProject {
   readonly settings: Settings;
   readonly config: ProjectConfig;
   /** Without experiments: an arm is a pipeline of its own. */
-  readonly pipelines: readonly Pipeline[];
-  readonly entities: EntityIndex;
-  readonly cards: Cards;
+  readonly pipelines: readonly JudgedPipeline[];
+  readonly entities: Pick<EntityIndex, 'get'>;
+  readonly cards: Pick<Cards, 'orNone'>;
   readonly usage: Usage;
-  readonly drafts: Pick<Drafts, 'preview' | 'changes'>;
+  readonly drafts: {
+    /** @returns what a request to the pipelines has as `rules` */
+    preview(draft: string): Promise<ReadonlyMap<object, unknown>>;
+    /** By list and campaign. */
+    changes(
+      draft: string,
+    ): Promise<ReadonlyMap<string, Readonly<Record<string, Pick<CampaignChange, 'after'>>>>>;
+  };
+  /** What everybody should know who reads a result. */
+  readonly notes?: readonly string[];
 }
 
 /** What a running comparison needs, and where it reports its progress. */
@@ -149,7 +158,7 @@ export class Comparisons {
       author: who.name ?? null,
       at: new Date(this.#now()).toISOString(),
       progress: null,
-      notes: [],
+      notes: project.notes ?? [],
       problem: null,
     };
     project.usage.begin();

@@ -1,8 +1,19 @@
+import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { isObjectPath } from '../../ground/core/stored-files.js';
+import type { Settings } from '../../project/settings/settings.js';
 import { MillraceError } from '../../ground/api/errors.js';
 import { readBody } from '../../ground/core/body-fields.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
-import type { Asking, ComparedProject, Comparer, LoadComparer, WorkshopWork } from './comparisons.js';
+import type { ComparisonService, WorkshopService } from '../http/services.js';
+import type {
+  Asking,
+  ComparedProject,
+  Comparer,
+  Comparisons,
+  LoadComparer,
+  WorkshopWork,
+} from './comparisons.js';
 import { WORKSHOP_BODIES, type KeptTest, type LoggedRanking } from './workshop-answers.js';
 
 /** The longest read of the ledger, milliseconds: less than a request may take. */
@@ -14,24 +25,23 @@ export class Workshop {
   #busy: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly project: ComparedProject,
     private readonly logger: Pick<Logger, 'error'>,
     private readonly load: LoadComparer,
   ) {}
 
   /** @throws MillraceError invalid_body, key_not_allowed, unknown_logged_request, deadline_exceeded */
-  async logged(body: unknown, who: Asking): Promise<LoggedRanking> {
+  async logged(project: ComparedProject, body: unknown, who: Asking): Promise<LoggedRanking> {
     const { request_id: id, pipeline } = readBody(body, WORKSHOP_BODIES.logged, 'the body');
-    const found = await this.#alone(({ logged }, work) => logged(work, id, pipeline));
+    const found = await this.#alone(project, ({ logged }, work) => logged(work, id, pipeline));
     this.#mayUse(found.pipeline, who);
     return found;
   }
 
   /** @throws MillraceError invalid_body, key_not_allowed, test_not_kept, and what the ranking throws */
-  async keep(body: unknown, who: Asking): Promise<KeptTest> {
+  async keep(project: ComparedProject, body: unknown, who: Asking): Promise<KeptTest> {
     const wanted = readBody(body, WORKSHOP_BODIES.keep, 'the body');
     this.#mayUse(wanted.pipeline, who);
-    return await this.#alone(({ keep }, work) => keep(work, wanted));
+    return await this.#alone(project, ({ keep }, work) => keep(work, wanted));
   }
 
   #mayUse(pipeline: string, { pipelines }: Asking): void {
@@ -41,12 +51,13 @@ export class Workshop {
 
   /** One at a time: each reads many records, or compiles a project. */
   #alone<T extends { readonly notes: readonly string[] }>(
+    project: ComparedProject,
     run: (comparer: Comparer, work: WorkshopWork) => Promise<T>,
   ): Promise<T> {
     const result = this.#busy.then(async () => {
-      const notes: string[] = [];
+      const notes: string[] = [...(project.notes ?? [])];
       const work = {
-        project: this.project,
+        project,
         signal: AbortSignal.timeout(WITHIN_MS),
         note: (text: string) => {
           if (notes.length < MOST_NOTES) notes.push(text);
@@ -66,11 +77,33 @@ export class Workshop {
         this.logger.error({ error: error.message }, 'a ranking could not be read or kept');
         throw new MillraceError(
           'unknown_logged_request',
-          error.message.replaceAll(this.project.settings.ledgerDir, 'the ledger'),
+          error.message.replaceAll(project.settings.ledgerDir, 'the ledger'),
         );
       }
     });
     this.#busy = result.catch(() => undefined);
     return result;
   }
+}
+
+/** Comparisons and looks at single rankings, of one project. @param projectOf may reject, with what the request is refused */
+export function comparingOf(
+  comparisons: Comparisons,
+  workshop: Workshop,
+  { ledgerDir }: Pick<Settings, 'ledgerDir'>,
+  projectOf: () => ComparedProject | Promise<ComparedProject>,
+): { readonly comparisons: ComparisonService; readonly workshop: WorkshopService } {
+  return {
+    comparisons: {
+      list: async (who) => await comparisons.list(await projectOf(), who),
+      start: async (body, who) => await comparisons.start(await projectOf(), body, who),
+      get: (body, who) => comparisons.get(body, who),
+      stop: (body, who) => comparisons.stop(body, who),
+    },
+    workshop: {
+      hasLedger: () => isObjectPath(ledgerDir) || existsSync(ledgerDir),
+      logged: async (body, who) => await workshop.logged(await projectOf(), body, who),
+      keep: async (body, who) => await workshop.keep(await projectOf(), body, who),
+    },
+  };
 }

@@ -6,11 +6,20 @@ export const EXPLAIN_SUFFIX = '/explain';
 export const explainPath = (route: string): string => `${route.replace(/\/+$/, '')}${EXPLAIN_SUFFIX}`;
 
 /** What follows the path; empty without options. */
-export function explainQuery({ rulesAt, why, contributions, compare, lift, params }: ExplainOptions): string {
+export function explainQuery({
+  rulesAt,
+  why,
+  contributions,
+  compare,
+  lift,
+  params,
+  testCase,
+}: ExplainOptions): string {
   const parameters = new URLSearchParams({
     ...(rulesAt === undefined ? {} : { at: String(rulesAt) }),
     ...(why === undefined ? {} : { why }),
     ...(contributions === true ? { contributions: 'true' } : {}),
+    ...(testCase === true ? { test_case: 'true' } : {}),
     ...(compare === undefined ? {} : { compare: compare[0], with: compare[1] }),
     ...(lift === undefined ? {} : { lift: lift.id, to: String(lift.to) }),
   });

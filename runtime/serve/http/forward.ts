@@ -1,6 +1,10 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { MillraceError } from '../../ground/api/errors.js';
+import { ERROR_CODES, type ErrorCode } from '../../ground/api/error-codes.js';
+import { MillraceError, type Violation } from '../../ground/api/errors.js';
+import type { JsonObject } from '../../ground/api/types.js';
+import { CSRF_HEADER } from '../access/csrf.js';
 import { SIGN_IN_HEADERS } from '../access/proxy-sign-in.js';
 import type { Exchange } from './exchange.js';
 import { wholeBody } from './handle-body.js';
@@ -22,7 +26,12 @@ const OF_BROWSER: readonly string[] = [
 ];
 const NOT_SENT: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...OF_BROWSER, ...OF_BODY, ...SIGN_IN_HEADERS]);
 const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'date', 'x-request-id']);
+/** What says who sends a request. */
+const OF_SENDER: ReadonlySet<string> = new Set(['authorization', 'cookie', CSRF_HEADER, 'x-forwarded-for']);
 const CONNECT_MS = 5000;
+/** The statuses of a service that has no time, or of a key that asks too often. */
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+const MOST_TRIES = 5;
 
 export interface ForwarderParts {
   /** The address of the service. It may have a path. */
@@ -62,6 +71,32 @@ export class Forwarder {
     res.statusCode = answer.statusCode;
     returnHeaders(res, answer.headers, req.headers.origin?.startsWith('https:') === true);
     res.end(bytes);
+  }
+
+  /**
+   * Calls the service as the sender of a request, also after the request.
+   * @returns a function that throws MillraceError as the service answers, or service_unreachable
+   */
+  callsOf(req: Exchange['req']): <T>(path: string, body?: JsonObject) => Promise<T> {
+    const own = Object.entries(this.#headersOf(req)).filter(([name]) => OF_SENDER.has(name));
+    const headers = { ...Object.fromEntries(own), 'content-type': 'application/json' };
+    return async <T>(path: string, body?: JsonObject): Promise<T> => {
+      for (let tries = 1; ; tries++) {
+        const found = await this.#pool
+          .request({
+            ...{ path: this.#base + path, method: body === undefined ? 'GET' : 'POST', headers },
+            body: body === undefined ? null : JSON.stringify(body),
+          })
+          .then(async (answer) => ({ status: answer.statusCode, json: await answer.body.json() }))
+          .catch((error: unknown) => {
+            throw this.#unreachable(error);
+          });
+        if (found.status === 200) return found.json as T;
+        // Rankings come first: a service that is busy refuses explanations for a moment.
+        if (!BUSY.has(found.status) || tries === MOST_TRIES) throw problemIn(found.json);
+        await pause(tries * 500);
+      }
+    };
   }
 
   /**
@@ -142,4 +177,17 @@ function nameIn(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The problem document of the service, as an error. */
+function problemIn(answer: unknown): MillraceError {
+  const { code, detail, errors } = (answer ?? {}) as {
+    readonly code?: unknown;
+    readonly detail?: unknown;
+    readonly errors?: readonly Violation[];
+  };
+  const known = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
+  return new MillraceError(known ? (code as ErrorCode) : 'service_unreachable', String(detail), {
+    violations: Array.isArray(errors) ? errors : [],
+  });
 }

@@ -217,6 +217,8 @@ export type JudgingService = Pick<
 
 /** What the process of the workbench does with one ranking. */
 export interface WorkshopService {
+  /** Whether this process finds a ledger. */
+  hasLedger(): boolean;
   logged(body: unknown, who: Asking): Promise<LoggedRanking>;
   keep(body: unknown, who: Asking): Promise<KeptTest>;
 }

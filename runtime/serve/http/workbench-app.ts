@@ -11,9 +11,13 @@ import type { Edge } from './edge/edge.js';
 import { EXPLAIN_SUFFIX } from './explain-path.js';
 import type { Forwarder } from './forward.js';
 import { answerProblem, unknownRoute } from './problem.js';
-import type { PageRoute, Route } from './route.js';
+import type { Exchange } from './exchange.js';
+import type { PageRoute, Route, RouteParts } from './route.js';
 import { sendJson } from './respond.js';
 import { healthz } from './routes/health.js';
+import { COMPARISONS } from './routes/comparisons.js';
+import { workbenchProject, type WorkbenchProject } from './routes/workbench.js';
+import { WORKSHOP } from './routes/workshop.js';
 import { asksPreview } from './routes/preview.js';
 import { faultOfBody, readBody } from './read-body.js';
 import { RouteTable } from './route-path.js';
@@ -26,9 +30,18 @@ export interface WorkbenchParts extends Pick<HttpServices, 'imageHosts'> {
   readonly admission: Admission;
   readonly edge: Edge;
   readonly service: Forwarder;
+  readonly compares: RemoteComparing;
   /** The longest body that is passed on, in bytes. */
   readonly bodyBytes: number;
   readonly bodyMemory: BodyMemory;
+}
+
+/** What this process does itself, for the person who sends a request. */
+export interface RemoteComparing {
+  /** @throws MillraceError as the service answers */
+  servicesFor(exchange: Exchange): Promise<Pick<HttpServices, 'comparisons' | 'workshop'>>;
+  /** The state of the project, as the service answers it and with what this process does. */
+  project(exchange: Exchange): Promise<WorkbenchProject>;
 }
 
 /** A part of a path that a server behind a proxy could take as another path. */
@@ -41,11 +54,12 @@ const isPassedOn = (route: Route): boolean =>
   !isPage(route) && route.audience !== undefined && route.class !== 'health';
 
 /**
- * The workbench of a service that another process runs. The pages come from here; what they ask for is passed on. Hosts and
+ * The workbench of a service that another process runs. The pages come from here; what they ask for is passed on, except
+ * comparisons, logged requests and tests, for which the service only ranks. Hosts and
  * origins are checked here, keys and sessions by the service. Rankings, uploads and feedback are not passed on.
  */
 export function createWorkbenchApp(parts: WorkbenchParts): RequestListener {
-  const { logger, metrics, admission, edge, service, bodyBytes, bodyMemory } = parts;
+  const { logger, metrics, admission, edge, service, compares, bodyBytes, bodyMemory } = parts;
   const routes = routesOf([], [], 'only');
   const pages = routes.filter(isPage);
   const express = createExpress();
@@ -77,6 +91,28 @@ export function createWorkbenchApp(parts: WorkbenchParts): RequestListener {
     }),
     faultOf: (req) => (req.method === 'POST' ? faultOfPost(req) : undefined),
   };
+  for (const route of [...COMPARISONS, ...WORKSHOP]) {
+    const isPost = route.method === 'POST';
+    table.set(route.path, {
+      ...entry(route.path, {
+        methods: isPost ? ['POST'] : READS,
+        answer: async (exchange) => {
+          if (isPost) await readBody(exchange, bodyBytes, bodyMemory);
+          // These routes use nothing else.
+          const services = (await compares.servicesFor(exchange)) as RouteParts;
+          if (!('page' in route)) await route.handler(services)(exchange);
+        },
+      }),
+      faultOf: isPost ? faultOfPost : undefined,
+    });
+  }
+  table.set(
+    workbenchProject.path,
+    entry(workbenchProject.path, {
+      methods: READS,
+      answer: async (exchange) => sendJson(exchange.res, 200, await compares.project(exchange)),
+    }),
+  );
   const home = entry('/', { methods: READS, answer: answerHome(links) });
   const other: Entry = {
     ...entry(undefined, { methods: undefined, answer: answerHome(links) }),

@@ -261,18 +261,22 @@ class Millrace:
         draft: str | None = None,
         at: str | None = None,
         params: Mapping[str, float] | None = None,
+        test_case: bool = False,
         **fields: Any,
     ) -> Explanation:
         """Why a ranking is as it is: every value with its status, and what each step did. `candidates` is a list or a
         frame, as in `rank`; the answer explains one page. `contributions` also tells how each score came to be, and
         `lift=("p17", 3)` which changes of its values lift a candidate to a place. `draft` and `at` (a time, ISO 8601)
         make it a preview: once the drafts of that name are published, and with the rules of that time. `params` has
-        other values of params, which the process of the workbench tries.
+        other values of params; a service that ranks compiles the pipeline again for them. `test_case` adds what the
+        ranking read and answered, for a test.
         """
         body = {"candidates": records_of(candidates), **fields}
         preview: dict[str, Any] = {
             name: value for name, value in (("draft", draft), ("at", at)) if value is not None
         }
+        if test_case:
+            preview["test_case"] = "true"
         if params:
             preview["param"] = [f"{name}={value}" for name, value in params.items()]
         return self._explain(pipeline, body, contributions=contributions, lift=lift, preview=preview)

@@ -2,12 +2,10 @@ import { Document, isCollection, visit } from 'yaml';
 import { MillraceError } from '../../../ground/api/errors.js';
 import type { JsonObject } from '../../../ground/api/types.js';
 import { SourceFile } from '../../../project/config/yaml/source.js';
-import type { FinishedRun } from '../../../request/pipeline/explain/finished-run.js';
 import type { KeepBody, KeptTest } from '../../../serve/compare/workshop-answers.js';
 import type { WorkshopWork } from '../../../serve/compare/comparisons.js';
 import { TESTS_FOLDER } from '../files/load-tests.js';
 import { problemsOf } from '../run-tests.js';
-import { caseOfRun } from './case-of-run.js';
 
 /** The columns of a line. */
 const WIDTH = 110;
@@ -27,12 +25,9 @@ export async function keepTest({ project }: WorkshopWork, wanted: KeepBody): Pro
       'unknown_pipeline',
       `the project has no pipeline ${name.slice(0, 100)} that ranks`,
     );
-  const made: { case?: ReturnType<typeof caseOfRun> } = {};
-  const observe = (run: object): void =>
-    void (made.case = caseOfRun(run as FinishedRun, config.entities, request));
-  await pipeline.explain(request, { requestId: 'test', observe });
-  if (made.case === undefined) throw new Error('the run was not observed');
-  const { notes, ...content } = made.case;
+  const { test_case: made } = await pipeline.explain(request, { requestId: 'test', testCase: true });
+  if (made === undefined) throw new Error('the explanation has no case');
+  const { notes, ...content } = made;
   const yaml = yamlOf({ test, pipeline: name, ...content });
   const file = new SourceFile(`${TESTS_FOLDER}/${test}.yaml`, yaml);
   const problems = await problemsOf(settings, config, file);

@@ -1,6 +1,8 @@
 import { inTurns } from '../../../ground/core/pieces.js';
 import type { FinishedStages, OpenedRequest, PlanRun } from '../plan-run.js';
 import type { RunReport } from '../types.js';
+import { isJsonObject } from '../../../ground/core/value-fit.js';
+import { caseOfRun } from './case-of-run.js';
 import { explain } from './explain.js';
 import { findLifts } from './find-lifts.js';
 import type { Explanation } from './explanation.js';
@@ -38,12 +40,15 @@ export async function explainRun(
     compare: asked.context.compare,
     why: asked.context.why,
   };
-  asked.context.observe?.(run);
   if (services.observe !== undefined) {
     services.observe(run);
     return undefined;
   }
-  const explanation = await inTurns(explain(run), () => stages.deadline.check());
+  const explained = await inTurns(explain(run), () => stages.deadline.check());
+  const explanation =
+    asked.context.testCase === true && isJsonObject(asked.body)
+      ? { ...explained, test_case: caseOfRun(run, asked.body) }
+      : explained;
   if (lift === undefined) return explanation;
   return { ...explanation, lifts: await findLifts(planRun, opened, ranking, teams !== undefined, lift) };
 }

@@ -30,6 +30,7 @@ const MOST_DUPLICATE_IDS = 20;
 /** Explains the answer of a request. The frame must still hold the request. */
 export function* explain(run: FinishedRun): Pieces<Explanation> {
   const { plan, request, frame, ranking, report } = run;
+  const missing = report.missingEntities.get(plan.candidateType.name) ?? 0;
   return {
     request_id: request.requestId,
     run_id: run.trace.runId,
@@ -41,6 +42,7 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
         count: request.duplicates.length,
         ids: [...new Set(request.duplicates)].slice(0, MOST_DUPLICATE_IDS),
       },
+      ...(missing === 0 ? {} : { missing }),
       left: ranking.rows.length,
       ...(report.indexed === undefined ? {} : { index: report.indexed }),
       ...(report.brought === undefined ? {} : { brought: report.brought }),

@@ -2,6 +2,7 @@ import type { ComponentKind } from '../../../ground/api/plugin.js';
 import type { StatusName } from '../../../ground/api/status.js';
 import type { ReadReport } from '../../../state/index/feature-source.js';
 import type { Card } from '../../../state/index/cards.js';
+import type { MadeCase } from './case-of-run.js';
 import type { Degradation } from '../page/degraded.js';
 import type { BroughtCandidates, RetrievalReport } from '../request/retrieval-report.js';
 import type { IndexedCandidates } from '../request/index-candidates.js';
@@ -52,6 +53,8 @@ export interface Explanation {
     readonly sent: number;
     /** Candidates that were dropped because their id occurred earlier: their number, and some of their ids. */
     readonly duplicates: { readonly count: number; readonly ids: readonly string[] };
+    /** Candidates that the index does not have; absent if it has all. */
+    readonly missing?: number;
     /** Candidates that remain after all filters. */
     readonly left: number;
     /** If the candidates came from the index. */
@@ -111,6 +114,10 @@ export interface Explanation {
   readonly compared?: ExplainedPair;
   /** If it was requested: what lifts a candidate to a place. */
   readonly lifts?: ExplainedLifts;
+  /** If it was requested: what the ranking read and answered, as a case of a test. */
+  readonly test_case?: MadeCase;
+  /** Of a preview of a draft: the names of the rules of lists that apply. */
+  readonly heard?: readonly string[];
   /** The answer that the route would have returned, except that private values are PRIVATE. */
   readonly answer: PipelineAnswer;
 }

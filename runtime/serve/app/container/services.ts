@@ -34,6 +34,7 @@ import { LiveInstances } from '../live-instances.js';
 import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
 import { openAudit, openLog } from '../process/open-log.js';
+import { Trials } from '../project/trials.js';
 import { TOKENS, type Clock, type KeptRows, type OpenSources } from './tokens.js';
 
 /** The overrides of a caller: test doubles, and the state of the process. */
@@ -163,6 +164,7 @@ function registerComparisons(container: DependencyContainer, { compares }: Overr
   const comparisons =
     compares && new Comparisons(container.resolve(TOKENS.logger), container.resolve(TOKENS.clock), compares);
   container.register(TOKENS.comparisons, { useFactory: () => comparisons });
+  container.register(TOKENS.trials, { useValue: new Trials() });
 }
 
 /** Only a service has them, and registers its own: see `ProjectGuards`. */

@@ -25,6 +25,7 @@ import type { ReaderPlugin } from '../../../ground/api/reader.js';
 import type { RowCache } from '../../../state/readers/view-rows.js';
 import type { Instance } from '../../http/instance.js';
 import type { HttpServices } from '../../http/services.js';
+import type { Trials } from '../project/trials.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../../state/store/coherence.js';
 import type { ResidentTables } from '../../../request/resident/resident-tables.js';
@@ -66,6 +67,8 @@ export const TOKENS = {
   live: token<LiveInstances>('live instances'),
   /** Undefined if the process compares nothing. */
   comparisons: token<Comparisons | undefined>('comparisons'),
+  /** Pipelines with open params, in a process whose plans have fixed ones. */
+  trials: token<Trials>('trials of params'),
   /** The last projects that were served; undefined if the process keeps none. */
   releases: token<HttpServices['releases']>('releases'),
   /** See `HttpServices`. */

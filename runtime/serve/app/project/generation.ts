@@ -22,7 +22,7 @@ import type { FeatureStore } from '../../../state/index/feature-store.js';
 import type { OnlineFeatures } from '../../../state/index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
 import type { ComparedProject } from '../../compare/comparisons.js';
-import { Workshop } from '../../compare/workshop.js';
+import { comparingOf, Workshop } from '../../compare/workshop.js';
 import { Judging } from '../../judging/judging.js';
 import { CounterRebuilds } from '../../feedback/counter-rebuilds.js';
 import type { Forget } from '../../../state/privacy/forget.js';
@@ -305,6 +305,7 @@ function mountPipelines(
           : live && { live, isStopped: (experiment) => stops.has(experiment), planOf },
       historyRetention: settings.historyRetention,
       histories,
+      trial: (name, work) => services.resolve(TOKENS.trials).run(version, name, work),
       now: services.resolve(TOKENS.clock),
       cards,
       onMisspelt: (pipeline, { field, near }) =>
@@ -361,7 +362,7 @@ function pingedStore(services: Container): HttpServices['store'] {
 }
 
 /** Comparisons of this generation's pipelines, and looks at single rankings; none if the process compares nothing. */
-function comparingOf(parts: GenerationParts, drafts: Drafts): Pick<HttpServices, 'comparisons' | 'workshop'> {
+function comparing(parts: GenerationParts, drafts: Drafts): Pick<HttpServices, 'comparisons' | 'workshop'> {
   const { services, config, usage } = parts;
   const comparisons = services.resolve(TOKENS.comparisons);
   if (comparisons === undefined) return {};
@@ -371,15 +372,8 @@ function comparingOf(parts: GenerationParts, drafts: Drafts): Pick<HttpServices,
     entities: services.resolve(TOKENS.entityIndex),
     cards: services.resolve(TOKENS.cards),
   };
-  return {
-    comparisons: {
-      list: (who) => comparisons.list(project, who),
-      start: (body, who) => comparisons.start(project, body, who),
-      get: (body, who) => comparisons.get(body, who),
-      stop: (body, who) => comparisons.stop(body, who),
-    },
-    workshop: new Workshop(project, services.resolve(TOKENS.logger), comparisons.load),
-  };
+  const workshop = new Workshop(services.resolve(TOKENS.logger), comparisons.load);
+  return comparingOf(comparisons, workshop, project.settings, () => project);
 }
 
 function rebuildsOf({ services, config }: GenerationParts): CounterRebuilds {
@@ -415,7 +409,7 @@ function httpServicesOf(
   });
   const drafts = new Drafts(writer, services.resolve(TOKENS.clock));
   return {
-    ...comparingOf(parts, drafts),
+    ...comparing(parts, drafts),
     judging: new Judging({
       ...{ store, config, pipelines, prefix: settings.prefix, now: services.resolve(TOKENS.clock) },
       cards: services.resolve(TOKENS.cards),

@@ -225,6 +225,7 @@ const EXPLANATION: Schema = record(
         left: count,
       },
       {
+        missing: { ...count, description: 'Those that the index does not have; absent if it has all.' },
         index: record({ where: text, scanned: count, matched: count, taken: count }),
         brought: {
           ...record({ ids: list(text), left_out: count }),
@@ -324,6 +325,11 @@ const EXPLANATION: Schema = record(
         'If the request asks for other values of params: the change of the file of the pipeline as a unified diff; empty if nothing differs.',
     },
     lifts,
+    test_case: {
+      type: 'object',
+      description: 'If requested: what the ranking read and answered, as a case of a test of rankings.',
+    },
+    heard: { ...list(text), description: 'Of a preview of a draft: the names of the rules that apply.' },
     why: {
       ...record(
         { candidate_id: text, fate: { type: 'string', enum: Object.keys(CANDIDATE_FATES) } },

@@ -82,7 +82,7 @@ function compared({ comparisons }: HttpServices): ComparisonService {
   if (comparisons !== undefined) return comparisons;
   throw new MillraceError(
     'comparisons_elsewhere',
-    'this process ranks, and runs no comparisons; run `millrace workbench` beside it on the same Redis, `millrace dev`, or `millrace evaluate`',
+    'this process ranks, and runs no comparisons; use `millrace workbench --url` with its address, or `millrace workbench` on the same Redis',
   );
 }
 

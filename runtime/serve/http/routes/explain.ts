@@ -24,6 +24,12 @@ const CONTRIBUTIONS = {
   schema: { type: 'boolean', default: false },
 };
 
+const TEST_CASE = {
+  ...CONTRIBUTIONS,
+  name: 'test_case',
+  description: 'Whether the answer has `test_case`: what the ranking read and answered, for a test.',
+};
+
 const COMPARE = {
   name: 'compare',
   in: 'query',
@@ -52,7 +58,7 @@ const PARAM = {
   in: 'query',
   required: false,
   description:
-    'Another value of a param of the pipeline, `NAME=NUMBER`; it may stand there several times. The answer has the change of the file in `params_diff`. Only the process of the workbench tries values.',
+    'Another value of a param of the pipeline, `NAME=NUMBER`; it may stand there several times. The answer has the change of the file in `params_diff`. A service that ranks compiles the pipeline again for it, and keeps it for five minutes.',
   schema: { type: 'array', items: { type: 'string', example: 'w_pop=0.5' } },
 };
 
@@ -70,9 +76,6 @@ export function parametersOf({ url = '' }: IncomingMessage): URLSearchParams {
 
 /** @throws MillraceError invalid_body if a parameter is wrong */
 function optionsOf(parameters: URLSearchParams): ExplainOptions {
-  const contributions = parameters.get('contributions') ?? 'false';
-  if (contributions !== 'true' && contributions !== 'false')
-    throw new MillraceError('invalid_body', 'the parameter contributions: expected true or false');
   const why = parameters.get('why');
   const problem = why === null ? undefined : idProblem(why);
   if (problem !== undefined) throw new MillraceError('invalid_body', `the parameter why: ${problem}`);
@@ -95,8 +98,16 @@ function optionsOf(parameters: URLSearchParams): ExplainOptions {
     ...(lifted === null ? {} : { lift: { id: lifted, to: Number(to) } }),
     ...(why === null ? {} : { why }),
     ...pair,
-    contributions: contributions === 'true',
+    contributions: flagOf(parameters, CONTRIBUTIONS.name),
+    testCase: flagOf(parameters, TEST_CASE.name),
   };
+}
+
+/** @throws MillraceError invalid_body if it is neither true nor false */
+function flagOf(parameters: URLSearchParams, name: string): boolean {
+  const text = parameters.get(name) ?? 'false';
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new MillraceError('invalid_body', `the parameter ${name}: expected true or false`);
 }
 
 /** @throws MillraceError invalid_body if one is not `NAME=NUMBER` */
@@ -175,10 +186,27 @@ export function explain(pipeline: Pipeline): PostRoute {
         'Runs the request as its route would, without effects, and says why it is answered so: every value with its ' +
         'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
         'keep it from the public.',
-      parameters: [...RUN_PARAMETERS, DRAFT, AT, WHY, CONTRIBUTIONS, COMPARE, WITH, LIFT, TO, PARAM],
+      parameters: [
+        ...RUN_PARAMETERS,
+        DRAFT,
+        AT,
+        WHY,
+        CONTRIBUTIONS,
+        COMPARE,
+        WITH,
+        LIFT,
+        TO,
+        PARAM,
+        TEST_CASE,
+      ],
       responses: {
         200: jsonAnswer('Why.', schemaRef('explanation')),
-        ...problemResponses([...PIPELINE_PROBLEMS, 'unknown_draft', 'comparisons_elsewhere']),
+        ...problemResponses([
+          ...PIPELINE_PROBLEMS,
+          'unknown_draft',
+          'test_not_kept',
+          'comparisons_elsewhere',
+        ]),
       },
     }),
     schemas: () => [

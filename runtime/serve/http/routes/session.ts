@@ -74,15 +74,17 @@ const open: PostRoute = {
   }),
 };
 
-interface WhoAnswer {
+export interface WhoAnswer {
   readonly name: string;
   readonly scopes: readonly string[];
+  /** Absent if it may use all. */
+  readonly pipelines?: readonly string[];
   /** Only of a session. */
   readonly until?: string;
   readonly csrf?: string;
 }
 
-const who: GetRoute = {
+export const who: GetRoute = {
   path: API,
   scope: 'any',
   audience: 'operators',
@@ -92,8 +94,9 @@ const who: GetRoute = {
     ({ sessions }) =>
     ({ req, res, key }) => {
       // A service without keys lets everybody do everything.
-      const { name = '', scopes = SCOPE_NAMES } = key ?? {};
-      sendJson(res, 200, { name, scopes, ...sessions.describe(req) } satisfies WhoAnswer);
+      const { name = '', scopes = SCOPE_NAMES, pipelines } = key ?? {};
+      const own = pipelines === undefined ? {} : { pipelines };
+      sendJson(res, 200, { name, scopes, ...own, ...sessions.describe(req) } satisfies WhoAnswer);
     },
   operation: () => ({
     operationId: 'get_session',
@@ -108,10 +111,15 @@ const who: GetRoute = {
           {
             name: { ...NAME, description: 'Empty if the service has no keys.' },
             scopes: { type: 'array', items: { type: 'string', enum: SCOPE_NAMES } },
+            pipelines: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'Those that the key may use; absent: all.',
+            },
             until: TIME,
             csrf: { type: 'string' },
           },
-          ['until', 'csrf'],
+          ['pipelines', 'until', 'csrf'],
         ),
       ),
     },

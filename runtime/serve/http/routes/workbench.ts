@@ -20,8 +20,13 @@ export interface WorkbenchProject {
   readonly version: string;
   /** Whether the service applies changes of the files. */
   readonly watches: boolean;
-  /** Whether the process tries params, reads logged requests, and keeps rankings as tests. */
-  readonly tries: boolean;
+  /**
+   * Why the process does not compare, read logged requests and keep rankings as tests; null if it does. `service`: it ranks.
+   * `project`: it is the workbench of another process, and cannot read the project.
+   */
+  readonly elsewhere: 'service' | 'project' | null;
+  /** Whether the process finds a ledger. */
+  readonly hasLedger: boolean;
   readonly pipelines: readonly {
     readonly name: string;
     readonly route: string;
@@ -33,7 +38,7 @@ export interface WorkbenchProject {
     readonly body: JsonObject;
     /** The attributes of candidates that a person searches by, the title first; none without a title. */
     readonly searched: readonly string[];
-    /** The params that can be tried; none in a process that ranks. */
+    /** The params, of which other values can be tried. */
     readonly params: readonly {
       readonly name: string;
       readonly value: number;
@@ -112,7 +117,7 @@ const style = assetRoute({
   type: 'text/css',
 });
 
-const project: GetRoute = {
+export const workbenchProject: GetRoute = {
   path: `${FOLDER}project`,
   // The diagnostics quote the files of the project.
   scope: 'explain',
@@ -122,16 +127,16 @@ const project: GetRoute = {
   audience: 'operators',
   handler: (parts) => {
     const { pipelines, instance, projectVersion = '', projectName = '', watches = false } = parts;
-    const tries = parts.comparisons !== undefined;
-    const described = pipelines.map((one) => describe(one, parts.entityTypes, tries));
+    let described: WorkbenchProject['pipelines'] | undefined;
     return ({ res }) => {
       const { lastReload } = instance;
       const answer: WorkbenchProject = {
         name: projectName,
         version: projectVersion,
         watches,
-        tries,
-        pipelines: described,
+        elsewhere: parts.comparisons === undefined ? 'service' : null,
+        hasLedger: parts.workshop?.hasLedger() ?? false,
+        pipelines: (described ??= pipelines.map((one) => describe(one, parts.entityTypes))),
         lists: parts.curationLists,
         reload:
           lastReload === undefined
@@ -144,12 +149,11 @@ const project: GetRoute = {
 };
 
 /** The routes of the page, its files and its data. */
-export const WORKBENCH: readonly Route[] = [page, shared, ...scripts, style, project];
+export const WORKBENCH: readonly Route[] = [page, shared, ...scripts, style, workbenchProject];
 
 function describe(
   pipeline: Pipeline,
   entityTypes: HttpServices['entityTypes'],
-  tries: boolean,
 ): WorkbenchProject['pipelines'][number] {
   const { name, route, task, requestSchema } = pipeline;
   const example = exampleOf(requestSchema) as JsonObject;
@@ -163,9 +167,7 @@ function describe(
     fields: ranks ? pipeline.fields : [],
     // Without candidates, retrievers find them.
     body: pipeline.addressFields === undefined ? { candidates: fromIndex } : {},
-    params: tries
-      ? Object.entries(pipeline.describe().params ?? {}).map(([one, param]) => ({ name: one, ...param }))
-      : [],
+    params: Object.entries(pipeline.describe().params ?? {}).map(([one, param]) => ({ name: one, ...param })),
     searched: searchedOf(entityTypes.get(pipeline.candidateType ?? '')),
     samples: [
       ...(ranks ? [{ title: 'candidates from the index', body: sample }] : []),

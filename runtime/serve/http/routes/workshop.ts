@@ -88,7 +88,7 @@ function workshopOf({ workshop }: HttpServices): WorkshopService {
   if (workshop !== undefined) return workshop;
   throw new MillraceError(
     'comparisons_elsewhere',
-    'this process ranks, and neither reads the ledger nor runs tests; use `millrace workbench` beside it on the same Redis, or `millrace dev`',
+    'this process ranks, and neither reads the ledger nor runs tests; use `millrace workbench --url` with its address, or `millrace workbench` on the same Redis',
   );
 }
 

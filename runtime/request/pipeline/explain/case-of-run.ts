@@ -5,9 +5,9 @@ import { idText } from '../../../ground/core/ids.js';
 import { isJsonObject } from '../../../ground/core/value-fit.js';
 import type { EntityType } from '../../../project/config/model/entities.js';
 import type { Frame } from '../../../language/frame/frame.js';
-import type { FeatureRead, HydrationNode, Plan } from '../../../request/compile/plan.js';
-import { readCell } from '../../../request/pipeline/components/step-view.js';
-import type { FinishedRun } from '../../../request/pipeline/explain/finished-run.js';
+import type { FeatureRead, HydrationNode, Plan } from '../../compile/plan.js';
+import { readCell } from '../components/step-view.js';
+import type { FinishedRun } from './finished-run.js';
 import { rowKeys } from '../../../state/index/row-keys.js';
 
 type Entities = Map<string, Map<string, Record<string, JsonValue>>>;
@@ -30,9 +30,9 @@ export interface MadeCase {
  */
 export function caseOfRun(
   { plan, frame, request: { ids }, ranking, page }: FinishedRun,
-  types: ReadonlyMap<string, EntityType>,
   body: JsonObject,
 ): MadeCase {
+  const types = plan.entities;
   const [history] = plan.levels.flatMap(({ histories }) => histories);
   if (history !== undefined)
     throw new MillraceError(
