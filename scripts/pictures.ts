@@ -189,6 +189,7 @@ async function main(args: readonly string[]): Promise<void> {
       const { faults, picture } = await take(browser, shop, state, look);
       if (picture !== undefined) pictures.set(state.name, picture);
       problems.push(...faults.map((fault) => `${state.name}: ${fault}`));
+      for (const fault of faults) process.stderr.write(`${state.name}: ${fault}\n`);
       process.stdout.write(`${state.name}: ${picture?.length ?? 'no'} bytes, ${faults.length} faults\n`);
     }
   } finally {

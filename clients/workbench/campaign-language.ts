@@ -39,6 +39,8 @@ const ENGLISH = {
   place: (place: number) => `Place ${place}`,
   hidden: 'Hidden products',
   pinTo: 'Pin to place',
+  /** A part of `pinTo`, for a card. */
+  pin: 'Pin to',
   pinAt: (place: number) => `Pin to place ${place}`,
   actOf: (act: string, title: string) => `${act}: ${title}`,
   placeOf: (title: string) => `Place of ${title}`,
@@ -257,6 +259,7 @@ const GERMAN: typeof ENGLISH = {
   place: (place) => `Platz ${place}`,
   hidden: 'Verborgene Produkte',
   pinTo: 'Setzen auf Platz',
+  pin: 'Auf Platz',
   pinAt: (place) => `Auf Platz ${place} setzen`,
   actOf: (act, title) => `${act}: ${title}`,
   placeOf: (title) => `Platz von ${title}`,

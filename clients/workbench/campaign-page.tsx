@@ -170,7 +170,7 @@ function PinTo({
       }}
     >
       <button type="submit" aria-label={say.actOf(say.pinTo, title)}>
-        {say.pinTo}
+        {say.pin}
       </button>
       <input
         class="small"

@@ -88,10 +88,6 @@ function Editor(props: EditorProps): JSX.Element {
           {open.problems.campaign}
         </p>
       )}
-      <div class="columns">
-        <Acts key={edited.visit} edited={edited} open={open} />
-        <Preview edited={edited} />
-      </div>
       <DraftChanges
         list={chosen.list}
         draft={edited.draft}
@@ -101,6 +97,10 @@ function Editor(props: EditorProps): JSX.Element {
           watchedOf(pipeline, filled, target, { time: previewTime(of, at, zone, Date.now()), zone })
         }
       />
+      <div class="columns">
+        <Acts key={edited.visit} edited={edited} open={open} />
+        <Preview edited={edited} />
+      </div>
       <Sheet
         list={chosen.list}
         draftName={edited.draftName}
@@ -170,6 +170,7 @@ function Preview({ edited }: { readonly edited: OpenCampaign }): JSX.Element {
           onInput={({ parameter }, value) => edited.watch({ ...filled, [parameter]: value })}
         />
       </div>
+      {request === undefined && <p>{say.noPage}</p>}
       <div class="row when">
         <Text label={say.previewAt} type="datetime-local" value={at} onChange={edited.setAt} />
         <p class="hint" id="when">
@@ -185,7 +186,6 @@ function Preview({ edited }: { readonly edited: OpenCampaign }): JSX.Element {
       <AddProduct find={(text) => findProducts(pipeline, request, text)} steering={steering} />
       <div id="page" aria-busy={isBusy}>
         {page !== undefined && <CampaignPage page={page} edited={edited} steering={steering} />}
-        {request === undefined && <p class="hint">{say.noPage}</p>}
       </div>
     </section>
   );

@@ -129,7 +129,8 @@ export function JudgeQuery({
     const body = { number: last.number, grades: [{ candidate_id: last.id, grade: last.before }] };
     if ((await send('grade', body)) === undefined) return;
     await open(last.number, last.id);
-    setSaid(say.undone(last.id));
+    const back = live.current.view?.candidates.find((one) => one.candidate_id === last.id);
+    setSaid(say.undone(back?.card?.title ?? last.id));
   };
   const skip = async (): Promise<void> => {
     const after = await send('grade', { number, skipped: !skipped });
@@ -162,7 +163,10 @@ export function JudgeQuery({
       <h2 id="judged-query">{query}</h2>
       <p>{say.progress(number, queries, done.length)}</p>
       <progress aria-label={say.progress(number, queries, done.length)} max={queries} value={done.length} />
-      <p class="hint">{say.keys(grades.map((one) => keyOf(grades, one)).join(' '))}</p>
+      <p class="hint">
+        {say.scale(grades[0] ?? 0, grades.at(-1) ?? 0)}{' '}
+        {say.keys(grades.map((one) => keyOf(grades, one)).join(' '))}
+      </p>
       <p class="row">
         <button type="button" disabled={number === 1} onClick={() => step(-1)}>
           {say.previous}

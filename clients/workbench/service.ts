@@ -179,7 +179,10 @@ async function refusalOf(answer: Response): Promise<Refusal> {
   try {
     const problem = JSON.parse(text) as Problem;
     const { detail, title, errors = [] } = problem;
-    const lines = errors.map((one) => `${one.pointer === '' ? 'the body' : one.pointer}: ${one.detail}`);
+    // The detail often ends with what the only error says.
+    const lines = errors
+      .filter((one) => detail?.endsWith(one.detail) !== true)
+      .map((one) => `${one.pointer === '' ? 'the body' : one.pointer}: ${one.detail}`);
     const message = [detail ?? title ?? `status ${answer.status}`, ...lines].join('\n');
     return new Refusal(answer.status, message, problem);
   } catch {

@@ -1,7 +1,7 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compares } from '../../runtime/cli/compare/compares.js';
-import { loadSettings } from '../../runtime/project/settings/settings.js';
+import { readSettings } from '../../runtime/project/config/project/read-settings.js';
 import { createKey, hashOfKey } from '../../runtime/serve/access/key-text.js';
 import { keysText } from '../../runtime/serve/access/keys-file.js';
 import { SCOPE_NAMES } from '../../runtime/serve/access/scopes.js';
@@ -54,14 +54,16 @@ async function serveOn(redis: PrivateRedis): Promise<ServedShop> {
   const boss = { id, name: 'ben', hash: hashOfKey(key), scopes: SCOPE_NAMES, created: Date.now() };
   await writeFile(join(root, 'keys.json'), keysText([boss]), { mode: 0o600 });
   experimentLedger(1000).write(join(root, '.millrace', 'ledger'));
-  loggedRequests().write(join(root, '.millrace', 'ledger'));
-  const serve = (env: Readonly<Record<string, string>>): Promise<RunningService> => {
+  const asked = loggedRequests().write(join(root, 'asked'));
+  for (const name of await readdir(asked))
+    await rename(join(asked, name), join(root, '.millrace', 'ledger', `asked-${name}`));
+  const serve = async (env: Readonly<Record<string, string>>): Promise<RunningService> => {
     const all = {
       ...{ LOG_LEVEL: 'silent', PORT: '0', MILLRACE_WARM_UP_MS: '0', MILLRACE_QUEUE_MS: '30000' },
       ...{ MILLRACE_STORE: 'redis', REDIS_URL: redis.url, MILLRACE_KEYS: join(root, 'keys.json'), ...env },
     };
     const isWorkbench = env['MILLRACE_WORKBENCH'] === 'only';
-    return startService(loadSettings(all, { project: root }), isWorkbench ? { compares } : {});
+    return startService(await readSettings(all, { project: root }), isWorkbench ? { compares } : {});
   };
   const ranking = await serve({ MILLRACE_WORKBENCH: 'off' });
   const workbench = await serve({ MILLRACE_WORKBENCH: 'only' });

@@ -120,7 +120,7 @@ ${params}retrieve:
 components:
   - { use: filter, as: in_stock, with: { keep: product.stock > 0 } }
   - { use: score, with: { value: '${value}' } }
-  - { use: curation, with: { list: campaigns } }
+  - { use: curation, with: { list: campaigns, reads: [product.brand, product.stock] } }
 page: { size: 24, max_size: 1000 }
 log: { candidates: all, features: all, unit: user }
 `;
@@ -188,8 +188,6 @@ campaigns:
   'experiments/popularity.yaml': `experiment: popularity
 pipeline: shop
 unit: user
-until: 2026-11-05T00:00Z
-share: 10%
 arms: { control: {}, popular: { params: { w_sold: 0.5 } } }
 metrics: { primary: { event: order, value: sum(revenue), within: 7d, adjust: { before: 14d } }, guard: [latency_p99] }
 `,

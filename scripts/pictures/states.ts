@@ -187,7 +187,7 @@ const CAMPAIGNS: Screen = {
       async show(stage) {
         await stage.hold(/curation\/get/);
         await open(stage, '/workbench#campaigns');
-        await stage.page.getByText('Wird geladen').waitFor();
+        await stage.page.getByText('Die Liste wird gelesen').waitFor();
       },
     },
     filled: {
@@ -433,9 +433,9 @@ const JUDGE: Screen = {
     many: {
       width: 2560,
       async show(stage) {
-        await round(stage, 'many', ['fernseher'], 50);
+        await round(stage, 'many', ['fernseher'], 20);
         await open(stage, '/workbench#judge?round=many');
-        await stage.page.locator('.judged [data-card]').nth(50).waitFor();
+        await stage.page.locator('.judged [data-card]').nth(20).waitFor();
       },
     },
   },
@@ -576,7 +576,7 @@ const PREVIEW: Screen = {
       async show(stage) {
         await stage.hold(/previews\/open/);
         await open(stage, '/workbench/preview#x');
-        await stage.page.getByText('Wird geladen').waitFor();
+        await stage.page.getByText('Die Liste wird gelesen').waitFor();
       },
     },
     filled: {
