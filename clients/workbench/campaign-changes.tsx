@@ -8,6 +8,7 @@ import type {
 } from '../../runtime/state/curation/draft-answers.js';
 import { targetsOf, type Campaign } from './campaign.js';
 import { momentText, problemText, say } from './campaign-language.js';
+import { campaignLines } from './campaign-words.js';
 import { LoggedEffect } from './campaign-effect.js';
 import { titleOf } from './cards.js';
 import { Table } from './parts.js';
@@ -202,7 +203,7 @@ function MovedOn({ moved: { title, places, rows, problem } }: { readonly moved: 
       {problem === undefined ? (
         <p>{rows.length === 0 ? say.nothingMoves : say.moves(rows.length, places)}</p>
       ) : (
-        <p class="failed">{problem}</p>
+        <p class="failed">{say.wrong(problem)}</p>
       )}
       {rows.length > 0 && (
         <Table head={[say.product, say.before, say.after]} rows={rows.slice(0, MOST_ROWS)} numbers={[1, 2]} />
@@ -212,9 +213,15 @@ function MovedOn({ moved: { title, places, rows, problem } }: { readonly moved: 
   );
 }
 
-/** A campaign as it is stored. */
 function CampaignText({ campaign }: { readonly campaign: unknown }): JSX.Element {
-  return campaign === null ? <em>{say.removed}</em> : <pre>{JSON.stringify(campaign, null, 1)}</pre>;
+  if (campaign === null) return <em>{say.removed}</em>;
+  return (
+    <ul class="plain">
+      {campaignLines(campaign as Campaign).map((line) => (
+        <li>{line}</li>
+      ))}
+    </ul>
+  );
 }
 
 function changeText({ campaign, before, after, keys }: AnsweredChange): string {

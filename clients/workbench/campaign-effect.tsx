@@ -48,7 +48,8 @@ export function LoggedEffect({ draft, pipeline, at }: EffectProps): JSX.Element 
     };
   }, []);
   if (problem !== '') return <p class="hint">{problem}</p>;
-  if (found?.state === 'failed') return <p class="hint">{say.loggedFailed(found.problem ?? '')}</p>;
+  if (found?.state === 'failed')
+    return <p class="hint">{say.loggedFailed(say.wrong(found.problem ?? ''))}</p>;
   if (found?.state !== 'done')
     return (
       <p class="hint" aria-busy="true">

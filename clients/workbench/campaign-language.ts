@@ -451,6 +451,12 @@ function germanProblem(detail: string): string {
   const end = /it ends at (\S+), and starts at (\S+)/.exec(detail);
   if (end !== null)
     return `Die Aktion gilt nie: Sie endet am ${dayText(end[1] ?? '')}, beginnt aber am ${dayText((end[2] ?? '').replace(/;$/, ''))}.`;
+  const taken = /position (\d+) is taken at that time: (.+) pins `([^`]+)` there/.exec(detail);
+  if (taken !== null)
+    return `Platz ${taken[1] ?? ''} ist zu dieser Zeit vergeben: ${taken[2] ?? ''} setzt ${taken[3] ?? ''} dorthin. Wählen Sie einen anderen Platz oder andere Tage.`;
+  const unread = /the pipeline does not read `([^`]+)` for its rules/.exec(detail)?.[1];
+  if (unread !== undefined)
+    return `Eine Pipeline mit dieser Liste liest ${unread} nicht. Lassen Sie es dort unter reads des Schritts curation eintragen.`;
   if (detail.includes('the address is malformed')) return 'Die Adresse des Bildes ist nicht vollständig.';
   return germanCell(detail) ?? detail;
 }

@@ -179,7 +179,7 @@ function Preview({ edited }: { readonly edited: OpenCampaign }): JSX.Element {
       </div>
       {problem !== '' && (
         <p class="failed" role="alert">
-          {problem}
+          {say.wrong(problem)}
         </p>
       )}
       <Share key={edited.draftName} edited={edited} />

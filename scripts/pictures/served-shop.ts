@@ -28,6 +28,8 @@ export interface ServedShop {
   as(who: 'anna' | 'ben', path: string, body: object): Promise<Record<string, unknown>>;
   /** Invites somebody. @returns the text of the invitation */
   invite(name: string): Promise<string>;
+  /** Ranks requests of users, and waits until the screen Live has them. */
+  traffic(): Promise<void>;
   /** Puts instances beside the one that runs: one that fell silent, and some that run. */
   addInstances(count: number): Promise<void>;
   close(): Promise<void>;
@@ -82,17 +84,19 @@ async function serveOn(redis: PrivateRedis): Promise<ServedShop> {
     await ask(`${ranking.url}/api/v1/entities/upload`, {
       ...{ entity_type: 'product', entities: PRODUCTS.slice(at, at + AT_ONCE) },
     });
-  await traffic((body) => ask(`${ranking.url}/api/v1/shop`, body));
   const board = new InstanceBoard(ranking.app.store, PREFIX);
   const instances = async (): Promise<InstanceList['instances']> =>
     ((await call(`${workbench.url}/api/v1/instances`, { headers: bearer })).json as unknown as InstanceList)
       .instances;
-  await until(
-    'the first figures of the service',
-    async () => (await instances())[0]?.pipelines.some(({ requests }) => requests > 0) === true,
-    30_000,
-  );
+  const traffic = async (): Promise<void> => {
+    await rankRequests((body) => ask(`${ranking.url}/api/v1/shop`, body));
+    await until('the figures of the service', async () =>
+      (await instances()).some(({ pipelines }) => pipelines.some(({ requests }) => requests > 0)),
+    );
+  };
+  await traffic();
   return {
+    traffic,
     url: workbench.url,
     emptyUrl: empty.url,
     session: session.cookie,
@@ -131,7 +135,7 @@ async function signIn(url: string, invitation: string): Promise<{ cookie: string
 }
 
 /** Requests of users, so that the screen Live has something to show, and one that the screen Rank opens. */
-async function traffic(rank: (body: object) => Promise<Answer>): Promise<void> {
+async function rankRequests(rank: (body: object) => Promise<Answer>): Promise<void> {
   for (let at = 0; at < 60; at++)
     await rank({ category: at % 2 === 0 ? 'tv' : 'audio', user: { user_id: `u${at}` } });
   await rank({ query: { query: 'rucksack' }, user: { user_id: 'u1' }, request_id: 'asked-by-u1' });

@@ -183,7 +183,7 @@ campaigns:
     note: recalled
   headphone_week:
     on: { category: [audio] }
-    pin: { 1: p214 }
+    pin: { 7: p214 }
 `,
   'experiments/popularity.yaml': `experiment: popularity
 pipeline: shop

@@ -162,11 +162,16 @@ const LIST = { list: 'campaigns' };
 const draft = ({ shop }: Stage, who: 'anna' | 'ben', name: string, campaigns: object): Promise<unknown> =>
   shop.as(who, 'curation/draft/put', { ...LIST, draft: name, campaigns });
 
-/** Removes all drafts, so that each state begins with none. */
-async function noDrafts({ shop }: Stage): Promise<void> {
+/** Removes all drafts and campaigns but those of the file, so that each state begins with none. */
+async function noCampaigns({ shop }: Stage): Promise<void> {
   const { drafts } = (await shop.as('ben', 'curation/draft/get', LIST)) as { drafts: { draft: string }[] };
   for (const { draft: name } of drafts)
     await shop.as('ben', 'curation/draft/discard', { ...LIST, draft: name });
+  const { campaigns: all } = (await shop.as('ben', 'curation/get', LIST)) as { campaigns: object };
+  const gone = Object.fromEntries(Object.keys(all).map((name) => [name, null]));
+  if (Object.keys(gone).length === 0) return;
+  await shop.as('ben', 'curation/draft/put', { ...LIST, draft: 'gone', campaigns: gone });
+  await shop.as('ben', 'curation/publish', { ...LIST, draft: 'gone' });
 }
 
 async function campaigns(stage: Stage, chosen = ''): Promise<void> {
@@ -194,7 +199,7 @@ const CAMPAIGNS: Screen = {
       says: 'A campaign for three categories: pins, a sponsored place, a boost and a banner, on the page as customers see it.',
       width: 1280,
       async show(stage) {
-        await noDrafts(stage);
+        await noCampaigns(stage);
         await draft(stage, 'anna', 'black_friday', EVENING);
         await campaigns(stage, '&draft=black_friday&campaign=evening');
         await stage.page.locator('#page .card').nth(5).waitFor();
@@ -205,7 +210,7 @@ const CAMPAIGNS: Screen = {
       width: 1280,
       isDark: true,
       async show(stage) {
-        await noDrafts(stage);
+        await noCampaigns(stage);
         const pinned = (id: string): object => ({ radio: { on: { category: ['audio'] }, pin: { 2: id } } });
         const other = async (id: string): Promise<void> => {
           await draft(stage, 'ben', 'bens', pinned(id));
@@ -224,7 +229,7 @@ const CAMPAIGNS: Screen = {
       says: 'The page of a phone, with a long title, and the buttons of each card.',
       width: 360,
       async show(stage) {
-        await noDrafts(stage);
+        await noCampaigns(stage);
         await campaigns(stage);
         await fill(stage, 'query', 'trekkingrucksack');
         await stage.page.locator('#page .card').first().waitFor();
@@ -235,7 +240,7 @@ const CAMPAIGNS: Screen = {
       says: 'A page of products on a wide screen.',
       width: 2560,
       async show(stage) {
-        await noDrafts(stage);
+        await noCampaigns(stage);
         await campaigns(stage);
         await fill(stage, 'query', 'fernseher');
         await stage.page.locator('#page .card').nth(20).waitFor();
@@ -247,7 +252,7 @@ const CAMPAIGNS: Screen = {
       says: 'What a draft changes: the products that move, and how many of the logged requests.',
       width: 1280,
       async show(stage) {
-        await noDrafts(stage);
+        await noCampaigns(stage);
         await draft(stage, 'anna', 'black_friday', EVENING);
         await campaigns(stage, '&draft=black_friday&campaign=evening');
         await button(stage.page, 'Was ändert sich?').click();
@@ -260,7 +265,7 @@ const CAMPAIGNS: Screen = {
       width: 360,
       isDark: true,
       async show(stage) {
-        await noDrafts(stage);
+        await noCampaigns(stage);
         await campaigns(stage);
         await fill(stage, 'query', 'fernseher');
         const banner = stage.page.getByRole('form', { name: 'Banner', exact: true });
@@ -283,7 +288,6 @@ const COMPARE: Screen = {
   title: 'Compare',
   states: {
     empty: {
-      says: 'Nothing was compared yet.',
       width: 1280,
       at: 'empty',
       async show(stage) {
@@ -292,7 +296,6 @@ const COMPARE: Screen = {
       },
     },
     loading: {
-      says: 'The report is on its way.',
       width: 360,
       async show(stage) {
         await stage.hold(/comparisons\/get/);
@@ -407,7 +410,6 @@ const JUDGE: Screen = {
       },
     },
     error: {
-      says: 'A name that a round cannot have.',
       width: 360,
       isDark: true,
       at: 'empty',
@@ -441,7 +443,6 @@ const JUDGE: Screen = {
   },
   more: {
     result: {
-      says: 'Who graded how much, and how far the judges agree.',
       width: 1280,
       async show(stage) {
         await round(stage, 'autumn', QUERIES, 8);
@@ -478,6 +479,7 @@ const LIVE: Screen = {
       width: 1280,
       async show(stage) {
         await stage.shop.addInstances(1);
+        await stage.shop.traffic();
         await open(stage, '/workbench#live');
         await button(stage.page, 'Effekte von popularity').click();
         await stage.page.getByText('Urteil').waitFor({ timeout: 60_000 });
@@ -493,7 +495,6 @@ const LIVE: Screen = {
     },
     long: 'instances and pipelines have short names',
     many: {
-      says: 'Forty instances on a wide screen.',
       width: 2560,
       isDark: true,
       async show(stage) {
@@ -509,7 +510,6 @@ const SESSION: Screen = {
   title: 'Sign-in',
   states: {
     empty: {
-      says: 'A person without an invitation.',
       width: 360,
       at: 'nobody',
       async show(stage) {
@@ -584,7 +584,7 @@ const PREVIEW: Screen = {
       width: 1280,
       at: 'nobody',
       async show(stage) {
-        await noDrafts(stage);
+        await noCampaigns(stage);
         await draft(stage, 'anna', 'black_friday', EVENING);
         await open(stage, `/workbench/preview#${(await link(stage)).link}`);
         await stage.page.locator('.card').nth(5).waitFor();
@@ -596,6 +596,7 @@ const PREVIEW: Screen = {
       isDark: true,
       at: 'nobody',
       async show(stage) {
+        await noCampaigns(stage);
         await draft(stage, 'anna', 'black_friday', EVENING);
         const { link: text } = await link(stage);
         const { links } = (await stage.shop.as('anna', 'previews/links', {})) as { links: { id: string }[] };
