@@ -8,7 +8,7 @@ import type {
 } from '../../runtime/state/curation/draft-answers.js';
 import { targetsOf, type Campaign } from './campaign.js';
 import { momentText, problemText, say } from './campaign-language.js';
-import { campaignLines } from './campaign-words.js';
+import { campaignLines, type NameOf } from './campaign-words.js';
 import { LoggedEffect } from './campaign-effect.js';
 import { titleOf } from './cards.js';
 import { Table } from './parts.js';
@@ -36,6 +36,7 @@ interface DraftProps {
   readonly list: string;
   readonly open: OpenList;
   readonly watchedOf: WatchedOf;
+  readonly nameOf: NameOf;
   /** The pipeline of the page that is shown. */
   readonly pipeline: string;
 }
@@ -67,6 +68,7 @@ function OpenDraft({
   draft,
   open,
   watchedOf,
+  nameOf,
   pipeline,
 }: DraftProps & { readonly draft: DraftAnswer }): JSX.Element {
   const [moved, setMoved] = useState<readonly Moved[]>();
@@ -116,6 +118,7 @@ function OpenDraft({
       {conflicts.map((conflict) => (
         <ConflictOf
           conflict={conflict}
+          nameOf={nameOf}
           onMine={({ campaign, yours }) =>
             settle(
               campaign,
@@ -128,7 +131,13 @@ function OpenDraft({
         />
       ))}
       {compared > 0 && pipeline !== '' && (
-        <LoggedEffect key={`${compared} ${version}`} draft={name} pipeline={pipeline} at={at} />
+        <LoggedEffect
+          key={`${compared} ${version}`}
+          draft={name}
+          pipeline={pipeline}
+          at={at}
+          nameOf={nameOf}
+        />
       )}
       <div id="moved" aria-live="polite" aria-busy={isBusy}>
         {moved?.map((one) => (
@@ -169,10 +178,12 @@ function ChangeList({
 /** Both sides of a campaign that others changed since. */
 function ConflictOf({
   conflict,
+  nameOf,
   onMine,
   onTheirs,
 }: {
   readonly conflict: Conflicts[number];
+  readonly nameOf: NameOf;
   readonly onMine: (conflict: Conflicts[number]) => void;
   readonly onTheirs: (conflict: Conflicts[number]) => void;
 }): JSX.Element {
@@ -182,7 +193,7 @@ function ConflictOf({
       <p>{say.conflict(campaign, author ?? say.somebody, at === undefined ? '' : momentText(at))}</p>
       <Table
         head={[say.yours, say.theirs]}
-        rows={[[<CampaignText campaign={yours} />, <CampaignText campaign={theirs} />]]}
+        rows={[[yours, theirs].map((one) => <CampaignText campaign={one} nameOf={nameOf} />)]}
       />
       <div class="row">
         <button type="button" onClick={() => onMine(conflict)}>
@@ -213,11 +224,17 @@ function MovedOn({ moved: { title, places, rows, problem } }: { readonly moved: 
   );
 }
 
-function CampaignText({ campaign }: { readonly campaign: unknown }): JSX.Element {
+function CampaignText({
+  campaign,
+  nameOf,
+}: {
+  readonly campaign: unknown;
+  readonly nameOf: NameOf;
+}): JSX.Element {
   if (campaign === null) return <em>{say.removed}</em>;
   return (
     <ul class="plain">
-      {campaignLines(campaign as Campaign).map((line) => (
+      {campaignLines(campaign as Campaign, nameOf).map((line) => (
         <li>{line}</li>
       ))}
     </ul>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DraftEffect, PlaceEffect } from '../../runtime/learn/judge/draft-effect.js';
 import type { ComparisonAnswer, ComparisonState } from '../../runtime/serve/compare/comparison.js';
 import { say } from './campaign-language.js';
+import type { NameOf } from './campaign-words.js';
 import { numberText } from './language.js';
 import { Table } from './parts.js';
 import { comparison, messageOf, Refusal } from './service.js';
@@ -16,10 +17,11 @@ interface EffectProps {
   readonly pipeline: string;
   /** The time of the rules; undefined: now. */
   readonly at: string | undefined;
+  readonly nameOf: NameOf;
 }
 
 /** What a draft changes of logged requests. Only the process of the workbench knows. */
-export function LoggedEffect({ draft, pipeline, at }: EffectProps): JSX.Element {
+export function LoggedEffect({ draft, pipeline, at, nameOf }: EffectProps): JSX.Element {
   const [found, setFound] = useState<ComparisonAnswer>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
@@ -56,13 +58,15 @@ export function LoggedEffect({ draft, pipeline, at }: EffectProps): JSX.Element 
         {say.loggedRuns(Math.round(100 * (found?.progress ?? 0)))}
       </p>
     );
-  return <Effect effect={found.result as DraftEffect} />;
+  return <Effect effect={found.result as DraftEffect} nameOf={nameOf} />;
 }
 
 function Effect({
   effect: { requests, changed, queries, places },
+  nameOf,
 }: {
   readonly effect: DraftEffect;
+  readonly nameOf: NameOf;
 }): JSX.Element {
   return (
     <div id="effect">
@@ -79,12 +83,12 @@ function Effect({
           head={[say.campaign, say.product, say.loggedPlace, say.loggedShown, say.loggedOtherwise]}
           rows={places.map((one) => [
             one.campaign,
-            one.product,
+            nameOf(one.product),
             String(one.place),
             one.requests === 0
               ? say.loggedNever
               : say.loggedOf(shareText(one.shown, one.requests), one.requests),
-            otherwiseText(one),
+            otherwiseText(one, nameOf),
           ])}
           numbers={[2]}
         />
@@ -93,7 +97,10 @@ function Effect({
   );
 }
 
-function otherwiseText({ unknown, requests, elsewhere, removed, winners }: PlaceEffect): string {
+function otherwiseText(
+  { unknown, requests, elsewhere, removed, winners }: PlaceEffect,
+  nameOf: NameOf,
+): string {
   if (unknown) return say.unknownId;
   const share = (count: number): string => shareText(count, requests);
   return [
@@ -102,7 +109,7 @@ function otherwiseText({ unknown, requests, elsewhere, removed, winners }: Place
     ...winners
       .slice(0, 1)
       .map(({ product, rules }) =>
-        say.loggedWinner(product, rules.map((rule) => rule.split(':')[1]).join(', ')),
+        say.loggedWinner(nameOf(product), rules.map((rule) => rule.split(':')[1]).join(', ')),
       ),
   ].join(' ');
 }

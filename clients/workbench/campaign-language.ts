@@ -59,6 +59,7 @@ const ENGLISH = {
   hasPlace: (title: string, place: number, by: string) =>
     `Place ${place} has ${title}${by === '' ? '' : ` (${by})`}.`,
   notOnPage: 'Not shown: the campaign is not for this page, or not for this time.',
+  unmet: (condition: string) => `it keeps what meets “${condition}”`,
   removedBy: (step: string, by: string, reason: string | undefined) =>
     `Not shown: the step ${step} removes it${by === '' ? '' : ` (${by})`}${reason === undefined ? '' : `: ${reason}`}.`,
   thisCampaign: 'this campaign',
@@ -277,6 +278,7 @@ const GERMAN: typeof ENGLISH = {
   isAt: (place) => `Steht auf Platz ${place}.`,
   hasPlace: (title, place, by) => `Platz ${place} hat ${title}${by === '' ? '' : ` (${by})`}.`,
   notOnPage: 'Erscheint nicht: Die Aktion gilt nicht für diese Seite oder nicht zu dieser Zeit.',
+  unmet: (condition) => `Es bleibt, wofür gilt „${condition}“`,
   removedBy: (step, by, reason) =>
     `Erscheint nicht: Der Schritt ${step} entfernt es${by === '' ? '' : ` (${by})`}${reason === undefined ? '' : `: ${reason}`}.`,
   thisCampaign: 'diese Aktion',

@@ -3,11 +3,15 @@ import { useState } from 'preact/hooks';
 import type { ExplainedCandidate } from '../../runtime/request/pipeline/explain/explanation.js';
 import type { StoredCuration } from '../../runtime/state/curation/curation-service.js';
 import { listOf, pinsOf, type Campaign } from './campaign.js';
+import { conditionText } from './campaign-acts.js';
 import { say } from './campaign-language.js';
 import { Act, Banners, Field } from './campaign-parts.js';
 import { CardOf, titleOf } from './cards.js';
 import type { ShownPage } from './page-preview.js';
 import { Why } from './why.js';
+
+/** How the reason of a filter begins: what it keeps follows. */
+const UNMET = 'not: ';
 
 /** What can be done with a product. */
 export interface Steering {
@@ -246,7 +250,8 @@ export function Placed({
   );
 }
 
-function nameIn(page: ShownPage | undefined, id: string): string {
+/** The title of a product and its id, as far as the page knows it. */
+export function nameIn(page: ShownPage | undefined, id: string): string {
   const card =
     page?.explanation.page.find(({ candidate_id: one }) => one === id)?.card ?? page?.fates.get(id)?.card;
   return card === undefined || card.title === id ? id : `${card.title} (${id})`;
@@ -287,7 +292,15 @@ export function PinState({
   if (fate.fate !== 'removed') return <span class="failed">{say.notOnPage}</span>;
   const { as = '', rules = [], reason } = fate;
   const by = rules.map((rule) => ruleText(rule, edited)).join(', ');
-  return <span class="failed">{say.removedBy(as, by, reason)}</span>;
+  return (
+    <span class="failed">
+      {say.removedBy(
+        as,
+        by,
+        reason?.startsWith(UNMET) === true ? say.unmet(conditionText(reason.slice(UNMET.length))) : reason,
+      )}
+    </span>
+  );
 }
 
 /** A product that was found to be placed. */
