@@ -250,11 +250,20 @@ export function Placed({
   );
 }
 
-/** The title of a product and its id, as far as the page knows it. */
-export function nameIn(page: ShownPage | undefined, id: string): string {
+/** The titles of products that a search found: they may be on no page. */
+const foundTitles = new Map<string, string>();
+
+/** The title of a product; its id if neither the page nor a search knows it. */
+export function titleIn(page: ShownPage | undefined, id: string): string {
   const card =
     page?.explanation.page.find(({ candidate_id: one }) => one === id)?.card ?? page?.fates.get(id)?.card;
-  return card === undefined || card.title === id ? id : `${card.title} (${id})`;
+  return card?.title ?? foundTitles.get(id) ?? id;
+}
+
+/** The title of a product and its id. */
+export function nameIn(page: ShownPage | undefined, id: string): string {
+  const title = titleIn(page, id);
+  return title === id ? id : `${title} (${id})`;
 }
 
 /** Whether a pin, or a paid place, is shown; else which step removed it, or who has the place. */
@@ -328,6 +337,7 @@ export function AddProduct({
     if (typed.trim() === '') return;
     try {
       const found = await find(typed.trim());
+      for (const { id, title } of found) foundTitles.set(id, title);
       setOffers(found);
       setSaid(say.found(found.length));
     } catch (error) {

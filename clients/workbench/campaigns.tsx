@@ -136,7 +136,7 @@ function Acts({ edited, open }: { readonly edited: OpenCampaign; readonly open: 
       >
         {campaign.sponsor && (
           <p>
-            {campaign.sponsor.product}:{' '}
+            {nameIn(page, campaign.sponsor.product)}:{' '}
             <PinState
               page={page}
               edited={edited}

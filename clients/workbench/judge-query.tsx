@@ -31,9 +31,12 @@ const keyOf = (grades: readonly number[], grade: number): string =>
 export function JudgeQuery({
   round: { round },
   judge,
+  isChosen,
   refused,
 }: {
   readonly round: RoundState;
+  /** Whether the person chose the round here: then the keys work at once. */
+  readonly isChosen: boolean;
   /** The name that a judge of a service without keys has typed. */
   readonly judge: string;
   readonly refused: (error: unknown) => string;
@@ -45,7 +48,7 @@ export function JudgeQuery({
   const live = useRef<Live>({ current: 0, pending: 0, isLeaving: false });
   const acts = useRef<Act[]>([]);
   const list = useRef<HTMLOListElement>(null);
-  const hasKeys = useRef(false);
+  const hasKeys = useRef(isChosen);
   /** Grades are sent one after the other, so that the last one counts. */
   const sending = useRef<Promise<unknown>>(Promise.resolve());
   const who = judge.trim() === '' ? {} : { judge: judge.trim() };

@@ -17,7 +17,7 @@ import {
   type Target,
 } from './campaign.js';
 import { say } from './campaign-language.js';
-import type { Edited, Steering } from './campaign-page.js';
+import { titleIn, type Edited, type Steering } from './campaign-page.js';
 import type { Typed } from './fields.js';
 import { usePage, type ShownPage } from './page-preview.js';
 import type { SentRequest } from './service.js';
@@ -173,8 +173,7 @@ function steeringOf(
   page: ShownPage | undefined,
   save: (next: Campaign, why: string) => void,
 ): Steering {
-  const title = (id: string): string =>
-    page?.explanation.page.find(({ candidate_id: one }) => one === id)?.card?.title ?? id;
+  const title = (id: string): string => titleIn(page, id);
   return {
     pin: (id, place) => {
       const before = campaign.pin?.[place];
