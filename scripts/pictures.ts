@@ -49,12 +49,11 @@ function allStates(): readonly Named[] {
 async function ownScreens(page: Page, url: string): Promise<readonly string[]> {
   await page.goto(`${url}/workbench`);
   await page.locator('nav a').first().waitFor();
-  const links = await page.locator('nav a').evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+  const links = await page.evaluate<readonly string[]>(
+    "[...document.querySelectorAll('nav a')].map(({ hash }) => hash.slice(1))",
+  );
   const pages = readdirSync(join(ROOT, 'clients/workbench')).filter((name) => name.endsWith('.html'));
-  return [
-    ...links.map((href) => href?.replace('#', '') ?? ''),
-    ...pages.map((name) => name.replace('.html', '')).filter((name) => name !== 'index'),
-  ];
+  return [...links, ...pages.map((name) => name.replace('.html', '')).filter((name) => name !== 'index')];
 }
 
 async function newContext(browser: Browser, shop: ServedShop, state?: State): Promise<BrowserContext> {

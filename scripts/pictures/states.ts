@@ -121,7 +121,7 @@ const RANK: Screen = {
       },
     },
     params: {
-      says: 'Two params are moved: ▲ and ▼ show what it changes, and the change of the file can be copied.',
+      says: 'A param is moved: ▲ and ▼ show what that changes, and the change of the file can be copied.',
       width: 1280,
       async show(stage) {
         await ranked(stage);
