@@ -8,7 +8,7 @@ import type {
 } from '../../runtime/state/curation/draft-answers.js';
 import { targetsOf, type Campaign } from './campaign.js';
 import { momentText, problemText, say } from './campaign-language.js';
-import { campaignLines, type NameOf } from './campaign-words.js';
+import { campaignLines } from './campaign-words.js';
 import { LoggedEffect } from './campaign-effect.js';
 import { titleOf } from './cards.js';
 import { Table } from './parts.js';
@@ -36,7 +36,6 @@ interface DraftProps {
   readonly list: string;
   readonly open: OpenList;
   readonly watchedOf: WatchedOf;
-  readonly nameOf: NameOf;
   /** The pipeline of the page that is shown. */
   readonly pipeline: string;
 }
@@ -68,7 +67,6 @@ function OpenDraft({
   draft,
   open,
   watchedOf,
-  nameOf,
   pipeline,
 }: DraftProps & { readonly draft: DraftAnswer }): JSX.Element {
   const [moved, setMoved] = useState<readonly Moved[]>();
@@ -88,8 +86,10 @@ function OpenDraft({
     setConflicts([]);
     await open.act(
       () =>
-        curation<PublishAnswer>('publish', { list, draft: name, version }).catch((error: unknown) => {
-          if (error instanceof Refusal) setConflicts(error.problem.conflicts ?? []);
+        curation<PublishAnswer>('publish', { list, draft: name, version }).catch(async (error: unknown) => {
+          const both = (error instanceof Refusal && error.problem.conflicts) || [];
+          await readTitles(both, watchedOf);
+          setConflicts(both);
           throw error;
         }),
       (answer) => say.published(answer.changes.length),
@@ -118,7 +118,6 @@ function OpenDraft({
       {conflicts.map((conflict) => (
         <ConflictOf
           conflict={conflict}
-          nameOf={nameOf}
           onMine={({ campaign, yours }) =>
             settle(
               campaign,
@@ -131,13 +130,7 @@ function OpenDraft({
         />
       ))}
       {compared > 0 && pipeline !== '' && (
-        <LoggedEffect
-          key={`${compared} ${version}`}
-          draft={name}
-          pipeline={pipeline}
-          at={at}
-          nameOf={nameOf}
-        />
+        <LoggedEffect key={`${compared} ${version}`} draft={name} pipeline={pipeline} at={at} />
       )}
       <div id="moved" aria-live="polite" aria-busy={isBusy}>
         {moved?.map((one) => (
@@ -178,12 +171,10 @@ function ChangeList({
 /** Both sides of a campaign that others changed since. */
 function ConflictOf({
   conflict,
-  nameOf,
   onMine,
   onTheirs,
 }: {
   readonly conflict: Conflicts[number];
-  readonly nameOf: NameOf;
   readonly onMine: (conflict: Conflicts[number]) => void;
   readonly onTheirs: (conflict: Conflicts[number]) => void;
 }): JSX.Element {
@@ -193,7 +184,7 @@ function ConflictOf({
       <p>{say.conflict(campaign, author ?? say.somebody, at === undefined ? '' : momentText(at))}</p>
       <Table
         head={[say.yours, say.theirs]}
-        rows={[[yours, theirs].map((one) => <CampaignText campaign={one} nameOf={nameOf} />)]}
+        rows={[[yours, theirs].map((one) => <CampaignText campaign={one} />)]}
       />
       <div class="row">
         <button type="button" onClick={() => onMine(conflict)}>
@@ -224,17 +215,11 @@ function MovedOn({ moved: { title, places, rows, problem } }: { readonly moved: 
   );
 }
 
-function CampaignText({
-  campaign,
-  nameOf,
-}: {
-  readonly campaign: unknown;
-  readonly nameOf: NameOf;
-}): JSX.Element {
+function CampaignText({ campaign }: { readonly campaign: unknown }): JSX.Element {
   if (campaign === null) return <em>{say.removed}</em>;
   return (
     <ul class="plain">
-      {campaignLines(campaign as Campaign, nameOf).map((line) => (
+      {campaignLines(campaign as Campaign).map((line) => (
         <li>{line}</li>
       ))}
     </ul>
@@ -245,6 +230,15 @@ function changeText({ campaign, before, after, keys }: AnsweredChange): string {
   if (before === null) return say.isNew(campaign);
   if (after === null) return say.isRemoved(campaign);
   return say.isChanged(campaign, keys.map((key) => say.keys[key] ?? key).join(', '));
+}
+
+/** Reads the pages of campaigns that differ, so that the products are named by their titles. */
+async function readTitles(conflicts: Conflicts, watchedOf: WatchedOf): Promise<void> {
+  for (const { yours, theirs } of conflicts) {
+    const campaign = (yours ?? theirs) as Campaign;
+    // Without titles, ids are shown.
+    await explain(watchedOf(targetsOf(campaign)[0], campaign).request).catch(() => undefined);
+  }
 }
 
 /** Ranks the pages of the changed campaigns as they are served, and with the draft. */

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DraftEffect, PlaceEffect } from '../../runtime/learn/judge/draft-effect.js';
 import type { ComparisonAnswer, ComparisonState } from '../../runtime/serve/compare/comparison.js';
 import { say } from './campaign-language.js';
-import type { NameOf } from './campaign-words.js';
+import { productName } from './campaign-words.js';
 import { numberText } from './language.js';
 import { Table } from './parts.js';
 import { comparison, messageOf, Refusal } from './service.js';
@@ -17,11 +17,10 @@ interface EffectProps {
   readonly pipeline: string;
   /** The time of the rules; undefined: now. */
   readonly at: string | undefined;
-  readonly nameOf: NameOf;
 }
 
 /** What a draft changes of logged requests. Only the process of the workbench knows. */
-export function LoggedEffect({ draft, pipeline, at, nameOf }: EffectProps): JSX.Element {
+export function LoggedEffect({ draft, pipeline, at }: EffectProps): JSX.Element {
   const [found, setFound] = useState<ComparisonAnswer>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
@@ -58,15 +57,13 @@ export function LoggedEffect({ draft, pipeline, at, nameOf }: EffectProps): JSX.
         {say.loggedRuns(Math.round(100 * (found?.progress ?? 0)))}
       </p>
     );
-  return <Effect effect={found.result as DraftEffect} nameOf={nameOf} />;
+  return <Effect effect={found.result as DraftEffect} />;
 }
 
 function Effect({
   effect: { requests, changed, queries, places },
-  nameOf,
 }: {
   readonly effect: DraftEffect;
-  readonly nameOf: NameOf;
 }): JSX.Element {
   return (
     <div id="effect">
@@ -83,12 +80,12 @@ function Effect({
           head={[say.campaign, say.product, say.loggedPlace, say.loggedShown, say.loggedOtherwise]}
           rows={places.map((one) => [
             one.campaign,
-            nameOf(one.product),
+            productName(one.product),
             String(one.place),
             one.requests === 0
               ? say.loggedNever
               : say.loggedOf(shareText(one.shown, one.requests), one.requests),
-            otherwiseText(one, nameOf),
+            otherwiseText(one),
           ])}
           numbers={[2]}
         />
@@ -97,10 +94,7 @@ function Effect({
   );
 }
 
-function otherwiseText(
-  { unknown, requests, elsewhere, removed, winners }: PlaceEffect,
-  nameOf: NameOf,
-): string {
+function otherwiseText({ unknown, requests, elsewhere, removed, winners }: PlaceEffect): string {
   if (unknown) return say.unknownId;
   const share = (count: number): string => shareText(count, requests);
   return [
@@ -109,7 +103,7 @@ function otherwiseText(
     ...winners
       .slice(0, 1)
       .map(({ product, rules }) =>
-        say.loggedWinner(nameOf(product), rules.map((rule) => rule.split(':')[1]).join(', ')),
+        say.loggedWinner(productName(product), rules.map((rule) => rule.split(':')[1]).join(', ')),
       ),
   ].join(' ');
 }

@@ -4,6 +4,7 @@ import type { ExplainedCandidate } from '../../runtime/request/pipeline/explain/
 import type { StoredCuration } from '../../runtime/state/curation/curation-service.js';
 import { listOf, pinsOf, type Campaign } from './campaign.js';
 import { conditionText } from './campaign-acts.js';
+import { productName } from './campaign-words.js';
 import { say } from './campaign-language.js';
 import { Act, Banners, Field } from './campaign-parts.js';
 import { CardOf, titleOf } from './cards.js';
@@ -214,10 +215,10 @@ export function Placed({
       <ul class="plain" id="pins">
         {pins.map(({ place, id }) => (
           <li>
-            <strong>{say.place(place)}</strong> {nameIn(page, id)}{' '}
+            <strong>{say.place(place)}</strong> {productName(id)}{' '}
             <button
               type="button"
-              aria-label={say.actOf(say.unpin, nameIn(page, id))}
+              aria-label={say.actOf(say.unpin, productName(id))}
               onClick={() => steering.unpin(id)}
             >
               {say.unpin}
@@ -233,7 +234,7 @@ export function Placed({
           <ul class="plain" id="hidden">
             {hidden.map((id) => (
               <li>
-                {nameIn(page, id)}{' '}
+                {productName(id)}{' '}
                 <button
                   type="button"
                   aria-label={say.actOf(say.unhide, id)}
@@ -248,22 +249,6 @@ export function Placed({
       )}
     </section>
   );
-}
-
-/** The titles of products that a search found: they may be on no page. */
-const foundTitles = new Map<string, string>();
-
-/** The title of a product; its id if neither the page nor a search knows it. */
-export function titleIn(page: ShownPage | undefined, id: string): string {
-  const card =
-    page?.explanation.page.find(({ candidate_id: one }) => one === id)?.card ?? page?.fates.get(id)?.card;
-  return card?.title ?? foundTitles.get(id) ?? id;
-}
-
-/** The title of a product and its id. */
-export function nameIn(page: ShownPage | undefined, id: string): string {
-  const title = titleIn(page, id);
-  return title === id ? id : `${title} (${id})`;
 }
 
 /** Whether a pin, or a paid place, is shown; else which step removed it, or who has the place. */
@@ -337,7 +322,6 @@ export function AddProduct({
     if (typed.trim() === '') return;
     try {
       const found = await find(typed.trim());
-      for (const { id, title } of found) foundTitles.set(id, title);
       setOffers(found);
       setSaid(say.found(found.length));
     } catch (error) {

@@ -8,8 +8,9 @@ import { DraftChanges, History } from './campaign-changes.js';
 import { campaignTitle, daysText, momentText, say } from './campaign-language.js';
 import { Share } from './campaign-share.js';
 import { Sheet } from './campaign-sheet.js';
-import { AddProduct, CampaignPage, nameIn, PinState, Placed, type Edited } from './campaign-page.js';
+import { AddProduct, CampaignPage, PinState, Placed, type Edited } from './campaign-page.js';
 import { Choice, Text } from './campaign-parts.js';
+import { productName } from './campaign-words.js';
 import { titleOf } from './cards.js';
 import { Fields } from './fields.js';
 import { Fold } from './parts.js';
@@ -93,7 +94,6 @@ function Editor(props: EditorProps): JSX.Element {
         draft={edited.draft}
         open={open}
         pipeline={pipeline?.name ?? ''}
-        nameOf={(id) => nameIn(edited.page, id)}
         watchedOf={(target, of) =>
           watchedOf(pipeline, filled, target, { time: previewTime(of, at, zone, Date.now()), zone })
         }
@@ -136,7 +136,7 @@ function Acts({ edited, open }: { readonly edited: OpenCampaign; readonly open: 
       >
         {campaign.sponsor && (
           <p>
-            {nameIn(page, campaign.sponsor.product)}:{' '}
+            {productName(campaign.sponsor.product)}:{' '}
             <PinState
               page={page}
               edited={edited}
