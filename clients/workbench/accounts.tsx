@@ -5,6 +5,8 @@ import { Fold, Table, valueText } from './parts.js';
 
 /** The parts that are shown at once; the others unfold. */
 const SHOWN = 12;
+/** The parts that a sentence names. */
+const TOLD = 3;
 
 /** How the first value came to be, and below each part that has an account of its own, that account. */
 export function Accounts({
@@ -59,6 +61,7 @@ function Account({
   return (
     <>
       {reason !== undefined && <p class="hint">{reason}</p>}
+      <p>{inWords(sorted, isPair)}</p>
       <Table
         head={head}
         rows={[
@@ -84,6 +87,25 @@ function Account({
       )}
     </>
   );
+}
+
+/** What counts most in either direction. @param terms the largest first */
+function inWords(terms: readonly ExplainedTerm[], isPair: boolean): string {
+  const told = (some: readonly ExplainedTerm[]): string =>
+    some
+      .slice(0, TOLD)
+      .map((term) => {
+        const own = valueText(term);
+        const value = term.against === undefined ? own : text.versus(own, valueText(term.against));
+        return `${term.column ?? term.text} ${value} (${term.amount > 0 ? '+' : ''}${numberText(term.amount, 6)})`;
+      })
+      .join('; ');
+  const up = terms.filter(({ amount }) => amount > 0);
+  const down = terms.filter(({ amount }) => amount < 0);
+  return [
+    ...(up.length === 0 ? [] : [isPair ? text.speaksFor(told(up)) : text.lifts(told(up))]),
+    ...(down.length === 0 ? [] : [isPair ? text.speaksAgainst(told(down)) : text.lowers(told(down))]),
+  ].join(' ');
 }
 
 /** A bar from the middle: to the right for more, to the left for less. The number stands beside it. */

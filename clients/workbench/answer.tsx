@@ -42,18 +42,20 @@ export function Answer({
   const total = stages.reduce((sum, { ms }) => sum + ms, 0);
   return (
     <div>
-      <p>
-        {text.counts(candidates.sent, candidates.left, page.length)}{' '}
-        {text.work(numberText(total, 3), store.round_trips, store.keys_read)}
-      </p>
       {degraded.length > 0 && (
         <p class="failed">
           {text.degraded}: {degraded.map(({ cause, value }) => `${words(cause)} ${value}`).join(', ')}
         </p>
       )}
       <BlockedImages {...explanation} />
-      <h2>{text.page}</h2>
-      {page.length > 0 && <Only only={only} page={page} base={base.page} onOnly={setOnly} />}
+      <div class="row">
+        <h2>{text.page}</h2>
+        {page.length > 0 && <Only only={only} page={page} base={base.page} onOnly={setOnly} />}
+      </div>
+      <p class="hint">
+        {text.counts(candidates.retrieval !== undefined, candidates.sent, candidates.left, page.length)}{' '}
+        {text.work(numberText(total, 3), store.round_trips, store.keys_read)}
+      </p>
       {page.length === 0 ? (
         <p>{text.emptyPage}</p>
       ) : (
@@ -179,7 +181,7 @@ function Steps({ steps }: { readonly steps: readonly ExplainedStep[] }): JSX.Ele
         step.step,
         step.as,
         step.use,
-        <span class={step.outcome === 'failed' ? 'failed' : undefined}>{words(step.outcome)}</span>,
+        <span class={step.outcome === 'failed' ? 'failed' : undefined}>{text.outcomes[step.outcome]}</span>,
         stepText(step),
       ])}
       numbers={[0]}

@@ -8,6 +8,7 @@ import type {
 } from '../../runtime/state/curation/draft-answers.js';
 import { targetsOf, type Campaign } from './campaign.js';
 import { momentText, problemText, say } from './campaign-language.js';
+import { campaignLines } from './campaign-words.js';
 import { LoggedEffect } from './campaign-effect.js';
 import { titleOf } from './cards.js';
 import { Table } from './parts.js';
@@ -85,8 +86,10 @@ function OpenDraft({
     setConflicts([]);
     await open.act(
       () =>
-        curation<PublishAnswer>('publish', { list, draft: name, version }).catch((error: unknown) => {
-          if (error instanceof Refusal) setConflicts(error.problem.conflicts ?? []);
+        curation<PublishAnswer>('publish', { list, draft: name, version }).catch(async (error: unknown) => {
+          const both = (error instanceof Refusal && error.problem.conflicts) || [];
+          await readTitles(both, watchedOf);
+          setConflicts(both);
           throw error;
         }),
       (answer) => say.published(answer.changes.length),
@@ -181,7 +184,7 @@ function ConflictOf({
       <p>{say.conflict(campaign, author ?? say.somebody, at === undefined ? '' : momentText(at))}</p>
       <Table
         head={[say.yours, say.theirs]}
-        rows={[[<CampaignText campaign={yours} />, <CampaignText campaign={theirs} />]]}
+        rows={[[yours, theirs].map((one) => <CampaignText campaign={one} />)]}
       />
       <div class="row">
         <button type="button" onClick={() => onMine(conflict)}>
@@ -202,7 +205,7 @@ function MovedOn({ moved: { title, places, rows, problem } }: { readonly moved: 
       {problem === undefined ? (
         <p>{rows.length === 0 ? say.nothingMoves : say.moves(rows.length, places)}</p>
       ) : (
-        <p class="failed">{problem}</p>
+        <p class="failed">{say.wrong(problem)}</p>
       )}
       {rows.length > 0 && (
         <Table head={[say.product, say.before, say.after]} rows={rows.slice(0, MOST_ROWS)} numbers={[1, 2]} />
@@ -212,15 +215,30 @@ function MovedOn({ moved: { title, places, rows, problem } }: { readonly moved: 
   );
 }
 
-/** A campaign as it is stored. */
 function CampaignText({ campaign }: { readonly campaign: unknown }): JSX.Element {
-  return campaign === null ? <em>{say.removed}</em> : <pre>{JSON.stringify(campaign, null, 1)}</pre>;
+  if (campaign === null) return <em>{say.removed}</em>;
+  return (
+    <ul class="plain">
+      {campaignLines(campaign as Campaign).map((line) => (
+        <li>{line}</li>
+      ))}
+    </ul>
+  );
 }
 
 function changeText({ campaign, before, after, keys }: AnsweredChange): string {
   if (before === null) return say.isNew(campaign);
   if (after === null) return say.isRemoved(campaign);
   return say.isChanged(campaign, keys.map((key) => say.keys[key] ?? key).join(', '));
+}
+
+/** Reads the pages of campaigns that differ, so that the products are named by their titles. */
+async function readTitles(conflicts: Conflicts, watchedOf: WatchedOf): Promise<void> {
+  for (const { yours, theirs } of conflicts) {
+    const campaign = (yours ?? theirs) as Campaign;
+    // Without titles, ids are shown.
+    await explain(watchedOf(targetsOf(campaign)[0], campaign).request).catch(() => undefined);
+  }
 }
 
 /** Ranks the pages of the changed campaigns as they are served, and with the draft. */

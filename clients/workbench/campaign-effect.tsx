@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DraftEffect, PlaceEffect } from '../../runtime/learn/judge/draft-effect.js';
 import type { ComparisonAnswer, ComparisonState } from '../../runtime/serve/compare/comparison.js';
 import { say } from './campaign-language.js';
+import { productName } from './campaign-words.js';
 import { numberText } from './language.js';
 import { Table } from './parts.js';
 import { comparison, messageOf, Refusal } from './service.js';
@@ -48,7 +49,8 @@ export function LoggedEffect({ draft, pipeline, at }: EffectProps): JSX.Element 
     };
   }, []);
   if (problem !== '') return <p class="hint">{problem}</p>;
-  if (found?.state === 'failed') return <p class="hint">{say.loggedFailed(found.problem ?? '')}</p>;
+  if (found?.state === 'failed')
+    return <p class="hint">{say.loggedFailed(say.wrong(found.problem ?? ''))}</p>;
   if (found?.state !== 'done')
     return (
       <p class="hint" aria-busy="true">
@@ -78,7 +80,7 @@ function Effect({
           head={[say.campaign, say.product, say.loggedPlace, say.loggedShown, say.loggedOtherwise]}
           rows={places.map((one) => [
             one.campaign,
-            one.product,
+            productName(one.product),
             String(one.place),
             one.requests === 0
               ? say.loggedNever
@@ -101,7 +103,7 @@ function otherwiseText({ unknown, requests, elsewhere, removed, winners }: Place
     ...winners
       .slice(0, 1)
       .map(({ product, rules }) =>
-        say.loggedWinner(product, rules.map((rule) => rule.split(':')[1]).join(', ')),
+        say.loggedWinner(productName(product), rules.map((rule) => rule.split(':')[1]).join(', ')),
       ),
   ].join(' ');
 }

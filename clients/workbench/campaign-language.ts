@@ -39,6 +39,8 @@ const ENGLISH = {
   place: (place: number) => `Place ${place}`,
   hidden: 'Hidden products',
   pinTo: 'Pin to place',
+  /** A part of `pinTo`, for a card. */
+  pin: 'Pin to',
   pinAt: (place: number) => `Pin to place ${place}`,
   actOf: (act: string, title: string) => `${act}: ${title}`,
   placeOf: (title: string) => `Place of ${title}`,
@@ -57,6 +59,7 @@ const ENGLISH = {
   hasPlace: (title: string, place: number, by: string) =>
     `Place ${place} has ${title}${by === '' ? '' : ` (${by})`}.`,
   notOnPage: 'Not shown: the campaign is not for this page, or not for this time.',
+  unmet: (condition: string) => `it keeps what meets “${condition}”`,
   removedBy: (step: string, by: string, reason: string | undefined) =>
     `Not shown: the step ${step} removes it${by === '' ? '' : ` (${by})`}${reason === undefined ? '' : `: ${reason}`}.`,
   thisCampaign: 'this campaign',
@@ -257,6 +260,7 @@ const GERMAN: typeof ENGLISH = {
   place: (place) => `Platz ${place}`,
   hidden: 'Verborgene Produkte',
   pinTo: 'Setzen auf Platz',
+  pin: 'Auf Platz',
   pinAt: (place) => `Auf Platz ${place} setzen`,
   actOf: (act, title) => `${act}: ${title}`,
   placeOf: (title) => `Platz von ${title}`,
@@ -274,6 +278,7 @@ const GERMAN: typeof ENGLISH = {
   isAt: (place) => `Steht auf Platz ${place}.`,
   hasPlace: (title, place, by) => `Platz ${place} hat ${title}${by === '' ? '' : ` (${by})`}.`,
   notOnPage: 'Erscheint nicht: Die Aktion gilt nicht für diese Seite oder nicht zu dieser Zeit.',
+  unmet: (condition) => `Es bleibt, wofür gilt „${condition}“`,
   removedBy: (step, by, reason) =>
     `Erscheint nicht: Der Schritt ${step} entfernt es${by === '' ? '' : ` (${by})`}${reason === undefined ? '' : `: ${reason}`}.`,
   thisCampaign: 'diese Aktion',
@@ -448,6 +453,12 @@ function germanProblem(detail: string): string {
   const end = /it ends at (\S+), and starts at (\S+)/.exec(detail);
   if (end !== null)
     return `Die Aktion gilt nie: Sie endet am ${dayText(end[1] ?? '')}, beginnt aber am ${dayText((end[2] ?? '').replace(/;$/, ''))}.`;
+  const taken = /position (\d+) is taken at that time: (.+) pins `([^`]+)` there/.exec(detail);
+  if (taken !== null)
+    return `Platz ${taken[1] ?? ''} ist zu dieser Zeit vergeben: ${taken[2] ?? ''} setzt ${taken[3] ?? ''} dorthin. Wählen Sie einen anderen Platz oder andere Tage.`;
+  const unread = /the pipeline does not read `([^`]+)` for its rules/.exec(detail)?.[1];
+  if (unread !== undefined)
+    return `Eine Pipeline mit dieser Liste liest ${unread} nicht. Lassen Sie es dort unter reads des Schritts curation eintragen.`;
   if (detail.includes('the address is malformed')) return 'Die Adresse des Bildes ist nicht vollständig.';
   return germanCell(detail) ?? detail;
 }

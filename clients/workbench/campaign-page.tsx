@@ -3,11 +3,16 @@ import { useState } from 'preact/hooks';
 import type { ExplainedCandidate } from '../../runtime/request/pipeline/explain/explanation.js';
 import type { StoredCuration } from '../../runtime/state/curation/curation-service.js';
 import { listOf, pinsOf, type Campaign } from './campaign.js';
+import { conditionText } from './campaign-acts.js';
+import { productName } from './campaign-words.js';
 import { say } from './campaign-language.js';
 import { Act, Banners, Field } from './campaign-parts.js';
 import { CardOf, titleOf } from './cards.js';
 import type { ShownPage } from './page-preview.js';
 import { Why } from './why.js';
+
+/** How the reason of a filter begins: what it keeps follows. */
+const UNMET = 'not: ';
 
 /** What can be done with a product. */
 export interface Steering {
@@ -170,7 +175,7 @@ function PinTo({
       }}
     >
       <button type="submit" aria-label={say.actOf(say.pinTo, title)}>
-        {say.pinTo}
+        {say.pin}
       </button>
       <input
         class="small"
@@ -210,10 +215,10 @@ export function Placed({
       <ul class="plain" id="pins">
         {pins.map(({ place, id }) => (
           <li>
-            <strong>{say.place(place)}</strong> {nameIn(page, id)}{' '}
+            <strong>{say.place(place)}</strong> {productName(id)}{' '}
             <button
               type="button"
-              aria-label={say.actOf(say.unpin, nameIn(page, id))}
+              aria-label={say.actOf(say.unpin, productName(id))}
               onClick={() => steering.unpin(id)}
             >
               {say.unpin}
@@ -229,7 +234,7 @@ export function Placed({
           <ul class="plain" id="hidden">
             {hidden.map((id) => (
               <li>
-                {nameIn(page, id)}{' '}
+                {productName(id)}{' '}
                 <button
                   type="button"
                   aria-label={say.actOf(say.unhide, id)}
@@ -244,12 +249,6 @@ export function Placed({
       )}
     </section>
   );
-}
-
-function nameIn(page: ShownPage | undefined, id: string): string {
-  const card =
-    page?.explanation.page.find(({ candidate_id: one }) => one === id)?.card ?? page?.fates.get(id)?.card;
-  return card === undefined || card.title === id ? id : `${card.title} (${id})`;
 }
 
 /** Whether a pin, or a paid place, is shown; else which step removed it, or who has the place. */
@@ -287,7 +286,15 @@ export function PinState({
   if (fate.fate !== 'removed') return <span class="failed">{say.notOnPage}</span>;
   const { as = '', rules = [], reason } = fate;
   const by = rules.map((rule) => ruleText(rule, edited)).join(', ');
-  return <span class="failed">{say.removedBy(as, by, reason)}</span>;
+  return (
+    <span class="failed">
+      {say.removedBy(
+        as,
+        by,
+        reason?.startsWith(UNMET) === true ? say.unmet(conditionText(reason.slice(UNMET.length))) : reason,
+      )}
+    </span>
+  );
 }
 
 /** A product that was found to be placed. */

@@ -10,6 +10,7 @@ import { Share } from './campaign-share.js';
 import { Sheet } from './campaign-sheet.js';
 import { AddProduct, CampaignPage, PinState, Placed, type Edited } from './campaign-page.js';
 import { Choice, Text } from './campaign-parts.js';
+import { productName } from './campaign-words.js';
 import { titleOf } from './cards.js';
 import { Fields } from './fields.js';
 import { Fold } from './parts.js';
@@ -88,10 +89,6 @@ function Editor(props: EditorProps): JSX.Element {
           {open.problems.campaign}
         </p>
       )}
-      <div class="columns">
-        <Acts key={edited.visit} edited={edited} open={open} />
-        <Preview edited={edited} />
-      </div>
       <DraftChanges
         list={chosen.list}
         draft={edited.draft}
@@ -101,6 +98,10 @@ function Editor(props: EditorProps): JSX.Element {
           watchedOf(pipeline, filled, target, { time: previewTime(of, at, zone, Date.now()), zone })
         }
       />
+      <div class="columns">
+        <Acts key={edited.visit} edited={edited} open={open} />
+        <Preview edited={edited} />
+      </div>
       <Sheet
         list={chosen.list}
         draftName={edited.draftName}
@@ -135,7 +136,7 @@ function Acts({ edited, open }: { readonly edited: OpenCampaign; readonly open: 
       >
         {campaign.sponsor && (
           <p>
-            {campaign.sponsor.product}:{' '}
+            {productName(campaign.sponsor.product)}:{' '}
             <PinState
               page={page}
               edited={edited}
@@ -170,6 +171,7 @@ function Preview({ edited }: { readonly edited: OpenCampaign }): JSX.Element {
           onInput={({ parameter }, value) => edited.watch({ ...filled, [parameter]: value })}
         />
       </div>
+      {request === undefined && <p>{say.noPage}</p>}
       <div class="row when">
         <Text label={say.previewAt} type="datetime-local" value={at} onChange={edited.setAt} />
         <p class="hint" id="when">
@@ -178,14 +180,13 @@ function Preview({ edited }: { readonly edited: OpenCampaign }): JSX.Element {
       </div>
       {problem !== '' && (
         <p class="failed" role="alert">
-          {problem}
+          {say.wrong(problem)}
         </p>
       )}
       <Share key={edited.draftName} edited={edited} />
       <AddProduct find={(text) => findProducts(pipeline, request, text)} steering={steering} />
       <div id="page" aria-busy={isBusy}>
         {page !== undefined && <CampaignPage page={page} edited={edited} steering={steering} />}
-        {request === undefined && <p class="hint">{say.noPage}</p>}
       </div>
     </section>
   );

@@ -26,11 +26,20 @@ export function Cards({
     <ol class="cards">
       {page.map((one) => (
         <li key={one.candidate_id}>
-          <CardOf candidate={one} before={before} hasImages={hasImages} onWhy={() => onWhy(one)} />
+          <CardOf candidate={one} before={before} hasImages={hasImages} onWhy={() => onWhy(one)}>
+            <Rules of={one} />
+          </CardOf>
         </li>
       ))}
     </ol>
   );
+}
+
+/** The rules that placed a candidate: its score alone does not say why it is there. */
+function Rules({ of: { changes } }: { readonly of: ExplainedCandidate }): JSX.Element | null {
+  const rules = new Set(changes.flatMap((one) => one.rules ?? []));
+  if (rules.size === 0) return null;
+  return <p class="mark dim">{text.byRules([...rules].join(', '))}</p>;
 }
 
 /** @param children what else can be done with it */
@@ -65,6 +74,11 @@ export function CardOf({
   );
 }
 
+/** The badges of a card in a line. */
+export function badgesText(card: ExplainedCandidate['card']): string {
+  return (card?.badges ?? []).map(({ name, value }) => `${words(name)} ${plain(value)}`).join(' · ');
+}
+
 /** What a card shows wherever it is. @param mark stands beside its place @param isOfToday whether its values are marked so */
 export function CardFace({
   id,
@@ -95,7 +109,7 @@ export function CardFace({
       {card?.subtitle !== undefined && <p class="subtitle">{card.subtitle}</p>}
       {card?.badges !== undefined && (
         <p class="badges">
-          {card.badges.map(({ name, value }) => `${words(name)} ${plain(value)}`).join(' · ')}
+          {badgesText(card)}
           {isOfToday && <span class="dim"> {text.ofToday}</span>}
         </p>
       )}

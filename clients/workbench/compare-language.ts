@@ -1,3 +1,4 @@
+import { momentText } from './campaign-language.js';
 import type { COMPARISON_STATES } from '../../runtime/serve/compare/comparison.js';
 import { language } from './language.js';
 
@@ -23,7 +24,7 @@ const ENGLISH = {
   read: 'Read the report',
   recent: 'Comparisons',
   noneYet: 'None yet.',
-  empty: 'Choose what is compared.',
+  empty: 'Choose what is compared. Its report appears here.',
   gone: 'This comparison is gone: the process was restarted, or ten later comparisons have ended.',
   versus: (one: string, other: string) => `${one} against ${other}`,
   queryCount: (count: number) => (count === 1 ? '1 query' : `${count} queries`),
@@ -69,7 +70,7 @@ const GERMAN: typeof ENGLISH = {
   read: 'Bericht lesen',
   recent: 'Vergleiche',
   noneYet: 'Noch keine.',
-  empty: 'Wählen Sie, was verglichen wird.',
+  empty: 'Wählen Sie, was verglichen wird. Der Bericht erscheint hier.',
   gone: 'Diesen Vergleich gibt es nicht mehr: Der Prozess wurde neu gestartet, oder zehn andere folgten.',
   versus: (one, other) => `${one} gegen ${other}`,
   queryCount: (count) => (count === 1 ? '1 Suche' : `${count} Suchen`),
@@ -107,6 +108,7 @@ export function localNumbers(text: string): string {
     .replaceAll(NUMBER, (one) => one.replaceAll(/[.,]/g, (sign) => (sign === ',' ? '.' : ',')))
     .replaceAll(/\[([^\][]*?), ([^\][]*?)\]/g, '[$1; $2]')
     .replaceAll(/(%) to ([-+\d])/g, '$1 bis $2')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\dZ/g, (time) => momentText(time))
     .replaceAll('unknown', 'unbekannt');
 }
 
@@ -268,6 +270,24 @@ const SENTENCES: readonly (readonly [pattern: RegExp, german: string])[] = [
   [
     /^Keep (\S+): (\S+) is better in the metric, but it is not shown that it keeps (.+)\.$/,
     '$1 behalten: $2 ist in der Metrik besser, aber es ist nicht gezeigt, dass $3 hält.',
+  ],
+  [
+    /^Not decided: (\S+) is better in the metric, but it is not shown yet that it keeps (.+)\.$/,
+    'Nicht entschieden: $1 ist in der Metrik besser, aber es ist noch nicht gezeigt, dass $2 hält.',
+  ],
+  [/^Not decided: (\S+) had no (\S+) yet\.$/, 'Nicht entschieden: $1 hatte noch kein $2.'],
+  [
+    /^Not decided: the metric of (\S+) is not known, since it had no (.+)\.$/,
+    'Nicht entschieden: Die Metrik von $1 ist nicht bekannt, denn es gab kein $2.',
+  ],
+  [
+    /^Not decided: (\S+)s prefer neither arm clearly enough\.(.*)$/,
+    'Nicht entschieden: Kein Arm wird von den Einheiten ($1) deutlich genug vorgezogen.',
+  ],
+  [/^More (\S+)s prefer (\S+)\.(.*)$/, 'Mehr Einheiten ($1) ziehen $2 vor.'],
+  [
+    /^Interleaving tells the direction, not the size of the effect\.$/,
+    'Das Verschränken zeigt die Richtung des Effekts, nicht seine Größe.',
   ],
   [/^Keep (\S+): (\S+) breaks (.+)\.$/, '$1 behalten: $2 verletzt $3.'],
   [

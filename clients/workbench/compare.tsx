@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Report } from '../../runtime/learn/report/tree.js';
 import type {
   ComparisonAnswer,
@@ -306,6 +306,9 @@ function Found({
 }): JSX.Element {
   const [answer, setAnswer] = useState<ComparisonAnswer>();
   const [failure, setFailure] = useState('');
+  const section = useRef<HTMLElement>(null);
+  // On a narrow screen it is below the form.
+  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [answer?.state]);
   useEffect(() => {
     let timer = 0;
     let isOpen = true;
@@ -336,7 +339,7 @@ function Found({
     comparison('stop', { comparison: id }).catch((error: unknown) => setFailure(messageOf(error)));
   };
   return (
-    <section id="found" aria-busy={isOpen}>
+    <section id="found" ref={section} aria-busy={isOpen}>
       <h2>{titleOf(request)}</h2>
       {report === null && (
         <p role="status">

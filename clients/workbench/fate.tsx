@@ -43,10 +43,20 @@ export function Fate({ request }: { readonly request: SentRequest }): JSX.Elemen
   );
 }
 
-function fateText({ candidate_id: id, fate, place, as, rules = [], reason, found }: ExplainedFate): string {
+function fateText({
+  candidate_id: id,
+  card,
+  fate,
+  place,
+  as,
+  rules = [],
+  reason,
+  found,
+}: ExplainedFate): string {
+  const name = card?.title === undefined || card.title === id ? id : `${card.title} (${id})`;
   const lists = Object.entries(found?.places ?? {}).map(([name, at]) => `${name} ${at}`);
   return [
-    `${text.fate(id)} ${text.fates[fate]}`,
+    `${text.fate(name)} ${text.fates[fate]}`,
     ...(place === undefined ? [] : [text.atPlace(place)]),
     ...(as === undefined
       ? []

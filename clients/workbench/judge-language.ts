@@ -26,6 +26,7 @@ const ENGLISH = {
   youHint: 'So that several people can grade in a service without keys.',
   choose: 'Choose a round.',
   progress: (number: number, of: number, done: number) => `Query ${number} of ${of}; ${done} are done`,
+  scale: (least: number, most: number) => `${most} fits the query best, ${least} not at all.`,
   keys: (grades: string) =>
     `With a card in focus: ${grades} grades it · ← → other card · N next query · P previous query · S skip the query · U undo`,
   gradeOf: (title: string) => `Grade of ${title}`,
@@ -78,6 +79,7 @@ const GERMAN: typeof ENGLISH = {
   youHint: 'Damit in einem Dienst ohne Schlüssel mehrere bewerten können.',
   choose: 'Wählen Sie eine Runde.',
   progress: (number, of, done) => `Suche ${number} von ${of}; ${done} sind fertig`,
+  scale: (least, most) => `${most} passt am besten zur Suche, ${least} gar nicht.`,
   keys: (grades) =>
     `Auf einer Karte: ${grades} benotet sie · ← → andere Karte · N nächste Suche · P vorige Suche · S Suche überspringen · U rückgängig`,
   gradeOf: (title) => `Note für ${title}`,

@@ -31,9 +31,12 @@ const keyOf = (grades: readonly number[], grade: number): string =>
 export function JudgeQuery({
   round: { round },
   judge,
+  isChosen,
   refused,
 }: {
   readonly round: RoundState;
+  /** Whether the person chose the round here: then the keys work at once. */
+  readonly isChosen: boolean;
   /** The name that a judge of a service without keys has typed. */
   readonly judge: string;
   readonly refused: (error: unknown) => string;
@@ -45,7 +48,7 @@ export function JudgeQuery({
   const live = useRef<Live>({ current: 0, pending: 0, isLeaving: false });
   const acts = useRef<Act[]>([]);
   const list = useRef<HTMLOListElement>(null);
-  const hasKeys = useRef(false);
+  const hasKeys = useRef(isChosen);
   /** Grades are sent one after the other, so that the last one counts. */
   const sending = useRef<Promise<unknown>>(Promise.resolve());
   const who = judge.trim() === '' ? {} : { judge: judge.trim() };
@@ -129,7 +132,8 @@ export function JudgeQuery({
     const body = { number: last.number, grades: [{ candidate_id: last.id, grade: last.before }] };
     if ((await send('grade', body)) === undefined) return;
     await open(last.number, last.id);
-    setSaid(say.undone(last.id));
+    const back = live.current.view?.candidates.find((one) => one.candidate_id === last.id);
+    setSaid(say.undone(back?.card?.title ?? last.id));
   };
   const skip = async (): Promise<void> => {
     const after = await send('grade', { number, skipped: !skipped });
@@ -162,7 +166,10 @@ export function JudgeQuery({
       <h2 id="judged-query">{query}</h2>
       <p>{say.progress(number, queries, done.length)}</p>
       <progress aria-label={say.progress(number, queries, done.length)} max={queries} value={done.length} />
-      <p class="hint">{say.keys(grades.map((one) => keyOf(grades, one)).join(' '))}</p>
+      <p class="hint">
+        {say.scale(grades[0] ?? 0, grades.at(-1) ?? 0)}{' '}
+        {say.keys(grades.map((one) => keyOf(grades, one)).join(' '))}
+      </p>
       <p class="row">
         <button type="button" disabled={number === 1} onClick={() => step(-1)}>
           {say.previous}

@@ -26,6 +26,7 @@ export function Judge({ refused }: { readonly refused: (error: unknown) => strin
   const [failure, setFailure] = useState('');
   const [judge, setJudge] = useState('');
   const [isKnown, setKnown] = useState(true);
+  const [isChosen, setChosen] = useState(false);
   const look = async (): Promise<void> => {
     try {
       setList(await rounds());
@@ -43,6 +44,7 @@ export function Judge({ refused }: { readonly refused: (error: unknown) => strin
   }, []);
   const show = (next: Shown): void => {
     setShown(next);
+    setChosen(true);
     history.replaceState(null, '', `#judge?round=${encodeURIComponent(next.round)}`);
   };
   const round = list?.rounds.find((one) => one.round === shown.round);
@@ -70,7 +72,7 @@ export function Judge({ refused }: { readonly refused: (error: unknown) => strin
           </div>
           {round === undefined && <p class="dim">{say.choose}</p>}
           {round !== undefined && shown.what === 'grade' && (
-            <JudgeQuery round={round} judge={judge} refused={refused} />
+            <JudgeQuery round={round} judge={judge} isChosen={isChosen} refused={refused} />
           )}
           {round !== undefined && shown.what === 'result' && (
             <Result key={round.round} round={round} refused={refused} />

@@ -2,6 +2,7 @@ import type { StatusName } from '../../runtime/ground/api/status.js';
 import type {
   CANDIDATE_FATES,
   ExplainedAccount,
+  StepOutcome,
 } from '../../runtime/request/pipeline/explain/explanation.js';
 
 /** The texts of the pages. Another language that lacks one does not compile. */
@@ -24,18 +25,24 @@ const ENGLISH = {
   search: 'Search',
   explain: 'Explain',
   key: 'API key',
+  needsKey: 'You are not signed in. Open the link of your invitation, or type an API key.',
+  lacksScope: 'Your key does not show you this.',
+  loading: 'Loading …',
   sendAgain: 'send again when the project changes',
   asJson: 'The request as JSON',
   request: 'Request',
   sendsIt: 'Ctrl+Enter sends it.',
   answer: 'The answer',
+  howToSearch: (button: string) =>
+    `Fill in a field, and press ${button}: the cards appear here, each with the reasons for its place.`,
   noEffects: 'The request runs as on its route, without effects, and is not counted as a ranking.',
+  ranks: 'The answer is on its way …',
   trueOrFalse: 'true or false',
   id: 'id',
-  counts: (sent: number, left: number, page: number) =>
-    `${sent} candidates sent, ${left} left, ${page} on this page.`,
+  counts: (isFound: boolean, sent: number, left: number, page: number) =>
+    `${sent} ${sent === 1 ? 'candidate' : 'candidates'} ${isFound ? 'found' : 'sent'}, ${left} left, ${page} on this page.`,
   work: (ms: string, trips: number, keys: number) =>
-    `${ms} ms; ${trips} round trips to the store, ${keys} keys.`,
+    `${ms} ms; ${trips} ${trips === 1 ? 'round trip' : 'round trips'} to the store, ${keys} ${keys === 1 ? 'key' : 'keys'}.`,
   degraded: 'Degraded',
   images: (hosts: string) =>
     `Images of ${hosts} are not shown. To show them, add to millrace.yaml: image_hosts: [${hosts}]`,
@@ -50,6 +57,7 @@ const ENGLISH = {
   removedBy: (step: string, reason: string) => `${step} removed it${reason}`,
   foundAt: (lists: string) => `found: ${lists}`,
   isNew: 'new',
+  byRules: (rules: string) => `rule ${rules}`,
   notInIndex: 'not in the index',
   ofToday: '(today)',
   score: 'score',
@@ -104,6 +112,21 @@ const ENGLISH = {
   signedIn: (name: string, until: string) => `You are signed in as ${name} until ${until}.`,
   signedOut: 'You are not signed in. Open the link of an invitation, which `millrace keys invite` prints.',
   invited: 'You have an invitation. It opens one session, in this browser.',
+  above: (place: number, title: string, more: string) => `Place ${place}, ${title}, has ${more} more.`,
+  lifts: (parts: string) => `What lifts its score most: ${parts}.`,
+  lowers: (parts: string) => `What lowers it most: ${parts}.`,
+  speaksFor: (parts: string) => `For this candidate: ${parts}.`,
+  speaksAgainst: (parts: string) => `For the other: ${parts}.`,
+  versus: (one: string, other: string) => `${one} against ${other}`,
+  invitationUnknown: 'No invitation has this link. Perhaps it is not whole: copy all of it.',
+  invitationUsed:
+    'This invitation was used already: it opens one session, in one browser. Ask for a new one.',
+  invitationOver: 'This invitation is over. Ask for a new one.',
+  outcomes: {
+    ran: 'ran',
+    not_asked_for: 'not asked for',
+    failed: 'failed',
+  } satisfies Record<StepOutcome, string>,
   methods: {
     sum: 'a sum',
     tree_shap: 'a model of trees, divided by TreeSHAP',
@@ -148,16 +171,25 @@ const GERMAN: typeof ENGLISH = {
   search: 'Suchen',
   explain: 'Erklären',
   key: 'API-Schlüssel',
+  needsKey:
+    'Sie sind nicht angemeldet. Öffnen Sie den Link Ihrer Einladung, oder geben Sie einen API-Schlüssel ein.',
+  lacksScope: 'Ihr Schlüssel zeigt Ihnen das nicht.',
+  loading: 'Wird geladen …',
   sendAgain: 'nach jeder Änderung des Projekts neu senden',
   asJson: 'Die Anfrage als JSON',
   request: 'Anfrage',
   sendsIt: 'Strg+Eingabe sendet sie.',
   answer: 'Die Antwort',
+  howToSearch: (button) =>
+    `Füllen Sie ein Feld aus, und drücken Sie ${button}: Hier erscheinen die Karten, jede mit den Gründen für ihren Platz.`,
   noEffects: 'Die Anfrage läuft wie auf ihrem Pfad, ohne Wirkungen, und zählt nicht als Ranking.',
+  ranks: 'Die Antwort ist unterwegs …',
   trueOrFalse: 'true oder false',
   id: 'Id',
-  counts: (sent, left, page) => `${sent} Kandidaten gesendet, ${left} übrig, ${page} auf dieser Seite.`,
-  work: (ms, trips, keys) => `${ms} ms; ${trips} Abfragen des Speichers, ${keys} Schlüssel.`,
+  counts: (isFound, sent, left, page) =>
+    `${sent} ${sent === 1 ? 'Kandidat' : 'Kandidaten'} ${isFound ? 'gefunden' : 'gesendet'}, ${left} übrig, ${page} auf dieser Seite.`,
+  work: (ms, trips, keys) =>
+    `${ms} ms; ${trips} ${trips === 1 ? 'Abfrage' : 'Abfragen'} des Speichers, ${keys} Schlüssel.`,
   degraded: 'Eingeschränkt',
   images: (hosts) =>
     `Bilder von ${hosts} werden nicht gezeigt. Damit sie erscheinen, in millrace.yaml eintragen: image_hosts: [${hosts}]`,
@@ -172,6 +204,7 @@ const GERMAN: typeof ENGLISH = {
   removedBy: (step, reason) => `${step} hat ihn entfernt${reason}`,
   foundAt: (lists) => `gefunden: ${lists}`,
   isNew: 'neu',
+  byRules: (rules) => `Regel ${rules}`,
   notInIndex: 'nicht im Index',
   ofToday: '(heute)',
   score: 'Score',
@@ -226,6 +259,18 @@ const GERMAN: typeof ENGLISH = {
   signedIn: (name, until) => `Angemeldet als ${name} bis ${until}.`,
   signedOut: 'Nicht angemeldet. Öffnen Sie den Link einer Einladung; `millrace keys invite` gibt ihn aus.',
   invited: 'Sie haben eine Einladung. Sie öffnet eine Sitzung, in diesem Browser.',
+  above: (place, title, more) => `Platz ${place}, ${title}, hat ${more} mehr.`,
+  lifts: (parts) => `Am meisten hebt den Score: ${parts}.`,
+  lowers: (parts) => `Am meisten senkt ihn: ${parts}.`,
+  speaksFor: (parts) => `Für diesen Kandidaten spricht: ${parts}.`,
+  speaksAgainst: (parts) => `Für den anderen spricht: ${parts}.`,
+  versus: (one, other) => `${one} gegen ${other}`,
+  invitationUnknown:
+    'Keine Einladung hat diesen Link. Vielleicht ist er nicht vollständig: Kopieren Sie ihn ganz.',
+  invitationUsed:
+    'Diese Einladung wurde schon benutzt: Sie öffnet eine Sitzung, in einem Browser. Bitten Sie um eine neue.',
+  invitationOver: 'Diese Einladung ist abgelaufen. Bitten Sie um eine neue.',
+  outcomes: { ran: 'lief', not_asked_for: 'nicht verlangt', failed: 'fehlgeschlagen' },
   methods: {
     sum: 'eine Summe',
     tree_shap: 'ein Modell aus Bäumen, aufgeteilt durch TreeSHAP',

@@ -170,15 +170,26 @@ function Sources({
   );
 }
 
-/** What `experiments report` says of an arm, as far as it is shown here. */
-interface ArmResult {
-  readonly arm: string;
+interface Interval {
+  readonly lower: number | null;
+  readonly upper: number | null;
+}
+interface EffectResult {
   readonly difference?: number | null;
-  readonly fixed?: { readonly lower: number | null; readonly upper: number | null };
-  readonly always_valid?: { readonly lower: number | null; readonly upper: number | null };
+  readonly fixed?: Interval;
+  readonly always_valid?: Interval;
+}
+/** What `experiments report` says of an arm, as far as it is shown here. */
+interface ArmResult extends EffectResult {
+  readonly arm: string;
+  /** If the metric was adjusted by the past, this decides. */
+  readonly adjusted?: EffectResult;
   readonly verdict?: 'better' | 'worse' | 'undecided';
 }
-type Effects = ReadonlyMap<string, ArmResult>;
+interface Effects {
+  readonly hasEnded: boolean;
+  readonly arms: ReadonlyMap<string, ArmResult>;
+}
 
 function Arms({
   all,
@@ -226,9 +237,10 @@ function Experiment({
     setIsBusy(false);
   };
   const effectText = (arm: string): string => {
-    const { difference = null, always_valid: always } = effects?.get(arm) ?? {};
+    const found = effects?.arms.get(arm);
+    const { difference = null, fixed, always_valid: always } = found?.adjusted ?? found ?? {};
     if (difference === null) return say.unknown;
-    const [lower, upper] = [always?.lower ?? null, always?.upper ?? null];
+    const { lower = null, upper = null } = (effects?.hasEnded === true ? fixed : always) ?? {};
     return `${numberText(difference, 4)} [${orUnknown(lower)}; ${orUnknown(upper)}]`;
   };
   return (
@@ -238,7 +250,7 @@ function Experiment({
         head={[say.arm, say.sinceStart, ...(effects === undefined ? [] : [say.effect, say.verdict])]}
         numbers={[1, 2]}
         rows={[...arms].map(([arm, requests]) => {
-          const verdict = effects?.get(arm)?.verdict;
+          const verdict = effects?.arms.get(arm)?.verdict;
           const known = [effectText(arm), verdict === undefined ? '' : say.verdicts[verdict]];
           return [arm, numberText(requests), ...(effects === undefined ? [] : known)];
         })}
@@ -262,8 +274,10 @@ async function effectsOf(experiment: string): Promise<Effects> {
   const { comparison: id } = await comparison<ComparisonState>('start', { experiment });
   for (;;) {
     const { state, problem, result } = await comparison<ComparisonAnswer>('get', { comparison: id });
-    if (state === 'done')
-      return new Map((result as { readonly arms: readonly ArmResult[] }).arms.map((one) => [one.arm, one]));
+    if (state === 'done') {
+      const { ended, arms } = result as { readonly ended: boolean; readonly arms: readonly ArmResult[] };
+      return { hasEnded: ended, arms: new Map(arms.map((one) => [one.arm, one])) };
+    }
     if (state !== 'waiting' && state !== 'running') throw new Error(problem ?? state);
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS / 4));
   }

@@ -103,8 +103,22 @@ function Workbench(): JSX.Element {
         </section>
       )}
       <main>
-        {needsKey && !judgesOnly && <KeyField onKey={() => void look()} />}
-        {refusal !== undefined && !judgesOnly && <p role="alert">{refusal.message}</p>}
+        {needsKey && !judgesOnly && (
+          <div class="page">
+            {refusal !== undefined && <p role="alert">{refusalText(refusal)}</p>}
+            <KeyField onKey={() => void look()} />
+          </div>
+        )}
+        {refusal !== undefined && !needsKey && !judgesOnly && (
+          <p class="page" role="alert">
+            {refusal.message}
+          </p>
+        )}
+        {project === undefined && refusal === undefined && (
+          <p class="page" role="status">
+            {isAway ? '' : text.loading}
+          </p>
+        )}
         {(project !== undefined || judgesOnly) && screen === 'judge' && <Judge refused={refused} />}
         {project !== undefined && screen === 'rank' && <Rank project={project} refused={refused} />}
         {project !== undefined && screen === 'campaigns' && <Campaigns project={project} refused={refused} />}
@@ -113,6 +127,12 @@ function Workbench(): JSX.Element {
       </main>
     </>
   );
+}
+
+/** What a person can do without a key, or with one that may not see the project. */
+function refusalText({ status, message, problem: { code } }: Refusal): string {
+  if (code === 'key_required') return text.needsKey;
+  return status === 403 ? `${text.lacksScope} ${message}` : message;
 }
 
 function KeyField({ onKey }: { readonly onKey: () => void }): JSX.Element {

@@ -146,96 +146,103 @@ export function Rank({
   /** Not rendered again while a slider moves or the state of the project is read. */
   const answered = useMemo(
     () =>
-      shown === undefined ? (
-        <p class="hint">{text.noEffects}</p>
-      ) : (
+      shown === undefined ? undefined : (
         <Answer {...shown} logged={logged} query={query} canKeep={project.elsewhere === null} />
       ),
     [shown, logged, query, project.elsewhere],
   );
+  const button = fields.length === 0 ? text.explain : text.search;
   return (
     <>
-      <form
-        id="request"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
-        <div class="row">
-          <label>
-            {text.pipeline}{' '}
-            <select
-              id="pipeline"
-              value={draft.pipeline}
-              onChange={({ currentTarget }) =>
-                choose(project.pipelines.find(({ name }) => name === currentTarget.value))
+      <div id="ask">
+        <form
+          id="request"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void send();
+          }}
+        >
+          <div class="row">
+            <label class="over">
+              {text.pipeline}{' '}
+              <select
+                id="pipeline"
+                value={draft.pipeline}
+                onChange={({ currentTarget }) =>
+                  choose(project.pipelines.find(({ name }) => name === currentTarget.value))
+                }
+              >
+                {project.pipelines.map(({ name }) => (
+                  <option>{name}</option>
+                ))}
+              </select>
+            </label>
+            <Fields
+              fields={fields}
+              typed={draft.typed}
+              onInput={(field, value) =>
+                edit(withField(parsed(draft.body) ?? { ...one?.body }, field, value), {
+                  ...draft.typed,
+                  [field.parameter]: value,
+                })
               }
-            >
-              {project.pipelines.map(({ name }) => (
-                <option>{name}</option>
+            />
+            <button class="main" type="submit">
+              {button}
+            </button>
+          </div>
+          <div class="row">
+            <span id="route">{one === undefined ? '' : `POST ${one.route}`}</span>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={again}
+                onChange={({ currentTarget }) => setAgain(currentTarget.checked)}
+              />{' '}
+              {text.sendAgain}
+            </label>
+          </div>
+          <details open={fields.length === 0}>
+            <summary>{text.asJson}</summary>
+            <label for="body">{text.request}</label>
+            <textarea
+              id="body"
+              rows={14}
+              spellcheck={false}
+              autocomplete="off"
+              value={draft.body}
+              onInput={({ currentTarget }) => {
+                setLogged(undefined);
+                setDraft({ ...draft, body: currentTarget.value });
+              }}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+                event.preventDefault();
+                void send();
+              }}
+            />
+            <p>
+              {text.samples}:{' '}
+              {one?.samples.map(({ title, body }, at) => (
+                <>
+                  {at === 0 ? '' : ', '}
+                  <button type="button" class="link" onClick={() => edit(body)}>
+                    {title}
+                  </button>
+                </>
               ))}
-            </select>
-          </label>
-          <Fields
-            fields={fields}
-            typed={draft.typed}
-            onInput={(field, value) =>
-              edit(withField(parsed(draft.body) ?? { ...one?.body }, field, value), {
-                ...draft.typed,
-                [field.parameter]: value,
-              })
-            }
-          />
-          <button type="submit">{fields.length === 0 ? text.explain : text.search}</button>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={again}
-              onChange={({ currentTarget }) => setAgain(currentTarget.checked)}
-            />{' '}
-            {text.sendAgain}
-          </label>
-        </div>
-        <p id="route">{one === undefined ? '' : `POST ${one.route}`}</p>
-        <details open={fields.length === 0}>
-          <summary>{text.asJson}</summary>
-          <label for="body">{text.request}</label>
-          <textarea
-            id="body"
-            rows={14}
-            spellcheck={false}
-            autocomplete="off"
-            value={draft.body}
-            onInput={({ currentTarget }) => {
-              setLogged(undefined);
-              setDraft({ ...draft, body: currentTarget.value });
-            }}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-              event.preventDefault();
-              void send();
-            }}
-          />
-          <p>
-            {text.samples}:{' '}
-            {one?.samples.map(({ title, body }, at) => (
-              <>
-                {at === 0 ? '' : ', '}
-                <button type="button" class="link" onClick={() => edit(body)}>
-                  {title}
-                </button>
-              </>
-            ))}
+            </p>
+            <p class="hint">{text.sendsIt}</p>
+          </details>
+          <p id="refused" role="alert">
+            {problem}
           </p>
-          <p class="hint">{text.sendsIt}</p>
-        </details>
-        <p id="refused" role="alert">
-          {problem}
-        </p>
-      </form>
-      {project.elsewhere === null && project.hasLedger && <OpenLogged onOpen={(id) => void openLogged(id)} />}
-      <Lacks {...project} />
+        </form>
+        {project.elsewhere === null && project.hasLedger && (
+          <OpenLogged onOpen={(id) => void openLogged(id)} />
+        )}
+        <Lacks {...project} />
+      </div>
       {logged !== undefined && (
         <p class="hint lines" id="logged">
           {[say.loggedAt(logged.request_id, momentText(logged.at)), ...logged.notes].join('\n')}
@@ -250,7 +257,12 @@ export function Rank({
         />
       )}
       <section id="answer" aria-live="polite" aria-label={text.answer} aria-busy={isBusy}>
-        {answered}
+        {answered ?? (
+          <>
+            {isBusy ? <p role="status">{text.ranks}</p> : problem === '' && <p>{text.howToSearch(button)}</p>}
+            <p class="hint">{text.noEffects}</p>
+          </>
+        )}
       </section>
     </>
   );

@@ -87,15 +87,25 @@ export function projectNow(): Promise<WorkbenchProject> {
   return send<WorkbenchProject>('/workbench/project', {});
 }
 
+/** The titles that answers had, by the id: what a campaign names may be on no page that is shown. */
+const titles = new Map<string, string>();
+
+/** The title of a candidate; its id if no answer had it. */
+export const knownTitle = (id: string): string => titles.get(id) ?? id;
+
 /** @param options the parameters of the route, such as `{ contributions: 'true' }` */
-export function explain(
+export async function explain(
   { path, body, preview = {}, params = {} }: SentRequest,
   options: Readonly<Record<string, string>> = {},
 ): Promise<Explanation> {
   const parameters = new URLSearchParams({ ...preview, ...options });
   for (const [name, value] of Object.entries(params)) parameters.append('param', `${name}=${value}`);
   const query = parameters.toString();
-  return post<Explanation>(query === '' ? path : `${path}?${query}`, body);
+  const explanation = await post<Explanation>(query === '' ? path : `${path}?${query}`, body);
+  const { page, why } = explanation;
+  for (const { candidate_id: id, card } of why === undefined ? page : [...page, why])
+    if (card?.title !== undefined) titles.set(id, card.title);
+  return explanation;
 }
 
 /** Calls a route below /api/v1/curation/ of a list. */
@@ -179,7 +189,10 @@ async function refusalOf(answer: Response): Promise<Refusal> {
   try {
     const problem = JSON.parse(text) as Problem;
     const { detail, title, errors = [] } = problem;
-    const lines = errors.map((one) => `${one.pointer === '' ? 'the body' : one.pointer}: ${one.detail}`);
+    // The detail often ends with what the only error says.
+    const lines = errors
+      .filter((one) => detail?.endsWith(one.detail) !== true)
+      .map((one) => `${one.pointer === '' ? 'the body' : one.pointer}: ${one.detail}`);
     const message = [detail ?? title ?? `status ${answer.status}`, ...lines].join('\n');
     return new Refusal(answer.status, message, problem);
   } catch {

@@ -19,7 +19,9 @@ function Session(): JSX.Element {
   useEffect(() => void offer().then(setOffer), []);
   const act = async (): Promise<void> => {
     setBusy(true);
-    await work?.().catch((error: unknown) => setOffer((before) => ({ ...before, said: messageOf(error) })));
+    await work?.().catch((error: unknown) =>
+      setOffer((before) => spent(error) ?? { ...before, said: messageOf(error) }),
+    );
     setBusy(false);
   };
   return (
@@ -35,6 +37,15 @@ function Session(): JSX.Element {
       )}
     </main>
   );
+}
+
+/** Why an invitation opens nothing, also if it is tried again; undefined for any other failure. */
+function spent(error: unknown): Offer | undefined {
+  const { code, detail = '' } = error instanceof Refusal ? error.problem : {};
+  if (code !== 'invitation_invalid') return undefined;
+  if (detail.includes('opened a session')) return { said: text.invitationUsed };
+  if (/is (?:expired|revoked)/.test(detail)) return { said: text.invitationOver };
+  return detail.includes('has this text') ? { said: text.invitationUnknown } : undefined;
 }
 
 async function offer(): Promise<Offer> {

@@ -20,7 +20,7 @@ import { say } from './campaign-language.js';
 import type { Edited, Steering } from './campaign-page.js';
 import type { Typed } from './fields.js';
 import { usePage, type ShownPage } from './page-preview.js';
-import type { SentRequest } from './service.js';
+import { knownTitle, type SentRequest } from './service.js';
 import type { OpenList } from './use-list.js';
 import {
   pipelinesOf,
@@ -150,7 +150,7 @@ export function useCampaign(props: EditorProps): OpenCampaign {
     ...scene,
     ...shown,
     ...{ name, isNew, visit, campaign, stored, filled, at, time, request },
-    steering: steeringOf(campaign, shown.page, (next, why) => void save(next, why)),
+    steering: steeringOf(campaign, (next, why) => void save(next, why)),
     rename: (next) => setWork({ ...edited, name: nameOf(next) === '' ? '' : freeName(nameOf(next), taken) }),
     set: (key, value, isKept) => void save(withKey(campaign, key, value), saved, isKept),
     setTargets: (of, values) => {
@@ -168,21 +168,18 @@ export function useCampaign(props: EditorProps): OpenCampaign {
   };
 }
 
-function steeringOf(
-  campaign: Campaign,
-  page: ShownPage | undefined,
-  save: (next: Campaign, why: string) => void,
-): Steering {
-  const title = (id: string): string =>
-    page?.explanation.page.find(({ candidate_id: one }) => one === id)?.card?.title ?? id;
+function steeringOf(campaign: Campaign, save: (next: Campaign, why: string) => void): Steering {
   return {
     pin: (id, place) => {
       const before = campaign.pin?.[place];
-      const lost = before === undefined || before === id ? '' : ` ${say.lostPin(title(before))}`;
-      save(withPin(campaign, id, place), say.pinned(title(id), place) + lost);
+      const lost = before === undefined || before === id ? '' : ` ${say.lostPin(knownTitle(before))}`;
+      save(withPin(campaign, id, place), say.pinned(knownTitle(id), place) + lost);
     },
-    unpin: (id) => save(withoutPin(campaign, id), say.unpinned(title(id))),
+    unpin: (id) => save(withoutPin(campaign, id), say.unpinned(knownTitle(id))),
     hide: (id, isHidden) =>
-      save(withHidden(campaign, id, isHidden), isHidden ? say.isHidden(title(id)) : say.isShown(title(id))),
+      save(
+        withHidden(campaign, id, isHidden),
+        isHidden ? say.isHidden(knownTitle(id)) : say.isShown(knownTitle(id)),
+      ),
   };
 }

@@ -3,6 +3,7 @@ import { targetsOf, withTargets, type Campaign, type ListContent, type Target } 
 import type { Watched } from './campaign-changes.js';
 import { momentText, say } from './campaign-language.js';
 import type { Offer } from './campaign-page.js';
+import { badgesText } from './cards.js';
 import { searchCondition } from './condition.js';
 import { withField, type Typed } from './fields.js';
 import { fatesOf, type ShownPage } from './page-preview.js';
@@ -123,10 +124,9 @@ export async function findProducts(
 }
 
 function offerOf(id: string, card: ShownPage['explanation']['page'][number]['card']): Offer {
-  const badges = (card?.badges ?? []).map(({ name, value }) => `${name} ${String(value)}`);
   return {
     id,
     title: card?.title ?? id,
-    about: [card?.subtitle ?? '', ...badges].filter(Boolean).join(' · '),
+    about: [card?.subtitle ?? '', badgesText(card)].filter(Boolean).join(' · '),
   };
 }

@@ -57,7 +57,7 @@ export function Why({
       </div>
       <p>
         <span class="id">{id}</span> · {text.score} {scoreText(score)}
-        {ranked !== score && `; ${text.rankedAs(scoreText(ranked))}`}
+        {ranked !== score && `; ${text.rankedAs(scoreText(ranked))}`}. {aboveText(candidate, page)}
       </p>
       <ul>
         {changes.length === 0 && <li class="dim">{text.unchanged}</li>}
@@ -96,6 +96,14 @@ export function Why({
       )}
     </dialog>
   );
+}
+
+/** How much the candidate above has more, if scores decided it. */
+function aboveText({ place, score }: ExplainedCandidate, page: readonly ExplainedCandidate[]): string {
+  const above = page.find((one) => one.place === place - 1);
+  if (above === undefined || above.score === null || score === null) return '';
+  const isByScore = above.ranked_score === above.score && above.score > score;
+  return isByScore ? text.above(above.place, titleOf(above), numberText(above.score - score, 4)) : '';
 }
 
 /** Compares the candidate with another one of the page. */

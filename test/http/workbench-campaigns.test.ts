@@ -230,6 +230,8 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await fill('Id oder Wörter des Titels', 'laptop 20');
     await click(button('Auf Platz 1 setzen: Laptop 20'));
     await first('Laptop 20').waitFor();
+    // Its title is known from the search: it was on no page.
+    expect(await page.locator('#said').innerText()).to.contain('Laptop 20 ist auf Platz 1 gesetzt.');
     await page.locator('#pins', { hasText: 'Erscheint auf Platz 1.' }).waitFor();
     done();
     await page
@@ -247,7 +249,9 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await fill('Id oder Wörter des Titels', 'Fernseher 3');
     await click(button('Auf Platz 1 setzen: Fernseher 3'));
     await page.locator('#pins', { hasText: 'Erscheint nicht: Der Schritt in_stock entfernt es' }).waitFor();
-    expect(await page.locator('#pins').innerText()).to.contain('Fernseher 3 (p3)');
+    expect(await page.locator('#pins').innerText())
+      .to.contain('Fernseher 3 (p3)')
+      .and.contain('Es bleibt, wofür gilt „stock ist über 0“');
     done();
     await fill('Id oder Wörter des Titels', '4000000000005');
     await button('Auf Platz 1 setzen: Fernseher 5').waitFor();
@@ -498,7 +502,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     ]);
     const rows = effect.locator('table').nth(1).locator('tbody tr');
     expect(await rows.nth(0).innerText())
-      .to.contain('p5')
+      .to.contain('Fernseher 5 (p5)')
       .and.contain('100 % von 10');
     expect(await rows.nth(1).innerText())
       .to.contain('0 % von 10')
@@ -529,7 +533,8 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await page.getByText('Nicht veröffentlicht: Andere haben dieselben Aktionen').waitFor();
     expect(await page.locator('.conflict').innerText())
       .to.contain('ben hat both am')
-      .and.contain('p12')
+      .and.contain('Sie gilt für: radio.')
+      .and.contain('Platz 2: Radio 12 (p12)')
       .and.contain('p13');
     expect(await accessibilityFaults(page)).to.deep.equal([]);
     await click(button('Meine behalten'));

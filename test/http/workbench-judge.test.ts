@@ -96,7 +96,8 @@ describeWith('chromium', 'the work of a scientist in the workbench, in German', 
     const cards = page.locator('.judged [data-card]');
     await cards.first().waitFor();
     expect(await page.locator('main').innerText()).not.to.match(/score|shop_new|arm/i);
-    await cards.first().focus();
+    // Who chooses a round can use the keys at once.
+    await page.locator('.judged [data-card]:focus').waitFor();
     for (let number = 1; number <= QUERIES.length; number++) {
       await page
         .getByText(`Suche ${number} von 10; ${number - 1} sind fertig`)
@@ -138,7 +139,7 @@ describeWith('chromium', 'the work of a scientist in the workbench, in German', 
       .waitFor();
     expect(await cards.nth(1).getAttribute('aria-label')).to.equal(`${title}, 2`);
     await page.keyboard.press('u');
-    await page.getByText('Note zurückgenommen').waitFor();
+    await page.getByText(`${title}: Note zurückgenommen`).waitFor();
     expect(await cards.nth(1).getAttribute('aria-label')).to.equal(`${title}, ohne Note`);
     await page.keyboard.press('s');
     await page.getByText('Suche 2 von 10; 1 sind fertig').first().waitFor();

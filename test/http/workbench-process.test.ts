@@ -557,6 +557,10 @@ describeWith('chromium', 'a person at the workbench of a running service', funct
         await page.getByText(`POST ${ROUTE}`).waitFor();
         await page.reload();
       }
+      await page.goto('about:blank');
+      await page.goto(stdout.trim());
+      await page.getByRole('button', { name: 'Anmelden' }).click();
+      await page.getByText('Diese Einladung wurde schon benutzt').waitFor();
       expect(complaints).to.deep.equal([]);
     } finally {
       await browser.close();

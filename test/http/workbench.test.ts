@@ -217,6 +217,7 @@ describeWith('chromium', 'millrace dev and its workbench', () => {
       ['product.price', '9', '18', ''],
       ['score, in all', '', '19', ''],
     ]);
+    expect(await dialog.innerText()).to.contain('What lifts its score most: product.price 9 (+18).');
     await dialog.getByLabel('Compare with').selectOption({ label: '3. cheap' });
     await dialog.locator('#pair table').waitFor();
     expect(await rows('#pair table >> nth=0')).to.deep.equal([
@@ -324,6 +325,9 @@ describeWith('chromium', 'millrace dev and its workbench', () => {
     await page.locator('#body').fill('{"candidates": 7}');
     await page.locator('#body').press('Control+Enter');
     await page.locator('#refused', { hasText: 'candidates' }).waitFor();
+    expect((await page.locator('#refused').innerText()).match(/found the number 7/g), 'once').to.have.length(
+      1,
+    );
   });
 
   it('asks for a key, and shows nothing of the project without one', async function () {
@@ -341,6 +345,7 @@ describeWith('chromium', 'millrace dev and its workbench', () => {
     await upload(url, text);
     await page.goto(url);
     await page.locator('#key').waitFor();
+    await page.getByText('You are not signed in. Open the link of your invitation').waitFor();
     expect(await page.locator('body').innerText()).not.to.contain('/api/v1');
     expect((await fetch(new URL('/workbench/project', url))).status).to.equal(401);
     await page.locator('#key').fill(text);
