@@ -48,11 +48,12 @@ export class ResidentTables implements Changes {
   readonly allCounters: LeasedRecord | undefined;
   readonly #mostBytes: number;
   readonly #coherence: Coherence | undefined;
-  readonly #tables: readonly EntityTable[];
+  #tables: readonly EntityTable[];
+  #generations: Generations | undefined;
   /** By prefix of the keys that fill the part. */
   readonly #parts = new Map<string, { readonly table: EntityTable; readonly part: TablePart }>();
   /** A WeakMap, because plans are replaced while the tables stay. */
-  readonly #bindings = new WeakMap<HydrationNode | FeatureRead, PartBinding>();
+  #bindings = new WeakMap<HydrationNode | FeatureRead, PartBinding>();
   readonly #types: ReadonlySet<string> | undefined;
   readonly #counterLease: number;
   #hand = 0;
@@ -80,6 +81,7 @@ export class ResidentTables implements Changes {
 
   /** Uses the generations of counters of the plans that serve from now on. */
   follow(generations: Generations): void {
+    this.#generations = generations;
     for (const { part } of this.#parts.values())
       if (part.decoder instanceof LeasedCounters) part.decoder.follow(generations);
   }
@@ -92,14 +94,49 @@ export class ResidentTables implements Changes {
     return this.#bind(new PlanParts(plans, this.#counterLease));
   }
 
-  #bind(wanted: PlanParts): boolean {
+  /**
+   * Also serves plans that read more. A table that lacks a column begins anew, without rows; plans that are not among these
+   * read its type from the store. What no table holds is read from the store, too.
+   */
+  extend(plans: readonly Plan[]): void {
+    if (this.adopt(plans)) return;
+    const wanted = new PlanParts(plans, this.#counterLease);
+    // Requests that have begun may still fill the tables that are replaced.
+    const room = { left: this.#mostBytes / KEPT_SHARE };
+    const tables = this.#tables.map((table) => {
+      // Writes of keys that no part had before are not followed.
+      const parts = wanted.partsOf(table.type).filter(({ keyPrefix }) => this.#parts.has(keyPrefix));
+      const lacks = parts.some(({ keyPrefix, definitions }) => {
+        const held = this.#parts.get(keyPrefix)?.part.definitions ?? [];
+        return definitions.some((one) => !held.includes(one));
+      });
+      if (!lacks) return table;
+      const anew = new EntityTable(table.type, parts, room);
+      Object.assign(anew.counts, table.counts);
+      return anew;
+    });
+    if (tables.some((table, at) => table !== this.#tables[at])) {
+      this.#tables = tables;
+      this.#bindings = new WeakMap();
+      for (const table of tables)
+        for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
+      if (this.#generations !== undefined) this.follow(this.#generations);
+    }
+    this.#bind(wanted, true);
+  }
+
+  /** @param isPartial whether reads are left out whose columns no table holds */
+  #bind(wanted: PlanParts, isPartial = false): boolean {
     const places = new Map<string, { readonly table: EntityTable; readonly part: TablePart; at: number[] }>();
     for (const type of wanted.types) {
       if (!this.#keeps(type)) continue;
       for (const { group, keyPrefix, definitions } of wanted.partsOf(type)) {
         const held = this.#parts.get(keyPrefix);
         const at = definitions.map((definition) => held?.part.definitions.indexOf(definition) ?? -1);
-        if (held === undefined || at.includes(-1)) return false;
+        if (held === undefined || at.includes(-1)) {
+          if (isPartial) continue;
+          return false;
+        }
         places.set(`${type}:${group}`, { ...held, at });
       }
     }
