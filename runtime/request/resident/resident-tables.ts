@@ -46,8 +46,8 @@ export class ResidentTables implements Changes {
   readonly inFlight = new InFlight();
   /** The counters of all entities together; undefined if they are always read from the store. */
   readonly allCounters: LeasedRecord | undefined;
-  readonly #mostBytes: number;
-  readonly #coherence: Coherence | undefined;
+  readonly #options: ResidentOptions;
+  #coherence: Coherence | undefined;
   #tables: readonly EntityTable[];
   #generations: Generations | undefined;
   /** By prefix of the keys that fill the part. */
@@ -60,7 +60,7 @@ export class ResidentTables implements Changes {
   #generation = 0;
 
   constructor(plans: readonly Plan[], options: ResidentOptions) {
-    this.#mostBytes = options.bytes;
+    this.#options = options;
     this.#types = options.types;
     this.#counterLease = options.counterLease ?? 0;
     const wanted = new PlanParts(plans, this.#counterLease);
@@ -70,13 +70,17 @@ export class ResidentTables implements Changes {
     for (const table of this.#tables)
       for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
     this.#bind(wanted);
-    const followed = [...this.#parts].filter(([, { part }]) => !(part.decoder instanceof LeasedCounters));
-    const prefixes = followed.map(([prefix]) => prefix);
     const [plan] = plans;
     if (!this.isEmpty && this.#counterLease > 0 && plan !== undefined)
       this.allCounters = new LeasedRecord(counterKey(plan.prefix, [], []), this.#counterLease);
-    if (this.isEmpty) this.#coherence = undefined;
-    else this.#coherence = prefixes.length === 0 ? OWN_WRITES_ONLY : options.coherence(prefixes);
+    this.#coherence = this.#coherenceOfParts();
+  }
+
+  #coherenceOfParts(): Coherence | undefined {
+    if (this.isEmpty) return undefined;
+    const followed = [...this.#parts].filter(([, { part }]) => !(part.decoder instanceof LeasedCounters));
+    const prefixes = followed.map(([prefix]) => prefix);
+    return prefixes.length === 0 ? OWN_WRITES_ONLY : this.#options.coherence(prefixes);
   }
 
   /** Uses the generations of counters of the plans that serve from now on. */
@@ -95,48 +99,47 @@ export class ResidentTables implements Changes {
   }
 
   /**
-   * Also serves plans that read more. A table that lacks a column begins anew, without rows; plans that are not among these
-   * read its type from the store. What no table holds is read from the store, too.
+   * Also serves plans that read more. A table that lacks a column begins anew, without rows; other plans than these read its
+   * type from the store. If keys of a new kind are read, all rows are dropped, and writes are followed anew.
    */
   extend(plans: readonly Plan[]): void {
     if (this.adopt(plans)) return;
     const wanted = new PlanParts(plans, this.#counterLease);
     // Requests that have begun may still fill the tables that are replaced.
-    const room = { left: this.#mostBytes / KEPT_SHARE };
-    const tables = this.#tables.map((table) => {
-      // Writes of keys that no part had before are not followed.
-      const parts = wanted.partsOf(table.type).filter(({ keyPrefix }) => this.#parts.has(keyPrefix));
-      const lacks = parts.some(({ keyPrefix, definitions }) => {
-        const held = this.#parts.get(keyPrefix)?.part.definitions ?? [];
-        return definitions.some((one) => !held.includes(one));
-      });
-      if (!lacks) return table;
-      const anew = new EntityTable(table.type, parts, room);
-      Object.assign(anew.counts, table.counts);
-      return anew;
-    });
-    if (tables.some((table, at) => table !== this.#tables[at])) {
-      this.#tables = tables;
-      this.#bindings = new WeakMap();
-      for (const table of tables)
-        for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
-      if (this.#generations !== undefined) this.follow(this.#generations);
+    const room = { left: this.#options.bytes / KEPT_SHARE };
+    const before = new Map(this.#tables.map((table) => [table.type, table]));
+    const known = this.#parts.size;
+    for (const type of wanted.types) {
+      if (!this.#keeps(type)) continue;
+      const own = wanted.partsOf(type);
+      const holds = own.every(({ keyPrefix, definitions }) =>
+        definitions.every((one) => this.#parts.get(keyPrefix)?.part.definitions.includes(one)),
+      );
+      if (holds) continue;
+      const anew = new EntityTable(type, own, room);
+      Object.assign(anew.counts, before.get(type)?.counts);
+      before.set(type, anew);
+      for (const part of anew.parts) this.#parts.set(part.keyPrefix, { table: anew, part });
     }
-    this.#bind(wanted, true);
+    this.#tables = [...before.values()];
+    this.#bindings = new WeakMap();
+    this.#bind(wanted);
+    if (this.#generations !== undefined) this.follow(this.#generations);
+    if (this.#parts.size === known) return;
+    this.#coherence?.close();
+    this.#coherence = this.#coherenceOfParts();
+    this.#coherence?.start(this);
+    this.flush();
   }
 
-  /** @param isPartial whether reads are left out whose columns no table holds */
-  #bind(wanted: PlanParts, isPartial = false): boolean {
+  #bind(wanted: PlanParts): boolean {
     const places = new Map<string, { readonly table: EntityTable; readonly part: TablePart; at: number[] }>();
     for (const type of wanted.types) {
       if (!this.#keeps(type)) continue;
       for (const { group, keyPrefix, definitions } of wanted.partsOf(type)) {
         const held = this.#parts.get(keyPrefix);
         const at = definitions.map((definition) => held?.part.definitions.indexOf(definition) ?? -1);
-        if (held === undefined || at.includes(-1)) {
-          if (isPartial) continue;
-          return false;
-        }
+        if (held === undefined || at.includes(-1)) return false;
         places.set(`${type}:${group}`, { ...held, at });
       }
     }
@@ -227,7 +230,7 @@ export class ResidentTables implements Changes {
   }
 
   #evict(): void {
-    const enough = (): boolean => this.bytes <= this.#mostBytes;
+    const enough = (): boolean => this.bytes <= this.#options.bytes;
     if (enough()) return;
     // Two rounds of one clock hand over all tables: the first round may only clear the marks of recently used rows.
     for (let visits = 2 * this.#tables.length + 1; visits > 0; visits--) {
