@@ -111,7 +111,8 @@ describe('columns that rules add to a plan', () => {
   it('are refused if the plan is late, here and on an instance that learns of them, until there is time', async () => {
     const root = await writeProject(files(''));
     const limits = { ...ADDED_LIMITS, ms: -1 };
-    const { curation: lists, close } = await compileProject(root, { addedLimits: limits });
+    const compiled = await compileProject(root, { addedLimits: limits });
+    const lists = compiled.curation;
     const texts = RULES.map((rule) => JSON.stringify(rule));
     const record = encodeList(texts, { campaigns: {}, publishes: [] });
     const watch = new CurationWatch({
@@ -121,7 +122,10 @@ describe('columns that rules add to a plan', () => {
     try {
       const { rules } = await readSent('campaigns', { rules: RULES, campaigns: {} }, 'UTC');
       let stored = 0;
-      const store = (): Promise<void> => Promise.resolve(void stored++);
+      const store = (): Promise<void> => {
+        stored++;
+        return Promise.resolve();
+      };
       const errors = await lists.replace('campaigns', 'api', rules, store);
       expect(errors.map(({ code }) => code)).to.deep.equal(['late_plan']);
       expect(errors[0]?.message).to.contain('nothing changed');
@@ -134,7 +138,7 @@ describe('columns that rules add to a plan', () => {
       expect(lists.get('campaigns')?.refused).to.deep.equal({});
     } finally {
       watch.stop();
-      await close();
+      await compiled.close();
       await rm(root, { recursive: true, force: true });
     }
   });

@@ -102,7 +102,7 @@ export class HydrationBuilder {
     copy.#entities = this.#entities;
     for (const node of this.#nodes.values()) {
       const above = node.parent && copy.#nodes.get(node.parent.node.name);
-      const parent = above && node.parent && { node: above, path: node.parent.path };
+      const parent = above && { node: above, path: node.parent.path };
       const own = { ...node, parent, wants: [...node.wants] };
       copy.#nodes.set(node.name, own);
       if (this.roots.get(node.name) === node) copy.roots.set(node.name, own);

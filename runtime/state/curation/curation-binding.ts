@@ -11,7 +11,7 @@ import type { FrameLayout } from '../../language/frame/frame-layout.js';
 import type { Expected } from '../../language/expression/compile.js';
 import { FAILED_ELSEWHERE } from '../../language/expression/environment.js';
 import { LateExpression, type ComparedName, type KnownNames, type LatePlace } from './late-expression.js';
-import { ADDED_LIMITS, type AddedLimits, type RulePlan, type WiderPlan } from './rule-plan.js';
+import type { AddedLimits, RulePlan, WiderPlan } from './rule-plan.js';
 import { put, RuleIndex } from './rule-index.js';
 import { splitCondition, type SplitCondition } from './split-condition.js';
 
@@ -128,8 +128,8 @@ export class CurationBinding implements CurationInput {
   *compile(
     rules: readonly CurationRule[],
     diagnostics: Diagnostics,
-    wider?: WiderPlan,
-    limits: AddedLimits = ADDED_LIMITS,
+    wider: WiderPlan | undefined,
+    limits: AddedLimits,
   ): Pieces<CurationSnapshot> {
     const added = new Map<string, Located<string>['at']>();
     const placeOf = ({ at }: Located<string>): LatePlace => ({

@@ -193,34 +193,26 @@ export class CurationLists {
     }
     if (found.hasErrors || (added.size === 0 && plan.inService === undefined)) return undefined;
     const until = performance.now() + this.limits.ms;
-    const wider = added.size === 0 ? undefined : this.#widened(plan, added, found);
-    const mine = new Map<CurationBinding, CurationSnapshot>();
+    const wider = added.size === 0 ? undefined : plan.widened(added.keys());
+    if (wider !== undefined && wider.added > this.limits.columns) {
+      const message = `the rules of the pipeline's lists need ${wider.added} columns that its plan does not read, at most ${this.limits.columns} can be added`;
+      refuse('added_columns', added, found, message);
+      return undefined;
+    }
+    const all = new Map<CurationBinding, CurationSnapshot>();
     try {
-      for (const binding of found.hasErrors ? [] : bindings)
-        mine.set(
-          binding,
-          await soon(binding.compile(rulesOf(binding), found, wider, this.limits), () => check(until)),
-        );
-      check(until);
+      for (const binding of bindings) {
+        const work = binding.compile(rulesOf(binding), found, wider, this.limits);
+        all.set(binding, await soon(work, () => check(until)));
+        check(until);
+      }
     } catch (error) {
       if (error !== TOO_LATE) throw error;
-      refuse('late_plan', added, found, `the plan takes longer than ${this.limits.ms} ms; nothing changed`);
+      const message = `the plan takes longer than ${this.limits.ms} ms; nothing changed`;
+      refuse('late_plan', added, found, message);
     }
-    for (const [binding, snapshot] of mine) lists.set(binding, snapshot);
-    if (wider !== undefined) wider.rules = mine;
-    return wider;
-  }
-
-  #widened(plan: RulePlan, added: AddedPaths, found: Diagnostics): WiderPlan {
-    const wider = plan.widened(added.keys());
-    const { columns } = this.limits;
-    if (wider.added > columns)
-      refuse(
-        'added_columns',
-        added,
-        found,
-        `the rules of the pipeline's lists need ${wider.added} columns that its plan does not read, at most ${columns} can be added`,
-      );
+    for (const [binding, snapshot] of all) lists.set(binding, snapshot);
+    if (wider !== undefined) wider.rules = all;
     return wider;
   }
 
