@@ -82,7 +82,7 @@ const ENGLISH = {
   needsValue: 'Fill in this field.',
   noNumber: 'Expected a number, such as 19.90.',
   noFactor: 'Expected a number above 0, such as 1.5.',
-  noAttributes: 'The pipeline reads no attribute. Name some under `reads` of the step `use: curation`.',
+  noAttributes: 'The candidates have no attribute that can be compared.',
   sponsor: 'Sponsored place',
   places: 'Places',
   noPlaces: 'Expected places from 1, such as 3 or 3, 5.',
@@ -301,8 +301,7 @@ const GERMAN: typeof ENGLISH = {
   needsValue: 'Bitte ausfüllen.',
   noNumber: 'Erwartet wird eine Zahl, zum Beispiel 19,90.',
   noFactor: 'Erwartet wird eine Zahl über 0, zum Beispiel 1,5.',
-  noAttributes:
-    'Die Pipeline liest keine Eigenschaft. Nennen Sie welche unter `reads` des Schritts `use: curation`.',
+  noAttributes: 'Die Kandidaten haben keine Eigenschaft, die sich vergleichen lässt.',
   sponsor: 'Bezahlter Platz',
   places: 'Plätze',
   noPlaces: 'Erwartet werden Plätze ab 1, zum Beispiel 3 oder 3, 5.',

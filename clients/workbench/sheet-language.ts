@@ -10,6 +10,12 @@ const GERMAN: readonly (readonly [RegExp, string])[] = [
   [/the column `(.*)` is missing/, 'Die Spalte $1 fehlt.'],
   [/`(.*)` is not the name of a campaign/, '„$1“ ist kein Name einer Aktion.'],
   [/does not read `(.*)` for its rules/, 'Regeln dieser Pipeline kennen „$1“ nicht.'],
+  [/`(.*)` is private, and/, '„$1“ ist privat und für Regeln nicht freigegeben.'],
+  [
+    /need (\d+) columns .* at most (\d+) can/,
+    'Die Regeln brauchen $1 zusätzliche Eigenschaften; möglich sind $2.',
+  ],
+  [/`(.*)`: the plan takes longer/, 'Die Regeln mit „$1“ konnten nicht rechtzeitig vorbereitet werden.'],
   [/has no attribute `(.*)`/, 'Die Eigenschaft „$1“ gibt es nicht.'],
   [/^`(\w+)` takes no `(\w+)`/, 'Die Aktion $1 hat kein $2.'],
   [/has a product already in another row/, 'Diesen Platz vergibt schon eine andere Zeile der Aktion.'],

@@ -17,8 +17,9 @@ export interface Options {
    */
   readonly category?: Input<'text'>;
   /**
-   * Further attributes, features and definitions that rules may use which come while the service runs.
-   * What the rules of the file use is read anyway.
+   * Features, definitions and attributes that the plan always reads, for rules that come while the
+   * service runs. What the rules of the file use is read anyway; other attributes become columns when a
+   * rule needs them.
    */
   readonly reads?: readonly string[];
 }

@@ -184,7 +184,7 @@ for (const store of ['embedded', 'redis'] as const)
           list: 'campaigns',
           rules: [
             { hide: ['a'] },
-            { boost: { where: 'product.brand == "x"', add: 1 } },
+            { boost: { where: 'product.brnd == "x"', add: 1 } },
             { query: 'tv', pin: { 1: 'c' } },
             { query: 'tv', from: 'soon', hide: [7] },
           ],
@@ -208,7 +208,7 @@ for (const store of ['embedded', 'redis'] as const)
           '/rules/3',
         ]);
         const unread = await post(first().url + PUT, { ...wrong, rules: wrong.rules.slice(0, 2) });
-        expect(JSON.stringify(unread.json)).to.contain('/rules/1').and.to.contain('`reads`');
+        expect(JSON.stringify(unread.json)).to.contain('/rules/1').and.to.contain('`product.brand`');
         const conflict = await post(first().url + PUT, { ...wrong, rules: wrong.rules.slice(2, 3) });
         expect(JSON.stringify(conflict.json)).to.contain('contradiction');
         expect(await first().order()).to.equal('bac');

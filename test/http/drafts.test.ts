@@ -221,7 +221,7 @@ for (const store of ['embedded', 'redis'] as const)
         .to.contain('"/campaigns/tv/pins"')
         .and.to.contain('`pin`');
       expect(await put({ tv: { boost: { where: 'product.prize > 1', add: 1 } } })).to.contain(
-        'product.prize',
+        'has no attribute `prize`',
       );
       expect(await put({ 'Black Friday': {} })).to.contain('invalid_name');
       expect(await put({ tv: { hide: ['x'.repeat(40_000)] } })).to.contain('too_long');

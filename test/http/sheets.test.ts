@@ -101,7 +101,7 @@ describe('a sheet of campaigns over HTTP', () => {
     const [day, name] = json?.rows as Record<string, unknown>[];
     expect(day).to.deep.include({ line: 3, column: 'from', cell: 'B3', code: 'wrong_type' });
     expect(day?.['help']).to.contain('27.11.2026');
-    expect(name).to.include({ line: 4, column: 'target', cell: 'F4', code: 'unknown_name' });
+    expect(name).to.include({ line: 4, column: 'target', cell: 'F4', code: 'unknown_attribute' });
     expect(name?.['help']).to.contain('did you mean `product.brand`?');
     expect((json?.errors as { detail: string }[])[0]?.detail).to.match(
       /^line 3, column from \(B3\): .*; write a day/,

@@ -291,6 +291,19 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await boost.getByText('Erwartet wird eine Zahl über 0, zum Beispiel 1,5.').waitFor();
   });
 
+  it('buries by an attribute that the pipeline does not read', async () => {
+    await fill('query', 'fernseher');
+    await first('Fernseher 0').waitFor();
+    const bury = form('Nach hinten stellen');
+    await choose(bury, 'Eigenschaft', 'product.ean');
+    await fill('Wert', '4000000000000', bury);
+    await first('Fernseher 1').waitFor();
+    done();
+    expect(await stored()).to.deep.equal({
+      aktion: { on: { query: ['fernseher'] }, bury: { where: 'product.ean == "4000000000000"' } },
+    });
+  });
+
   it('sponsors place 3 as an advertisement', async () => {
     await fill('query', 'fernseher');
     const sponsor = form('Bezahlter Platz');
@@ -614,6 +627,7 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     expect(use?.on).to.deep.equal(['query', 'category']);
     expect(use?.attributes)
       .to.deep.include({ name: 'product.brand', type: 'text' })
-      .and.deep.include({ name: 'product.stock', type: 'number' });
+      .and.deep.include({ name: 'product.stock', type: 'number' })
+      .and.deep.include({ name: 'product.ean', type: 'text' });
   });
 });

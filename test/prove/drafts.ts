@@ -38,7 +38,7 @@ components:
   - { use: score, with: { value: "coalesce(product.found, 0)" } }
   - { use: pin, with: { positions: { 2: p3 } } }
   - { use: slot, with: { positions: [4], where: product.price > 50 } }
-  - { use: curation, with: { list: campaigns, reads: [product.brand, product.price] } }
+  - { use: curation, with: { list: campaigns } }
   - { use: explore, with: { top: 8, method: plackett_luce, temperature: 2 } }
   - { use: counting }
 log: { candidates: all }

@@ -48,10 +48,11 @@ export class FrameLayout {
     return this.#columns.length - 1;
   }
 
-  /** A layout that starts with the columns of this one. Columns that are added to it do not change this one. */
+  /** A layout that starts with the columns and groups of this one. Columns that are added to it do not change this one. */
   extended(): FrameLayout {
     const longer = new FrameLayout();
     longer.#columns.push(...this.#columns);
+    longer.#groups.push(...this.#groups);
     return longer;
   }
 

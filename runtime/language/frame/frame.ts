@@ -35,6 +35,8 @@ export class Frame {
   now = 0;
   /** Undefined if the request is no preview. */
   preview: Preview | undefined;
+  /** By the step's list: its rules, if they belong to the plan. Undefined: those in service. */
+  rules: ReadonlyMap<object, unknown> | undefined;
   /** The places of the ids in a column, see `IdList`. */
   places: { readonly slot: number; readonly places: Int32Array } | undefined;
   /** The columns, indexed by slot. */
@@ -88,6 +90,7 @@ export class Frame {
     this.count = count;
     this.now = now;
     this.preview = undefined;
+    this.rules = undefined;
     this.places = undefined;
     this.emitted.length = 0;
     if (count > this.#capacity) this.#grow(count);

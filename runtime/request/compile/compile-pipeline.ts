@@ -52,7 +52,8 @@ export async function compilePipeline(
     ({ component }) => (component as Partial<RuleComponent>).brings !== undefined,
   );
   const reads = finishReads(pipeline.reads, settings.prefix);
-  return Object.freeze({
+  const { columns } = pipeline;
+  const plan: Plan = Object.freeze({
     definition,
     candidateType,
     entities: config.entities,
@@ -90,7 +91,10 @@ export async function compilePipeline(
       : {}),
     prefix: settings.prefix,
     frames: new FramePool(layout),
+    ...(steps.some(({ slots }) => slots === undefined) ? { columns } : {}),
   });
+  columns.finish(plan);
+  return plan;
 }
 
 function usedParams(

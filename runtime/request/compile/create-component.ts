@@ -95,7 +95,7 @@ const OF_REQUEST: Expected = { type: 'any', scope: 'request' };
 
 /** What the `create` of a component gets. */
 function buildOf({ step, plugin, bound, use, pipeline, tools }: CreatingStep, asked: Asked): BuildContext {
-  const { definition, names, reads, eventKinds, diagnostics } = pipeline;
+  const { definition, names, reads, columns, eventKinds, diagnostics } = pipeline;
   const { services, files, curation } = tools;
   const { checked } = bound;
   const environment = names.environment(use);
@@ -126,6 +126,7 @@ function buildOf({ step, plugin, bound, use, pipeline, tools }: CreatingStep, as
         names: environment,
         others: names.environment(new NameUse([])),
         layout: reads.layout,
+        columns,
         lists: curation,
         locate: (path) => checked.locate(path),
         diagnostics,

@@ -65,11 +65,16 @@ export interface HydrationRoots {
   readonly request: Pick<PipelineDefinition['request'], 'candidates' | 'fields'>;
 }
 
+const NO_ROOTS: HydrationRoots = {
+  candidateType: { value: '' },
+  request: { candidates: new Map(), fields: new Map() },
+};
+
 /** Collects the entities and attributes that a plan reads, from the paths that its expressions use. */
 export class HydrationBuilder {
   readonly roots = new Map<string, NodeBuilder>();
   readonly #layout: FrameLayout;
-  readonly #entities: ReadonlyMap<string, EntityType>;
+  #entities: ReadonlyMap<string, EntityType>;
   readonly #nodes = new Map<string, NodeBuilder>();
 
   constructor(
@@ -86,6 +91,23 @@ export class HydrationBuilder {
       else scalars.set(field.name, field);
     }
     if (!this.roots.has('request')) this.#addRoot('request', 'request', 'request', scalars);
+  }
+
+  /**
+   * A builder with the same reads, whose further reads do not change this one.
+   * @param layout begins with the columns of this one's
+   */
+  copied(layout: FrameLayout): HydrationBuilder {
+    const copy = new HydrationBuilder(NO_ROOTS, new Map(), layout);
+    copy.#entities = this.#entities;
+    for (const node of this.#nodes.values()) {
+      const above = node.parent && copy.#nodes.get(node.parent.node.name);
+      const parent = above && { node: above, path: node.parent.path };
+      const own = { ...node, parent, wants: [...node.wants] };
+      copy.#nodes.set(node.name, own);
+      if (this.roots.get(node.name) === node) copy.roots.set(node.name, own);
+    }
+    return copy;
   }
 
   get candidates(): NodeBuilder {

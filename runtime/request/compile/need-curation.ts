@@ -9,6 +9,7 @@ import { KnownNames } from '../../state/curation/late-expression.js';
 import { compileExpression, type Expected } from '../../language/expression/compile.js';
 import type { Environment } from '../../language/expression/environment.js';
 import type { FrameLayout } from '../../language/frame/frame-layout.js';
+import type { PlanColumns } from './plan-columns.js';
 import { ANYTHING, compileText } from './compile-input.js';
 
 export interface CurationPlace {
@@ -17,6 +18,7 @@ export interface CurationPlace {
   /** The same names, but what is resolved does not count as read by the step. */
   readonly others: Environment;
   readonly layout: FrameLayout;
+  readonly columns: PlanColumns;
   readonly lists: CurationLists | undefined;
   /** Finds an option of the step in its file. */
   readonly locate: (path: readonly (string | number)[]) => Located<string>['at'];
@@ -29,7 +31,7 @@ export interface CurationPlace {
  */
 export function needCuration(
   { list, query, category, reads = [] }: CurationWanted,
-  { pipeline, names, others, layout, lists, locate, diagnostics }: CurationPlace,
+  { pipeline, names, others, layout, columns, lists, locate, diagnostics }: CurationPlace,
 ): CurationBinding {
   const state = lists?.get(list);
   if (state === undefined) {
@@ -55,7 +57,7 @@ export function needCuration(
     for (const where of [...boosts.map((boost) => boost.where), ...buries])
       learn(where, { type: 'bool', scope: 'any' });
   }
-  return new CurationBinding(list, pipeline, known, layout, {
+  return new CurationBinding(list, pipeline, columns, known, layout, {
     query: query?.slot ?? textSlot(environment, 'query.query'),
     category: category?.slot ?? textSlot(environment, 'category.category_id', 'request.category'),
   });

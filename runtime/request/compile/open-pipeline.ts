@@ -5,6 +5,7 @@ import type { ProjectConfig } from '../../project/config/model/project.js';
 import type { StepPlaces } from './meaning/step-places.js';
 import type { StepExpression } from './meaning/written.js';
 import { PipelineNames } from './pipeline-names.js';
+import { PlanColumns } from './plan-columns.js';
 import { openReads, type PipelineReads } from './pipeline-reads.js';
 import { StepOrder } from './step-order.js';
 import type { PluginRegistry, StepTools } from './step-tools.js';
@@ -14,6 +15,8 @@ export interface OpenPipeline {
   readonly definition: PipelineDefinition;
   /** What the plan reads; it grows when a name is resolved. */
   readonly reads: PipelineReads;
+  /** What rules of curation can add to the plan. */
+  readonly columns: PlanColumns;
   /** What names mean. It learns the outputs of each step that is compiled. */
   readonly names: PipelineNames;
   /** The expressions of the steps that are compiled, by the index of the step. */
@@ -43,6 +46,7 @@ export function openPipeline(
   return {
     definition,
     reads,
+    columns: new PlanColumns(reads),
     names,
     written: new Map(),
     places: new Map(),

@@ -43,6 +43,17 @@ export function sharedByParams(plan: Plan, params: Iterable<string>): SharedRun 
   };
 }
 
+/** As `sharedByParams`, if rules of curation added columns to both plans: no param changes these. */
+export function withAdded(shared: SharedRun, plan: Plan): SharedRun {
+  const { length } = shared.isShared;
+  const added = Array.from(
+    { length: plan.layout.columns.length - length },
+    (_, at) => [length + at, length + at] as const,
+  );
+  const columns = [...shared.columns, ...added];
+  return { ...shared, columns, isShared: sharedSlots(plan, columns) };
+}
+
 /** By slot of the arm: 1 if it is among the columns. */
 export function sharedSlots({ layout }: Plan, columns: SharedRun['columns']): Uint8Array {
   const isShared = new Uint8Array(layout.columns.length);

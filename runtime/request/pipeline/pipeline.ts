@@ -1,5 +1,6 @@
 import { withCard, type Cards } from '../../state/index/cards.js';
 import type { EntityType } from '../../project/config/model/entities.js';
+import { planInService } from '../compile/plan-columns.js';
 import type { Plan } from '../compile/plan.js';
 import type { LiveExperiments } from '../experiments/live-experiments.js';
 import { sharedByPlans } from '../experiments/shared-plans.js';
@@ -134,7 +135,7 @@ export function mountPipeline(
               ),
             there: (pipeline) => pipeline.explain(body, context),
           }),
-    describe: () => describePlan(plan),
+    describe: () => describePlan(planInService(plan, undefined)),
   } satisfies Pipeline);
 }
 

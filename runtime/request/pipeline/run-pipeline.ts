@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../ground/api/types.js';
+import { planInService } from '../compile/plan-columns.js';
 import type { Phases, Plan } from '../compile/plan.js';
 import { saltedDraws } from '../ordering/explore/draws.js';
 import { runComponents, type RankedCandidates } from './components/run-components.js';
@@ -42,7 +43,8 @@ export async function answer(
 ): Promise<PipelineRun> {
   const asked = { body, context, isExplained };
   const stages = new StageRunner(called.definition.limits.time, context, services.usage);
-  const first = new PlanRun(called, services, asked, stages);
+  const plan = called.columns === undefined ? called : planInService(called, context.rules);
+  const first = new PlanRun(plan, services, asked, stages);
   let run = first;
   try {
     first.opened = await readBody(first, keepThose);

@@ -13,6 +13,7 @@ import type { IndexedCandidates } from './request/index-candidates.js';
 import type { OutsideReads } from './hydrate/batch-read.js';
 import type { Paging } from './request/read-request.js';
 import type { StageTimes } from './stages.js';
+import type { CompiledRules } from '../../state/curation/curation-lists.js';
 import type { ArmOverrides, Rival, TakenArm } from '../experiments/live-experiments.js';
 import type { TraceSpan } from '../../project/tracing/trace-span.js';
 
@@ -27,7 +28,7 @@ export interface ExplainOptions {
   /** A preview: dated rules are looked up at this time, epoch milliseconds; by default now. */
   readonly rulesAt?: number | undefined;
   /** A preview: the rules of lists, by their steps, in place of those in service. */
-  readonly rules?: ReadonlyMap<object, unknown> | undefined;
+  readonly rules?: CompiledRules | undefined;
   /** It also says why this candidate is where it is, or not there. */
   readonly why?: string;
   /** Whether it tells how the scores came to be. */

@@ -46,20 +46,21 @@ export class ResidentTables implements Changes {
   readonly inFlight = new InFlight();
   /** The counters of all entities together; undefined if they are always read from the store. */
   readonly allCounters: LeasedRecord | undefined;
-  readonly #mostBytes: number;
-  readonly #coherence: Coherence | undefined;
-  readonly #tables: readonly EntityTable[];
+  readonly #options: ResidentOptions;
+  #coherence: Coherence | undefined;
+  #tables: readonly EntityTable[];
+  #generations: Generations | undefined;
   /** By prefix of the keys that fill the part. */
   readonly #parts = new Map<string, { readonly table: EntityTable; readonly part: TablePart }>();
   /** A WeakMap, because plans are replaced while the tables stay. */
-  readonly #bindings = new WeakMap<HydrationNode | FeatureRead, PartBinding>();
+  #bindings = new WeakMap<HydrationNode | FeatureRead, PartBinding>();
   readonly #types: ReadonlySet<string> | undefined;
   readonly #counterLease: number;
   #hand = 0;
   #generation = 0;
 
   constructor(plans: readonly Plan[], options: ResidentOptions) {
-    this.#mostBytes = options.bytes;
+    this.#options = options;
     this.#types = options.types;
     this.#counterLease = options.counterLease ?? 0;
     const wanted = new PlanParts(plans, this.#counterLease);
@@ -69,17 +70,22 @@ export class ResidentTables implements Changes {
     for (const table of this.#tables)
       for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
     this.#bind(wanted);
-    const followed = [...this.#parts].filter(([, { part }]) => !(part.decoder instanceof LeasedCounters));
-    const prefixes = followed.map(([prefix]) => prefix);
     const [plan] = plans;
     if (!this.isEmpty && this.#counterLease > 0 && plan !== undefined)
       this.allCounters = new LeasedRecord(counterKey(plan.prefix, [], []), this.#counterLease);
-    if (this.isEmpty) this.#coherence = undefined;
-    else this.#coherence = prefixes.length === 0 ? OWN_WRITES_ONLY : options.coherence(prefixes);
+    this.#coherence = this.#coherenceOfParts();
+  }
+
+  #coherenceOfParts(): Coherence | undefined {
+    if (this.isEmpty) return undefined;
+    const followed = [...this.#parts].filter(([, { part }]) => !(part.decoder instanceof LeasedCounters));
+    const prefixes = followed.map(([prefix]) => prefix);
+    return prefixes.length === 0 ? OWN_WRITES_ONLY : this.#options.coherence(prefixes);
   }
 
   /** Uses the generations of counters of the plans that serve from now on. */
   follow(generations: Generations): void {
+    this.#generations = generations;
     for (const { part } of this.#parts.values())
       if (part.decoder instanceof LeasedCounters) part.decoder.follow(generations);
   }
@@ -90,6 +96,40 @@ export class ResidentTables implements Changes {
    */
   adopt(plans: readonly Plan[]): boolean {
     return this.#bind(new PlanParts(plans, this.#counterLease));
+  }
+
+  /**
+   * Also serves plans that read more. A table that lacks a column begins anew, without rows; other plans than these read its
+   * type from the store. If keys of a new kind are read, all rows are dropped, and writes are followed anew.
+   */
+  extend(plans: readonly Plan[]): void {
+    if (this.adopt(plans)) return;
+    const wanted = new PlanParts(plans, this.#counterLease);
+    // Requests that have begun may still fill the tables that are replaced.
+    const room = { left: this.#options.bytes / KEPT_SHARE };
+    const before = new Map(this.#tables.map((table) => [table.type, table]));
+    const known = this.#parts.size;
+    for (const type of wanted.types) {
+      if (!this.#keeps(type)) continue;
+      const own = wanted.partsOf(type);
+      const holds = own.every(({ keyPrefix, definitions }) =>
+        definitions.every((one) => this.#parts.get(keyPrefix)?.part.definitions.includes(one)),
+      );
+      if (holds) continue;
+      const anew = new EntityTable(type, own, room);
+      Object.assign(anew.counts, before.get(type)?.counts);
+      before.set(type, anew);
+      for (const part of anew.parts) this.#parts.set(part.keyPrefix, { table: anew, part });
+    }
+    this.#tables = [...before.values()];
+    this.#bindings = new WeakMap();
+    this.#bind(wanted);
+    if (this.#generations !== undefined) this.follow(this.#generations);
+    if (this.#parts.size === known) return;
+    this.#coherence?.close();
+    this.#coherence = this.#coherenceOfParts();
+    this.#coherence?.start(this);
+    this.flush();
   }
 
   #bind(wanted: PlanParts): boolean {
@@ -190,7 +230,7 @@ export class ResidentTables implements Changes {
   }
 
   #evict(): void {
-    const enough = (): boolean => this.bytes <= this.#mostBytes;
+    const enough = (): boolean => this.bytes <= this.#options.bytes;
     if (enough()) return;
     // Two rounds of one clock hand over all tables: the first round may only clear the marks of recently used rows.
     for (let visits = 2 * this.#tables.length + 1; visits > 0; visits--) {

@@ -10,7 +10,8 @@ import type { Frame } from '../../language/frame/frame.js';
 import type { FrameLayout } from '../../language/frame/frame-layout.js';
 import type { Expected } from '../../language/expression/compile.js';
 import { FAILED_ELSEWHERE } from '../../language/expression/environment.js';
-import { LateExpression, type ComparedName, type KnownNames } from './late-expression.js';
+import { LateExpression, type ComparedName, type KnownNames, type LatePlace } from './late-expression.js';
+import type { AddedLimits, RulePlan, WiderPlan } from './rule-plan.js';
 import { put, RuleIndex } from './rule-index.js';
 import { splitCondition, type SplitCondition } from './split-condition.js';
 
@@ -41,6 +42,9 @@ interface BoundRule {
   readonly buries: readonly LateExpression[];
 }
 
+/** What rules name and the plan does not read, with the place of the first expression that names it. */
+export type AddedPaths = ReadonlyMap<string, Located<string>['at']>;
+
 /** The rules of a list, compiled for one step. It never changes. */
 export interface CurationSnapshot {
   /** Rules for every request. */
@@ -55,6 +59,7 @@ export interface CurationSnapshot {
     readonly of: LateExpression;
     readonly rules: ReadonlyMap<string, readonly BoundRule[]>;
   }[];
+  readonly added: AddedPaths;
 }
 
 const NO_RULES: CurationSnapshot = {
@@ -63,19 +68,23 @@ const NO_RULES: CurationSnapshot = {
   byCategory: new Map(),
   brings: false,
   byText: [],
+  added: new Map(),
 };
 
 /** The list of one step of a plan. The rules can be exchanged while requests run. */
 export class CurationBinding implements CurationInput {
+  /** Of requests that run the plan as it was compiled. Those of a wider plan are in it. */
   #snapshot: CurationSnapshot = NO_RULES;
+  #inService: CurationSnapshot = NO_RULES;
 
   /**
-   * @param layout of the plan
+   * @param layout of the plan as it was compiled
    * @param compared slots of the texts of the request that rules name; undefined if the pipeline has none
    */
   constructor(
     readonly list: string,
     readonly pipeline: string,
+    readonly plan: RulePlan,
     private readonly names: KnownNames,
     private readonly layout: FrameLayout,
     private readonly compared: { readonly query: number | undefined; readonly category: number | undefined },
@@ -85,27 +94,60 @@ export class CurationBinding implements CurationInput {
     return {
       pipeline: this.pipeline,
       on: (['query', 'category'] as const).filter((name) => this.compared[name] !== undefined),
-      attributes: this.names.compared(),
+      attributes: [
+        ...new Map(
+          [...this.plan.attributes(), ...this.names.compared()].map((one) => [one.name, one]),
+        ).values(),
+      ],
     };
   }
 
   get brings(): boolean {
-    return this.#snapshot.brings;
+    return this.#inService.brings;
   }
 
-  /** Exchanges the rules. Requests that already found theirs keep them. */
-  use(snapshot: CurationSnapshot): void {
-    this.#snapshot = snapshot;
+  /** What the rules in service name and the plan as it was compiled does not read. */
+  get added(): AddedPaths {
+    return this.#inService.added;
   }
 
-  /** Compiles rules for this step. Errors go to `diagnostics`; then the result must not be used. */
-  *compile(rules: readonly CurationRule[], diagnostics: Diagnostics): Pieces<CurationSnapshot> {
+  /**
+   * Exchanges the rules. Requests that already found theirs keep them.
+   * @param isWider whether they are compiled for a wider plan, which has them
+   */
+  use(snapshot: CurationSnapshot, isWider: boolean): void {
+    this.#inService = snapshot;
+    if (!isWider) this.#snapshot = snapshot;
+  }
+
+  /**
+   * Compiles rules for this step. Errors go to `diagnostics`; then the result must not be used.
+   * @param wider the plan that will run them. Without it, the result must not be used either if rules name more than the
+   *   plan reads
+   */
+  *compile(
+    rules: readonly CurationRule[],
+    diagnostics: Diagnostics,
+    wider: WiderPlan | undefined,
+    limits: AddedLimits,
+  ): Pieces<CurationSnapshot> {
+    const added = new Map<string, Located<string>['at']>();
+    const placeOf = ({ at }: Located<string>): LatePlace => ({
+      names: this.names,
+      plan: wider?.layout ?? this.layout,
+      find: (path) => {
+        const segments = path.split('.');
+        const found = wider?.source(segments) ?? this.plan.find(segments, limits);
+        if (!('problem' in found) && !added.has(path)) added.set(path, at);
+        return 'problem' in found && segments.length === 1 ? undefined : found;
+      },
+    });
     // Many rules may have the same text. Its errors are reported for each.
     const known = new Map<string, ReturnType<typeof LateExpression.compile>>();
     const splits = new Map<string, SplitCondition | undefined>();
     const compiled = (text: Located<string>, expected: Expected): LateExpression | undefined => {
       const key = `${expected.type} ${expected.scope} ${text.value}`;
-      const made = known.get(key) ?? LateExpression.compile(text.value, expected, this.names, this.layout);
+      const made = known.get(key) ?? LateExpression.compile(text.value, expected, placeOf(text));
       known.set(key, made);
       if (made instanceof LateExpression) return made;
       for (const { code, start, end, message, help } of made)
@@ -164,6 +206,7 @@ export class CurationBinding implements CurationInput {
       byCategory,
       brings,
       byText: [...byText].map(([of, texts]) => ({ of, rules: texts })),
+      added,
     };
   }
 
@@ -211,7 +254,7 @@ export class CurationBinding implements CurationInput {
   match(frame: Frame): readonly CuratedRule[] {
     const { at = frame.now, rules: drafted, heard } = frame.preview ?? {};
     const { always, byQuery, byCategory, byText } =
-      (drafted?.get(this) as CurationSnapshot | undefined) ?? this.#snapshot;
+      ((drafted?.get(this) ?? frame.rules?.get(this)) as CurationSnapshot | undefined) ?? this.#snapshot;
     const found: BoundRule[] = [...always];
     if (!byQuery.isEmpty && this.compared.query !== undefined) {
       const text = firstText(frame.text(this.compared.query));

@@ -142,6 +142,9 @@ export class CurationWatch {
 
   async #replace(list: string, source: RuleSource, rules: ListState['rules'][RuleSource]): Promise<void> {
     const errors = await this.parts.lists.replace(list, source, rules);
+    // A busy process may have the time at the next poll.
+    if (errors.some(({ code }) => code === 'late_plan'))
+      (source === 'api' ? this.#versions : this.#read).delete(list);
     if (errors.length > 0) this.#refuse(list, source, errors);
     else
       this.parts.logger.info(

@@ -238,7 +238,8 @@ export class Drafts {
     const { lists } = this.writer.parts;
     const { rules, errors, placeOf } = await readSent(list.name, { rules: [], campaigns }, lists.zone);
     const diagnostics = new Diagnostics();
-    if (errors.length === 0) await lists.compiled(list.name, { file: [], api: rules }, diagnostics);
+    if (errors.length === 0)
+      await lists.compiled(new Map([[list.name, { file: [], api: rules }]]), diagnostics);
     return placed(diagnostics.hasErrors ? diagnostics.all : errors, placeOf);
   }
 

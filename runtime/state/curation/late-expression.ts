@@ -24,6 +24,9 @@ export interface ComparedName {
   readonly type: (typeof COMPARED_TYPES)[number];
 }
 
+/** What an attribute means that the plan does not read; undefined if it is no attribute. */
+export type FindAttribute = (path: string) => Source | NameProblem | undefined;
+
 /**
  * The names that a compiled plan can give a meaning to: those that were resolved while the plan was compiled. Rules that
  * come later can use these names, because their values are read for every request.
@@ -50,19 +53,18 @@ export class KnownNames {
   compared(): readonly ComparedName[] {
     return [...this.#meanings].flatMap(([name, meaning]): ComparedName[] => {
       if ('constant' in meaning || meaning.scope !== 'candidate') return [];
-      const { type } = meaning;
-      if (type.kind === 'list')
-        return type.of.kind === 'text' || type.of.kind === 'ref' ? [{ name, type: 'texts' }] : [];
-      if (type.kind === 'ref') return [{ name, type: 'text' }];
-      return type.kind === 'vector' || type.kind === 'time' ? [] : [{ name, type: type.kind }];
+      return comparedAs(name, meaning.type);
     });
   }
 
-  /** The environment of an expression that is compiled after the plan. */
-  environment(layout: FrameLayout): Environment {
-    const unknown = new Map<string, NameProblem>();
-    const problem = (name: string): NameProblem => {
-      const found = unknown.get(name) ?? this.#unknown(name);
+  /**
+   * The environment of an expression that is compiled after the plan.
+   * @param find what an attribute means that the plan does not read; undefined: nothing has the name
+   */
+  environment(layout: FrameLayout, find: FindAttribute): Environment {
+    const unknown = new Map<string, Source | NameProblem>();
+    const problem = (name: string): Source | NameProblem => {
+      const found = unknown.get(name) ?? (name.includes(':') ? undefined : find(name)) ?? this.#unknown(name);
       unknown.set(name, found);
       return found;
     };
@@ -92,6 +94,22 @@ export class KnownNames {
   }
 }
 
+/** A name, if its values can be compared with a text, a number or a bool. */
+export function comparedAs(name: string, type: Source['type']): ComparedName[] {
+  if (type.kind === 'list')
+    return type.of.kind === 'text' || type.of.kind === 'ref' ? [{ name, type: 'texts' }] : [];
+  if (type.kind === 'ref') return [{ name, type: 'text' }];
+  return type.kind === 'vector' || type.kind === 'time' ? [] : [{ name, type: type.kind }];
+}
+
+/** Where an expression of a rule finds its values. */
+export interface LatePlace {
+  readonly names: KnownNames;
+  /** Of the plan that computes it. */
+  readonly plan: FrameLayout;
+  readonly find: FindAttribute;
+}
+
 /** An expression of a rule, computed beside the columns of a plan. */
 export class LateExpression {
   readonly #kernels: readonly Kernel[];
@@ -109,11 +127,10 @@ export class LateExpression {
   static compile(
     text: string,
     expected: Expected,
-    names: KnownNames,
-    plan: FrameLayout,
+    { names, plan, find }: LatePlace,
   ): LateExpression | readonly ExpressionProblem[] {
     const layout = plan.extended();
-    const result = compileExpression(text, names.environment(layout), expected);
+    const result = compileExpression(text, names.environment(layout, find), expected);
     if (!result.ok) return result.problems;
     const { kernels, slot } = result.expression;
     return new LateExpression(kernels, slot, layout.from(plan.columns.length));

@@ -65,6 +65,8 @@ export const DIAGNOSTIC_CODES = {
   explored_twice: 'Two steps of a pipeline draw places.',
   explored_bounds: 'A step draws places that another step arranges.',
   layer_conflict: 'Two experiments change the same requests, or the same param.',
+  added_columns: 'The rules of lists need more columns than they can add to a plan.',
+  late_plan: 'A plan with the columns of rules could not be made in time.',
   component_warning: 'A component starts, but reports a problem.',
 } as const satisfies Record<string, string>;
 

@@ -60,6 +60,7 @@ export class LaterValues implements LaterInputs {
     const frame = this.opened.frame;
     const part = frames.acquire(rows.length, frame.now, later.kept);
     part.preview = frame.preview;
+    part.rules = frame.rules;
     for (const slot of this.phases.shared) part.columns[slot] = frame.columns[slot] as Column;
     const pairs = (slots: readonly number[]) =>
       slots.map((slot) => [frame.columns[slot] as Column, part.columns[slot] as Column] as const);

@@ -148,6 +148,7 @@ async function rankAgain(
   const frame = new Frame(plan.layout);
   frame.reset(rows.length, from.now);
   frame.preview = from.preview;
+  frame.rules = from.rules;
   frame.requestId = from.requestId;
   frame.salt = from.salt;
   frame.eventsSince = from.eventsSince;

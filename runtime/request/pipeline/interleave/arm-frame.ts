@@ -24,6 +24,7 @@ export function shareColumns(
     for (const [index, from] of histories) frame.histories[index] = control.histories[from];
     frame.eventsSince = control.eventsSince;
     frame.preview = control.preview;
+    frame.rules = plan.wider?.rules;
   }
   frame.requestId = control.requestId;
   frame.salt = control.salt;

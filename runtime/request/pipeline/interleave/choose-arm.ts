@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../ground/core/value-fit.js';
+import { likePlan, planInService } from '../../compile/plan-columns.js';
 import type { PipelineExperiments } from '../pipeline-services.js';
 import { PlanRun, type OpenedRequest } from '../plan-run.js';
 import { setParams } from './arm-frame.js';
@@ -20,8 +21,9 @@ export function chooseArm(
   const values = isJsonObject(carried) ? carried : undefined;
   const choice = experiments.choose(request.entityIds, values, frame.now, context);
   if (choice === undefined) return called;
-  const { plan, pipeline } = choice.variant;
+  const { pipeline } = choice.variant;
   if (pipeline === undefined) {
+    const plan = likePlan(choice.variant.plan, called.plan);
     setParams(plan, frame);
     const run = new PlanRun(plan, services, asked, stages, choice);
     run.opened = called.opened;
@@ -32,5 +34,6 @@ export function chooseArm(
   called.opened = undefined;
   const own = { ...context, requestId: request.requestId, deadline: stages.deadline };
   const ownStages = new StageRunner(arm.plan.definition.limits.time, own, arm.services.usage);
-  return new PlanRun(arm.plan, arm.services, { ...asked, context: own }, ownStages, choice);
+  const plan = planInService(arm.plan, context.rules);
+  return new PlanRun(plan, arm.services, { ...asked, context: own }, ownStages, choice);
 }

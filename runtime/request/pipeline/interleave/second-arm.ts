@@ -1,5 +1,9 @@
 import { soon } from '../../../ground/core/pieces.js';
+import { likePlan, planInService } from '../../compile/plan-columns.js';
+import type { Plan } from '../../compile/plan.js';
 import type { Rival } from '../../experiments/live-experiments.js';
+import { sharedByPlans } from '../../experiments/shared-plans.js';
+import { withAdded, type SharedRun } from '../../experiments/shared-run.js';
 import { draftCoins } from '../../experiments/draft-coins.js';
 import { fetchFeatures } from '../features/fetch-features.js';
 import { hydrate } from '../hydrate/hydrate.js';
@@ -16,7 +20,7 @@ import type { SecondArm } from './run-interleaved.js';
  * @param reads of control. Each key is read once for both arms
  */
 export function secondArm(
-  { services, asked }: PlanRun,
+  { plan: control, services, asked }: PlanRun,
   rival: Rival,
   { request, frame, body: found, retrieved }: OpenedRequest,
   reads: ReadServices,
@@ -27,8 +31,11 @@ export function secondArm(
     rival.shared === undefined && variant.pipeline !== undefined
       ? experiments?.arm(variant.pipeline)
       : undefined;
-  const { plan } = other ?? variant;
-  const shared = rival.shared ?? other?.shared;
+  const plan = other ? planInService(other.plan, asked.context.rules) : likePlan(variant.plan, control);
+  const shared =
+    control.wider === undefined && plan.wider === undefined
+      ? (rival.shared ?? other?.shared)
+      : sharedAnew(control, plan, rival.shared);
   const { readers } = other?.services ?? services;
   if (shared === undefined) return undefined;
   if (!shared.hasReads) reads.batch.rememberAll();
@@ -59,4 +66,16 @@ export function secondArm(
       return own.frame;
     },
   };
+}
+
+const known = new WeakMap<Plan, { readonly control: Plan; readonly shared: SharedRun }>();
+
+/** What plans share of which rules of curation need more columns. @param byParams without these columns */
+function sharedAnew(control: Plan, arm: Plan, byParams: SharedRun | undefined): SharedRun {
+  if (byParams !== undefined) return withAdded(byParams, arm);
+  const before = known.get(arm);
+  if (before?.control === control) return before.shared;
+  const shared = sharedByPlans(control, arm);
+  known.set(arm, { control, shared });
+  return shared;
 }

@@ -106,7 +106,9 @@ export function* openRequest(
   const read = yield* readRequest(plan, body, requestId);
   const request = page === undefined ? read : { ...read, paging: page };
   const frame = plan.frames.acquire(request.ids.length, now());
-  if (rulesAt !== undefined || rules !== undefined) frame.preview = { at: rulesAt, rules, heard };
+  frame.rules = plan.wider?.rules;
+  if (rulesAt !== undefined || rules !== undefined)
+    frame.preview = { at: rulesAt, rules: rules?.lists, heard };
   fillRequest(plan, frame, request);
   if (plan.open !== undefined) setParams(plan, frame);
   return { request, frame };

@@ -26,6 +26,7 @@ import type { Plan } from '../../../request/compile/plan.js';
 import { APART_FROM_SCHEMAS } from '../../../project/config/diagnostics/diagnostic-codes.js';
 import { Diagnostics, type Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
 import { CurationLists } from '../../../state/curation/curation-lists.js';
+import type { AddedLimits } from '../../../state/curation/rule-plan.js';
 import { DiagnosticsError } from '../../../project/config/diagnostics/diagnostics-error.js';
 import { LinkedFolders } from '../../../project/settings/linked-folders.js';
 import { DEFAULT_EVENTS } from '../../../project/config/project/load-events.js';
@@ -146,6 +147,8 @@ export interface CompileOptions extends Partial<
   readonly pluginHost?: PluginHost;
   /** The folder with plugins/ and with the packages, if it is not that of the project. */
   readonly codeRoot?: string;
+  /** What rules may add to plans; by default `ADDED_LIMITS`. */
+  readonly addedLimits?: AddedLimits;
   /** How long the module of a plugin may take to load, in milliseconds. */
   readonly importMs?: number;
   /** The name of this process among the readers of a source; by default that of the host. */
@@ -171,7 +174,12 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
   const checked = checkable ?? loaded.partial;
-  const curation = new CurationLists(checked?.curation ?? [], checked?.timeZone, options.imageHosts);
+  const curation = new CurationLists(
+    checked?.curation ?? [],
+    checked?.timeZone,
+    options.imageHosts,
+    options.addedLimits,
+  );
   const missing =
     checked !== undefined && options.untrained !== undefined
       ? missingModels(checked, options.untrained)

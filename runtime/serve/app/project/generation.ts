@@ -4,6 +4,7 @@ import { adviceOf, type StepAdvice } from '../../../request/compile/advice.js';
 import { unknownIdWarnings } from '../connect/unknown-ids.js';
 import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../../../project/config/project/load-events.js';
+import { planInService } from '../../../request/compile/plan-columns.js';
 import type { Plan } from '../../../request/compile/plan.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import { registerGeneration } from '../container/register-generation.js';
@@ -124,6 +125,10 @@ export async function createGeneration(container: Container, compiled: CompiledP
       checkExploreSalt(plans, services.resolve(TOKENS.settings));
     release = await registerGeneration(services, config, plans, compiled);
     await services.resolve(TOKENS.stops)?.follow(config.experiments.map(({ name }) => name));
+    compiled.curation.onPlans = () => {
+      const wider = plans.map((plan) => planInService(plan, undefined));
+      services.resolve(TOKENS.resident).extend([...new Set([...plans, ...wider])]);
+    };
     const watch = new CurationWatch({
       lists: compiled.curation,
       root: config.root,
