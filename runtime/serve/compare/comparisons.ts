@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { CompiledRules } from '../../state/curation/curation-lists.js';
 import type { Logger } from 'pino';
 import { MillraceError } from '../../ground/api/errors.js';
 import { readBody } from '../../ground/core/body-fields.js';
@@ -49,7 +50,7 @@ export interface ComparedProject {
   readonly usage: Usage;
   readonly drafts: {
     /** @returns what a request to the pipelines has as `rules` */
-    preview(draft: string): Promise<ReadonlyMap<object, unknown>>;
+    preview(draft: string): Promise<CompiledRules>;
     /** By list and campaign. */
     changes(
       draft: string,

@@ -1,3 +1,4 @@
+import type { CompiledRules } from '../../state/curation/curation-lists.js';
 import { MillraceError } from '../../ground/api/errors.js';
 import type { JsonObject } from '../../ground/api/types.js';
 import { Usage } from '../../ground/core/usage.js';
@@ -27,8 +28,14 @@ export interface ReadProject {
 
 /** How long files that could not be read, or are not those that serve, are not read again, milliseconds. */
 const READ_AGAIN_MS = 5000;
-/** Names the draft in the rules of a preview: the rules themselves are at the service. */
-const DRAFT = Object.freeze({});
+/** The draft that the rules of a preview are of: the rules themselves are at the service. */
+const draftOf = new WeakMap<CompiledRules, string>();
+
+function rulesOf(draft: string): CompiledRules {
+  const rules = { lists: new Map(), plans: new Map() };
+  draftOf.set(rules, draft);
+  return rules;
+}
 
 /**
  * The project that a workbench compares, whose store another process owns: the files and the ledger are read here, and the
@@ -83,7 +90,7 @@ export class RemoteProject {
           ),
       },
       drafts: {
-        preview: (draft) => Promise.resolve(new Map([[DRAFT, draft]])),
+        preview: (draft) => Promise.resolve(rulesOf(draft)),
         changes: (draft) => changesOf(config, draft, ask),
       },
       notes:
@@ -125,7 +132,7 @@ interface RemoteParts {
 /** A pipeline of the service. Its explanations have no effects and are not counted, so they stand for its rankings, too. */
 function remotePipeline({ name, explain: path, definition, ask, cards }: RemoteParts): JudgedPipeline {
   const explain = async (body: unknown, context: RequestContext): Promise<Explanation> => {
-    const draft = context.rules?.get(DRAFT) as string | undefined;
+    const draft = context.rules && draftOf.get(context.rules);
     const query = new URLSearchParams(explainQuery(context));
     if (draft !== undefined) query.set('draft', draft);
     const explanation = await ask<Explanation>(
