@@ -276,13 +276,13 @@ describe('the workbench of a running service on an embedded store', function () 
 
   it('says that the files are not those that serve', async () => {
     const file = join(remote.root, 'pipelines/shop_new.yaml');
+    await writeFile(file, SHOP_NEW.replace('product.price }', '2 * product.price }'));
     const changed = await startProcess(
       ['--url', remote.service.url],
       { ...QUIET, MILLRACE_PROJECT: remote.root, MILLRACE_KEY: remote.keys.boss },
       undefined,
       'workbench',
     );
-    await writeFile(file, SHOP_NEW.replace('product.price }', '2 * product.price }'));
     try {
       const kept = await post(`${changed.url}/api/v1/rankings/keep`, {
         ...{ test: 'zelte', pipeline: 'shop', request: { ...BODY, user_page_size: 5 } },
