@@ -233,6 +233,27 @@ describe('the workbench of a running service on an embedded store', function () 
     expect(codeOf(others)).to.deep.equal([403, 'key_not_allowed']);
   });
 
+  it('compares in the name of a person who is signed in, and refuses pages without the token', async () => {
+    const { url } = remote.workbench;
+    const person = { name: 'anna', role: 'scientist' };
+    const { json } = await post(`${remote.service.url}/api/v1/invitations/create`, person, as('boss'));
+    const invitation = json?.['invitation'];
+    const opened = await post(`${url}/api/v1/session/open`, { invitation }, { origin: url });
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const who = await call(`${url}/api/v1/session`, { headers: { cookie } });
+    const body = { pipeline: 'shop_new', against: 'shop', queries: ['zelt'] };
+    const start = `${url}/api/v1/comparisons/start`;
+    expect(codeOf(await post(start, body, { cookie }))).to.deep.equal([403, 'csrf_missing']);
+    const headers = { cookie, 'x-millrace-csrf': String(who.json?.['csrf']) };
+    const started = await post(start, body, headers);
+    expect(started.json, started.text).to.include({ author: 'anna' });
+    const comparison = started.json?.['comparison'];
+    let found = await post(`${url}/api/v1/comparisons/get`, { comparison }, headers);
+    while (!['done', 'failed'].includes(String(found.json?.['state'])))
+      found = await post(`${url}/api/v1/comparisons/get`, { comparison }, headers);
+    expect(found.json).to.include({ state: 'done', problem: null });
+  });
+
   it('says what a draft changes of logged requests', async () => {
     await post(
       `${remote.service.url}/api/v1/pinned`,
@@ -276,13 +297,13 @@ describe('the workbench of a running service on an embedded store', function () 
 
   it('says that the files are not those that serve', async () => {
     const file = join(remote.root, 'pipelines/shop_new.yaml');
+    await writeFile(file, SHOP_NEW.replace('product.price }', '2 * product.price }'));
     const changed = await startProcess(
       ['--url', remote.service.url],
       { ...QUIET, MILLRACE_PROJECT: remote.root, MILLRACE_KEY: remote.keys.boss },
       undefined,
       'workbench',
     );
-    await writeFile(file, SHOP_NEW.replace('product.price }', '2 * product.price }'));
     try {
       const kept = await post(`${changed.url}/api/v1/rankings/keep`, {
         ...{ test: 'zelte', pipeline: 'shop', request: { ...BODY, user_page_size: 5 } },

@@ -43,13 +43,15 @@ function rulesOf(draft: string): CompiledRules {
  */
 export class RemoteProject {
   readonly #usage = new Usage();
-  #read: { readonly of: string; readonly at: number; readonly project: Promise<ReadProject> } | undefined;
+  #read: Reading;
 
-  /** @param read reads the files @throws MillraceError project_invalid, from `read` */
+  /** @param read reads the files, at once and again when they are not those that serve; it may reject */
   constructor(
     private readonly settings: Settings,
     private readonly read: () => Promise<ReadProject>,
-  ) {}
+  ) {
+    this.#read = this.#again(undefined);
+  }
 
   /** Why this process cannot compare; null if it can. */
   async elsewhere({ version }: WorkbenchProject): Promise<WorkbenchProject['elsewhere']> {
@@ -101,22 +103,30 @@ export class RemoteProject {
   }
 
   /** The files, as they are while the service has a version. */
-  #of(version: string): Promise<ReadProject> {
-    const now = performance.now();
-    if (this.#read === undefined || this.#read.of !== version || now - this.#read.at > READ_AGAIN_MS) {
-      const project = this.read();
-      const read = { of: version, at: now, project };
-      this.#read = read;
-      // Files that are those of the service need not be read again.
-      project.then(
-        (found) => {
-          if (found.version === version && this.#read === read) this.#read = { ...read, at: Infinity };
-        },
-        () => undefined,
-      );
-    }
-    return this.#read.project;
+  async #of(version: string): Promise<ReadProject> {
+    const { of = version, at, project } = this.#read;
+    const found = of === version ? await project.catch(() => undefined) : undefined;
+    const isOld = performance.now() - at > READ_AGAIN_MS;
+    if (of !== version || (found?.version !== version && isOld)) this.#read = this.#again(version);
+    else this.#read = { of, at, project };
+    return await this.#read.project;
   }
+
+  #again(of: string | undefined): Reading {
+    const project = this.read();
+    // Whoever asks hears of it.
+    project.catch(() => undefined);
+    return { of, at: performance.now(), project };
+  }
+}
+
+/** A read of the files. */
+interface Reading {
+  /** The version of the service at that time; undefined if nobody asked yet. */
+  readonly of: string | undefined;
+  /** By `performance.now()`. */
+  readonly at: number;
+  readonly project: Promise<ReadProject>;
 }
 
 interface RemoteParts {
