@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ComparedName } from '../../runtime/state/curation/late-expression.js';
 import { comparisonsOf, expressionOf, numberOf, OPERATORS, type Comparison } from './condition.js';
 import type { Campaign, CampaignKey } from './campaign.js';
@@ -12,6 +12,15 @@ interface ActProps<Key extends CampaignKey> {
   readonly campaign: Campaign;
   readonly problems: Problems;
   readonly onSave: (key: Key, value: Campaign[Key] | undefined) => void;
+}
+
+/** Fills a form with what is saved, whenever that changes. What was refused stays as it was typed. */
+function useSaved(saved: unknown, problem: string | undefined, fill: () => void): void {
+  const isOpen = useRef(false);
+  useEffect(() => {
+    if (!isOpen.current || problem === undefined) fill();
+    isOpen.current = true;
+  }, [JSON.stringify(saved)]);
 }
 
 /** Lifts, or puts below all others, what meets a condition that is built without writing an expression. */
@@ -29,10 +38,10 @@ export function Condition({
   const sorted = attributes.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   const [rows, setRows] = useState<readonly Comparison[]>(() => [firstOf(sorted)]);
   const [factor, setFactor] = useState(numberText(1.5));
-  useEffect(() => {
+  useSaved(saved, problems[act], () => {
     setRows(comparisonsOf(saved?.where ?? '') ?? [firstOf(sorted)]);
     if (campaign.boost?.multiply !== undefined) setFactor(numberText(campaign.boost.multiply));
-  }, [saved?.where]);
+  });
   const [wrong, setWrong] = useState<{ readonly value?: string; readonly factor?: string }>({});
   const submit = (): void => {
     const where = expressionOf(rows, attributes);
@@ -200,11 +209,11 @@ export function Sponsor({
   const [places, setPlaces] = useState('');
   const [product, setProduct] = useState('');
   const [label, setLabel] = useState('');
-  useEffect(() => {
+  useSaved(sponsor, problems.sponsor, () => {
     setPlaces(sponsor?.places.join(', ') ?? '1');
     setProduct(sponsor?.product ?? '');
     setLabel(sponsor?.label ?? say.sponsoredLabel);
-  }, [JSON.stringify(sponsor)]);
+  });
   const [wrong, setWrong] = useState<{
     readonly places?: string;
     readonly product?: string;
@@ -255,7 +264,7 @@ const BANNER_FIELDS = ['place', 'image', 'link', 'text'] as const;
 /** Content beside the products. */
 export function Banner({ campaign: { banner }, problems, onSave }: ActProps<'banner'>): JSX.Element {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
-  useEffect(() => setTyped({ place: 'top', ...banner }), [JSON.stringify(banner)]);
+  useSaved(banner, problems.banner, () => setTyped({ place: 'top', ...banner }));
   const [wrong, setWrong] = useState('');
   const submit = (): void => {
     const filled = BANNER_FIELDS.flatMap((name) => {

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WorkbenchProject } from '../../runtime/serve/http/routes/workbench.js';
-import { numberText } from './language.js';
+import type { Explanation } from '../../runtime/request/pipeline/explain/explanation.js';
+import { numberText, plain } from './language.js';
 import { say } from './rank-language.js';
 
 type Param = WorkbenchProject['pipelines'][number]['params'][number];
@@ -20,11 +21,14 @@ function rangeOf({ value, min, max }: Param): { readonly min: number; readonly m
 export function Params({
   params,
   tried,
+  used,
   diff,
   onTry,
 }: {
   readonly params: readonly Param[];
   readonly tried: Tried;
+  /** The values that the page was ranked with. */
+  readonly used: Explanation['params'];
   readonly diff: string;
   readonly onTry: (tried: Tried) => void;
 }): JSX.Element {
@@ -43,6 +47,10 @@ export function Params({
     }
   };
   const isChanged = Object.keys(tried).length > 0;
+  const ofArm = params.flatMap(({ name, value }) => {
+    const its = used[name];
+    return tried[name] !== undefined || its === undefined || its === value ? [] : [`${name} ${plain(its)}`];
+  });
   return (
     <fieldset id="params">
       <legend>{say.tryParams}</legend>
@@ -85,6 +93,7 @@ export function Params({
         </button>
         <span role="status">{said === '' && !isChanged ? say.noDiff : said}</span>
       </div>
+      {ofArm.length > 0 && <p class="hint">{say.ofArm(ofArm.join(', '))}</p>}
       {diff !== '' && (
         <details open={said === say.notCopied}>
           <summary>{say.diff}</summary>

@@ -252,6 +252,7 @@ export function Rank({
         <Params
           params={one.params}
           tried={tried}
+          used={shown.explanation.params}
           diff={shown.explanation.params_diff ?? ''}
           onTry={(values) => void tryParams(values)}
         />

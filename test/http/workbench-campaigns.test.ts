@@ -325,6 +325,9 @@ describeWith('chromium', 'the screen of campaigns, in German', function () {
     await fill('Bild', 'https://other.example/1.webp', banner);
     await banner.getByText('Bilder von other.example sind nicht erlaubt.').waitFor();
     expect(await banner.getByLabel('Bild').getAttribute('aria-invalid')).to.equal('true');
+    expect(await banner.getByLabel('Bild').inputValue(), 'what was refused').to.equal(
+      'https://other.example/1.webp',
+    );
     done();
     await fill('Bild', '/img/1.webp', banner);
     await page.locator('.banner', { hasText: '/img/1.webp' }).waitFor();
