@@ -45,7 +45,10 @@ export const DEFAULT_WITHIN = 1_800_000;
 export function ledgerImportCommand(context: CliContext): Command {
   const command = new Command('import')
     .description('import lists that another system showed, and the clicks on them')
-    .argument('<FILES...>', 'files, folders or s3:// paths: .csv, .tsv, .jsonl, .ndjson, .json or .parquet, also with .gz')
+    .argument(
+      '<FILES...>',
+      'files, folders or s3:// paths: .csv, .tsv, .jsonl, .ndjson, .json or .parquet, also with .gz',
+    )
     .option('--map <MAP>', `how to read them: ${READY_MAPS.join(', ')}, or a file; by default it is guessed`)
     .option('--pipeline <NAME>', 'the pipeline whose rankings they become; needed if there are several')
     .option('--items <FILE>', 'a file of items, stored before the features are computed')
