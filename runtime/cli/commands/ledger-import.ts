@@ -45,7 +45,10 @@ export const DEFAULT_WITHIN = 1_800_000;
 export function ledgerImportCommand(context: CliContext): Command {
   const command = new Command('import')
     .description('import lists that another system showed, and the clicks on them')
-    .argument('<FILES...>', 'files, folders or s3:// paths: .csv, .tsv, .jsonl, .ndjson, .json or .parquet, also with .gz')
+    .argument(
+      '<FILES...>',
+      'files, folders or s3:// paths: .csv, .tsv, .jsonl, .ndjson, .json or .parquet, also with .gz',
+    )
     .option('--map <MAP>', `how to read them: ${READY_MAPS.join(', ')}, or a file; by default it is guessed`)
     .option('--pipeline <NAME>', 'the pipeline whose rankings they become; needed if there are several')
     .option('--items <FILE>', 'a file of items, stored before the features are computed')
@@ -86,11 +89,7 @@ export async function importFiles(
   const project = folder === undefined ? undefined : new NewProject(target.candidateType);
   const sources = matchFiles(mapping.sources, files);
   const settings = await settingsFor(context, flags);
-  const out = flags.out ?? settings.ledgerDir;
-  if (isObjectPath(out))
-    throw new UsageError(
-      `an import is written to a folder, and ${out} is object storage: name a folder with --out, and copy its files there`,
-    );
+  const out = folderFor(flags.out ?? settings.ledgerDir);
   const instance = await instanceOf(files);
   const before = await segmentsOfImport(out, instance);
   if (before.length > 0 && flags.replace !== true)
@@ -148,6 +147,14 @@ export async function importFiles(
     await rm(work, { recursive: true, force: true });
     release();
   }
+}
+
+/** @throws UsageError if it is object storage */
+function folderFor(out: string): string {
+  if (!isObjectPath(out)) return out;
+  throw new UsageError(
+    `an import is written to a folder, and ${out} is object storage: name a folder with --out, and copy its files there`,
+  );
 }
 
 async function targetOf(context: CliContext, flags: Flags): Promise<ImportTarget> {

@@ -533,7 +533,10 @@ class Millrace:
 
     @_endpoint("POST", "/api/v1/releases/end")
     def end_rollback(self) -> Json:
-        """Serves the newest files again, on all instances."""
+        """Serves the newest files again, on all instances.
+
+        Raises Problem if this instance cannot serve them; the rollback has ended then, too.
+        """
         return self._post("/api/v1/releases/end", {})
 
     @_endpoint("GET", "/api/v1/instances")
