@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
+import { ADDED_LIMITS } from '../../runtime/state/curation/rule-plan.js';
 import { post } from '../http/harness.js';
 import { serveProject } from '../http/serve-project.js';
 import { millrace } from '../support/command-line.js';
@@ -27,6 +28,14 @@ describe('docs/curation.md', () => {
         expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
       }
     }));
+
+  it('states the limits of the columns that rules add', () => {
+    const { columns, references, ms } = ADDED_LIMITS;
+    const cells = [...page.matchAll(/^\| (columns|references|time) .*\| +(.+) \|$/gm)].map(
+      ([, , cell]) => cell,
+    );
+    expect(cells).to.deep.equal([String(columns), String(references), `${ms / 1000} seconds`]);
+  });
 
   it('shows what its requests are answered', () =>
     withFiles(files, (root) =>

@@ -191,11 +191,20 @@ for (const store of ['embedded', 'redis'] as const)
         }
       });
 
-      it('use values that the request carries, conditions on the request, and the user', async () => {
+      it('use conditions on the request and the user, also to bring a product', async () => {
         const rules = [{ when: 'user.tier == "gold"', hide: ['a'] }];
         await anna.call('curation/put', { list: 'campaigns', rules });
         expect(await anna.order()).to.equal('bc');
         expect(await anna.order('', 'u2')).to.equal('abc');
+        await anna.call('curation/put', { list: 'campaigns', rules: [] });
+        const on = { category: ['tv'], when: 'user.tier == "gold"' };
+        const bring = { list: 'campaigns', draft: 'bring', campaigns: { tv: { on, pin: { 1: 'z' } } } };
+        await anna.call('curation/draft/put', bring);
+        expect([await anna.order('?draft=bring'), await anna.order()]).to.deep.equal(['zabc', 'abc']);
+        await anna.call('curation/publish', { list: 'campaigns', draft: 'bring' });
+        expect([await anna.order(), await anna.order('', 'u2')]).to.deep.equal(['zabc', 'abc']);
+        await anna.call('curation/draft/put', { ...bring, campaigns: { tv: null } });
+        await anna.call('curation/publish', { list: 'campaigns', draft: 'bring' });
       });
 
       it('are previewed in drafts, byte for byte as they are served after publishing', async () => {
