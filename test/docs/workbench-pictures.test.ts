@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect } from 'chai';
-import { KINDS, SCREENS } from '../../scripts/pictures/states.js';
+import { KINDS, SCREENS } from '../pictures/states.js';
 import { repositoryPath } from '../support/repository.js';
 
 const FOLDER = repositoryPath('docs', 'images', 'workbench');

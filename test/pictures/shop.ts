@@ -1,6 +1,6 @@
 import { Random } from '../../runtime/ground/core/random.js';
-import type { MadeLedger } from '../../test/support/made-ledger.js';
-import { MadeLedger as Ledger, START } from '../../test/support/made-ledger.js';
+import type { MadeLedger } from '../support/made-ledger.js';
+import { MadeLedger as Ledger, START } from '../support/made-ledger.js';
 
 /** The host of the images, which the browser of the pictures answers itself. */
 export const IMAGE_HOST = 'cdn.shop.example';

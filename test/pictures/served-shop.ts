@@ -8,11 +8,11 @@ import { SCOPE_NAMES } from '../../runtime/serve/access/scopes.js';
 import { startService, type RunningService } from '../../runtime/serve/app/serve.js';
 import type { InstanceList } from '../../runtime/serve/metrics/live-meter.js';
 import { InstanceBoard } from '../../runtime/state/instances/instance-board.js';
-import { experimentLedger } from '../../test/support/experiment-shop.js';
-import { writeProject } from '../../test/support/project.js';
-import { startRedisServer, type PrivateRedis } from '../../test/support/redis-server.js';
-import { until } from '../../test/support/until.js';
-import { call, post } from '../../test/http/harness.js';
+import { experimentLedger } from '../support/experiment-shop.js';
+import { writeProject } from '../support/project.js';
+import { startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
+import { call, post } from '../http/harness.js';
 import { loggedRequests, PRODUCTS, SHOP } from './shop.js';
 
 /** The shop, as two processes serve it: one ranks, and one is the workbench. */

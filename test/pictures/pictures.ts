@@ -11,13 +11,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { format } from 'prettier';
-import { accessibilityFaults } from '../test/support/accessibility.js';
-import { findChromium } from '../test/support/needs.js';
-import { imageOf, IMAGE_HOST } from './pictures/shop.js';
-import { serveShop, type ServedShop } from './pictures/served-shop.js';
-import { KINDS, SCREENS, type Stage, type State } from './pictures/states.js';
+import { accessibilityFaults } from '../support/accessibility.js';
+import { findChromium } from '../support/needs.js';
+import { imageOf, IMAGE_HOST } from './shop.js';
+import { serveShop, type ServedShop } from './served-shop.js';
+import { KINDS, SCREENS, type Stage, type State } from './states.js';
 
-const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const ROOT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 const FOLDER = 'docs/images/workbench';
 const PAGE = 'docs/workbench-pictures.md';
 /** What the pictures may take, in bytes, and how many there may be. */
@@ -182,7 +182,7 @@ async function main(args: readonly string[]): Promise<void> {
     const known = Object.keys(SCREENS);
     for (const screen of await ownScreens(await context.newPage(), shop.url))
       if (!known.includes(screen))
-        problems.push(`the screen ${screen} has no states in scripts/pictures/states.ts`);
+        problems.push(`the screen ${screen} has no states in test/pictures/states.ts`);
     await context.close();
     for (const state of states) {
       const { faults, picture } = await take(browser, shop, state, look);
