@@ -57,7 +57,7 @@ export function needCuration(
     for (const where of [...boosts.map((boost) => boost.where), ...buries])
       learn(where, { type: 'bool', scope: 'any' });
   }
-  return new CurationBinding(list, pipeline, columns, known, layout, {
+  return new CurationBinding(list, pipeline, columns, known, {
     query: query?.slot ?? textSlot(environment, 'query.query'),
     category: category?.slot ?? textSlot(environment, 'category.category_id', 'request.category'),
   });

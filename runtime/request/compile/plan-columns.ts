@@ -22,6 +22,10 @@ export class PlanColumns implements RulePlan {
 
   constructor(private readonly reads: PipelineReads) {}
 
+  get layout(): FrameLayout {
+    return this.reads.layout;
+  }
+
   /** @param plan that was compiled with these reads */
   finish(plan: Plan): void {
     this.#plan = plan;
@@ -67,7 +71,7 @@ export class PlanColumns implements RulePlan {
 
   widened(paths: Iterable<string>): Wider {
     if (this.#plan === undefined) throw new Error('the plan is not compiled yet');
-    const layout = this.reads.layout.extended();
+    const layout = this.layout.extended();
     const hydration = this.reads.hydration.copied(layout);
     for (const path of paths) hydration.source(path.split('.'), true);
     return new Wider(this.#plan, layout, hydration);

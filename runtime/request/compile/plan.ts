@@ -6,12 +6,11 @@ import type { RetrieverComponent } from '../../ground/api/retriever.js';
 import type { ValueType } from '../../ground/api/types.js';
 import type { EntityType } from '../../project/config/model/entities.js';
 import type { PipelineDefinition } from '../../project/config/model/pipelines.js';
-import type { WiderPlan } from '../../state/curation/rule-plan.js';
+import type { RulePlan, WiderPlan } from '../../state/curation/rule-plan.js';
 import type { CountsReader } from '../../state/counters/counter-decoder.js';
 import type { EntityDecoder } from '../../state/store/codec/entity-decoder.js';
 import type { FeatureDecoder, WantedFeature } from '../../state/store/codec/feature-decoder.js';
 import type { ColumnShape, FrameLayout, Scope } from '../../language/frame/frame-layout.js';
-import type { PlanColumns } from './plan-columns.js';
 import type { TrackedFacet } from './tracked-facet.js';
 import type { ExpressionType, Kernel } from '../../language/expression/environment.js';
 import type { FramePool } from '../../language/frame/frame.js';
@@ -60,7 +59,7 @@ export interface Plan {
   /** Only in a plan for tuning, or if experiments change params. */
   readonly open?: OpenParams;
   /** What rules of curation can add; undefined if the pipeline applies no list. */
-  readonly columns?: PlanColumns | undefined;
+  readonly columns?: RulePlan | undefined;
   /** Undefined in a plan as it was compiled. */
   readonly wider?: WiderPlan;
 }

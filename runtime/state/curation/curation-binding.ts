@@ -7,7 +7,6 @@ import { spanWithin, type Located } from '../../project/config/yaml/source.js';
 import { normalizeQuery } from '../../ground/core/normalize-query.js';
 import type { Pieces } from '../../ground/core/pieces.js';
 import type { Frame } from '../../language/frame/frame.js';
-import type { FrameLayout } from '../../language/frame/frame-layout.js';
 import type { Expected } from '../../language/expression/compile.js';
 import { FAILED_ELSEWHERE } from '../../language/expression/environment.js';
 import { LateExpression, type ComparedName, type KnownNames, type LatePlace } from './late-expression.js';
@@ -78,7 +77,6 @@ export class CurationBinding implements CurationInput {
   #inService: CurationSnapshot = NO_RULES;
 
   /**
-   * @param layout of the plan as it was compiled
    * @param compared slots of the texts of the request that rules name; undefined if the pipeline has none
    */
   constructor(
@@ -86,7 +84,6 @@ export class CurationBinding implements CurationInput {
     readonly pipeline: string,
     readonly plan: RulePlan,
     private readonly names: KnownNames,
-    private readonly layout: FrameLayout,
     private readonly compared: { readonly query: number | undefined; readonly category: number | undefined },
   ) {}
 
@@ -132,22 +129,13 @@ export class CurationBinding implements CurationInput {
     limits: AddedLimits,
   ): Pieces<CurationSnapshot> {
     const added = new Map<string, Located<string>['at']>();
-    const placeOf = ({ at }: Located<string>): LatePlace => ({
-      names: this.names,
-      plan: wider?.layout ?? this.layout,
-      find: (path) => {
-        const segments = path.split('.');
-        const found = wider?.source(segments) ?? this.plan.find(segments, limits);
-        if (!('problem' in found) && !added.has(path)) added.set(path, at);
-        return 'problem' in found && segments.length === 1 ? undefined : found;
-      },
-    });
+    const place = this.#place(wider, limits);
     // Many rules may have the same text. Its errors are reported for each.
     const known = new Map<string, ReturnType<typeof LateExpression.compile>>();
     const splits = new Map<string, SplitCondition | undefined>();
     const compiled = (text: Located<string>, expected: Expected): LateExpression | undefined => {
       const key = `${expected.type} ${expected.scope} ${text.value}`;
-      const made = known.get(key) ?? LateExpression.compile(text.value, expected, placeOf(text));
+      const made = known.get(key) ?? LateExpression.compile(text.value, expected, place(text.at, added));
       known.set(key, made);
       if (made instanceof LateExpression) return made;
       for (const { code, start, end, message, help } of made)
@@ -208,6 +196,20 @@ export class CurationBinding implements CurationInput {
       byText: [...byText].map(([of, texts]) => ({ of, rules: texts })),
       added,
     };
+  }
+
+  /** Where expressions find their values. They note in `added` what the plan as it was compiled does not read. */
+  #place(wider: WiderPlan | undefined, limits: AddedLimits) {
+    return (at: Located<string>['at'], added: Map<string, Located<string>['at']>): LatePlace => ({
+      names: this.names,
+      plan: (wider ?? this.plan).layout,
+      find: (path) => {
+        const segments = path.split('.');
+        const found = wider?.source(segments) ?? this.plan.find(segments, limits);
+        if (!('problem' in found) && !added.has(path)) added.set(path, at);
+        return 'problem' in found && segments.length === 1 ? undefined : found;
+      },
+    });
   }
 
   #addQuery(

@@ -17,6 +17,8 @@ export const ADDED_LIMITS: AddedLimits = { columns: 20, references: 2, ms: 5_000
 
 /** A compiled plan that can be made anew with more columns, for rules that name what it does not read. */
 export interface RulePlan {
+  /** Of the plan as it was compiled. */
+  readonly layout: FrameLayout;
   /** What a path means that the plan may not read. The plan does not change. */
   find(segments: readonly string[], limits: AddedLimits): Source | NameProblem;
   /** The attributes of the candidates that rules can compare, whether the plan reads them or not. */

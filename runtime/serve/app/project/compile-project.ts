@@ -174,12 +174,7 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
   const checked = checkable ?? loaded.partial;
-  const curation = new CurationLists(
-    checked?.curation ?? [],
-    checked?.timeZone,
-    options.imageHosts,
-    options.addedLimits,
-  );
+  const curation = listsOf(checked, options);
   const missing =
     checked !== undefined && options.untrained !== undefined
       ? missingModels(checked, options.untrained)
@@ -247,6 +242,13 @@ export async function compileProject(
     shared,
     close: () => (closing ??= closeAll(parts, shared)),
   };
+}
+
+function listsOf(
+  checked: Pick<ProjectConfig, 'curation' | 'timeZone'> | undefined,
+  { imageHosts, addedLimits }: CompileOptions,
+): CurationLists {
+  return new CurationLists(checked?.curation ?? [], checked?.timeZone, imageHosts, addedLimits);
 }
 
 /** What is compiled of a project whose files are loaded. */
