@@ -346,6 +346,8 @@ describe('the schema of a body says what the service accepts:', () => {
         if (answered.includes('"invalid_expression"')) return;
         // Nor what a file has.
         if (answered.includes('"csv_syntax"')) return;
+        // Nor which request a pipeline takes, where a random draft exists.
+        if (answered.includes('"pointer":"/request/')) return;
         // Nor which rules are stored.
         if (answered.includes('"curation_changed"')) return;
         // Nor which invitations, drafts, links, publishes and releases there are.

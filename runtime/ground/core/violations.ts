@@ -38,6 +38,14 @@ export class Violations {
   }
 }
 
+/** The error of a body that stands at a place of another body: its violations are there. */
+export function errorAt(pointer: string, error: unknown): unknown {
+  if (!(error instanceof MillraceError) || error.violations.length === 0) return error;
+  const { code, message, violations, extensions, cause } = error;
+  const moved = violations.map((one) => ({ ...one, pointer: pointer + one.pointer }));
+  return new MillraceError(code, message, { violations: moved, extensions, cause });
+}
+
 /** The maximum length of a name that is repeated to the client. */
 const MOST_OF_NAME = 100;
 

@@ -2,6 +2,7 @@ import { STORE_READ_FAILURES, STORE_WRITE_FAILURES } from '../../../ground/api/e
 import { MillraceError } from '../../../ground/api/errors.js';
 import { bodySchema } from '../../../ground/core/body-fields.js';
 import { timeText } from '../../../ground/core/timestamp.js';
+import { errorAt } from '../../../ground/core/violations.js';
 import type { Card } from '../../../state/index/cards.js';
 import type { Pipeline } from '../../../request/pipeline/types.js';
 import type { PipelineAnswer } from '../../../request/pipeline/answer-types.js';
@@ -143,7 +144,9 @@ const share: PostRoute = {
   handler: (parts) => async (exchange) => {
     const answer = await withBody(exchange, (body) =>
       parts.previewLinks.share(body, exchange.key, async (asked) => {
-        await linked(parts, exchange, asked);
+        await linked(parts, exchange, asked).catch((error: unknown) => {
+          throw errorAt('/request', error);
+        });
       }),
     );
     noteWritten(exchange, answer);
