@@ -12,6 +12,8 @@ interface Offer {
 
 /** A link of `millrace keys invite` has the invitation after `#`. It is used by a click, since programs that check mail open links. */
 const invitation = location.hash.slice(1);
+// A link that is opened in this tab changes nothing but the hash.
+addEventListener('hashchange', () => location.reload());
 
 function Session(): JSX.Element {
   const [{ said, label, work }, setOffer] = useState<Offer>({ said: '…' });

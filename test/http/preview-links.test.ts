@@ -190,8 +190,9 @@ describe('a link to a preview', () => {
       { expires: new Date(now + 31 * DAY).toISOString() },
     ])
       expect(await refused(more)).to.deep.equal([422, 'invalid_body']);
-    const { json } = await ask('previews/share', { ...body, request: { candidates: 'all' } }, anna);
-    expect((json?.['violations'] as { pointer: string }[])[0]?.pointer).to.equal('/request/candidates');
+    const { json, text } = await ask('previews/share', { ...body, request: { candidates: 'all' } }, anna);
+    expect(json, text).to.have.property('errors');
+    expect((json?.['errors'] as { pointer: string }[])[0]?.pointer).to.equal('/request/candidates');
   });
 
   it('ends with the key of its author', async () => {

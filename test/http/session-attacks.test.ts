@@ -133,7 +133,7 @@ describeWith('chromium', 'a link of an invitation in a browser', function () {
     const thief = await other.newPage();
     await thief.goto(`${app.url}/session#${invitation}`);
     await thief.getByRole('button', { name: 'Sign in' }).click();
-    await thief.locator('#said', { hasText: 'has opened a session already' }).waitFor();
+    await thief.locator('#said', { hasText: 'This invitation was used already' }).waitFor();
     expect(await other.cookies()).to.deep.equal([]);
     await other.close();
   });

@@ -134,6 +134,7 @@ describe('an explanation', () => {
       sent: 6,
       duplicates: { count: 0, ids: [] },
       left: 5,
+      missing: 1,
     });
   });
 

@@ -131,7 +131,10 @@ describe('a ranking request', () => {
     expect([report.candidates, report.duplicates]).to.deep.equal([3, 2]);
     const [pipeline] = project.app.pipelines;
     const told = await pipeline?.explain({ user, candidates }, { requestId: 'r' });
-    expect(told?.candidates).to.deep.equal({ sent: 5, duplicates: { count: 2, ids: ['a', '7'] }, left: 3 });
+    expect(told?.candidates).to.deep.equal({
+      ...{ sent: 5, duplicates: { count: 2, ids: ['a', '7'] } },
+      ...{ missing: 3, left: 3 },
+    });
     expect(explanationText(told as Explanation, 100)).to.contain(
       'Candidates left out because their id appeared earlier: 2 (a, 7)',
     );

@@ -148,7 +148,7 @@ async function previews(requests: number): Promise<Seen> {
   };
   const root = await writeProject(FILES);
   const clock = { now: NOW };
-  const { ledger, records } = memoryLedger();
+  const { ledger, bytes } = memoryLedger();
   const env = {
     LOG_LEVEL: 'silent',
     MILLRACE_EXPLORE_SALT: 'a secret of the proof',
@@ -169,7 +169,7 @@ async function previews(requests: number): Promise<Seen> {
     for (const body of bodies) texts.push((await post(`${url}/api/v1/search${query}`, body)).text);
     return texts;
   };
-  const served = async (): Promise<readonly number[]> => [(await records()).length, effects()];
+  const served = async (): Promise<readonly number[]> => [await bytes(), effects()];
   try {
     const entities = [...PRODUCTS, ...Array.from({ length: 20 }, (_, at) => `s${at}`)].map(
       (product_id, at) => ({

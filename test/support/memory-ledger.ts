@@ -9,6 +9,8 @@ export interface MemoryLedger {
   readonly ledger: Ledger;
   /** The records so far, also those of requests that were answered just now. */
   readonly records: () => Promise<DecodedRecord[]>;
+  /** The size of these records. */
+  readonly bytes: () => Promise<number>;
 }
 
 export function memoryLedger(): MemoryLedger {
@@ -24,12 +26,19 @@ export function memoryLedger(): MemoryLedger {
     },
   };
   const ledger = new RunningLedger([sink]);
+  const settle = async (): Promise<void> => {
+    await nextTurn(); // requests are recorded after they are answered
+    await ledger.flush();
+  };
   return {
     ledger,
     records: async () => {
-      await nextTurn(); // requests are recorded after they are answered
-      await ledger.flush();
+      await settle();
       return [...readBytes(Buffer.concat(pieces))];
+    },
+    bytes: async () => {
+      await settle();
+      return pieces.reduce((sum, { length }) => sum + length, 0);
     },
   };
 }

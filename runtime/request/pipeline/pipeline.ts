@@ -73,35 +73,7 @@ export function mountPipeline(
     return run;
   };
   const tried = tryParams(plan, services);
-  const explained = async (
-    run: (context: RequestContext) => Promise<PipelineRun>,
-    context: RequestContext,
-  ): Promise<Explanation> => {
-    const { params, rules } = context;
-    const heard = new Set<string>();
-    const hear = (names: readonly string[]): void => names.forEach((name) => heard.add(name));
-    const { explanation: found } = await held(
-      run(rules === undefined ? context : { ...context, heard: hear }),
-    );
-    if (found === undefined) throw new Error('the explained run has no explanation');
-    const explanation = {
-      ...found,
-      ...(params === undefined ? {} : { params_diff: paramsDiff(definition, params) }),
-      ...(rules === undefined ? {} : { heard: [...heard] }),
-    };
-    if (context.withCards !== true || services.cards === undefined) return explanation;
-    const { why, page } = explanation;
-    const cards = await services.cards.orNone(
-      plan.candidateType.name,
-      [...page, ...(why === undefined ? [] : [why])].map(({ candidate_id: id }) => id),
-      (message) => services.onNoCards?.(message),
-    );
-    return {
-      ...explanation,
-      ...(why === undefined ? {} : { why: withCard(why, why.candidate_id, cards) }),
-      page: page.map((one) => withCard(one, one.candidate_id, cards)),
-    };
-  };
+  const explained = explainer(plan, services, held);
   return Object.freeze({
     name: definition.name,
     route: definition.route.value,
@@ -137,6 +109,43 @@ export function mountPipeline(
           }),
     describe: () => describePlan(planInService(plan, undefined)),
   } satisfies Pipeline);
+}
+
+/** Makes explanations of the runs of a plan, with the cards of the page if they are asked for. */
+function explainer(
+  { definition, candidateType }: Plan,
+  { cards: makes, onNoCards }: Pick<MountServices, 'cards' | 'onNoCards'>,
+  held: (run: Promise<PipelineRun>) => Promise<PipelineRun>,
+) {
+  return async (
+    run: (context: RequestContext) => Promise<PipelineRun>,
+    context: RequestContext,
+  ): Promise<Explanation> => {
+    const { params, rules } = context;
+    const heard = new Set<string>();
+    const hear = (names: readonly string[]): void => names.forEach((name) => heard.add(name));
+    const { explanation: found } = await held(
+      run(rules === undefined ? context : { ...context, heard: hear }),
+    );
+    if (found === undefined) throw new Error('the explained run has no explanation');
+    const explanation = {
+      ...found,
+      ...(params === undefined ? {} : { params_diff: paramsDiff(definition, params) }),
+      ...(rules === undefined ? {} : { heard: [...heard] }),
+    };
+    if (context.withCards !== true || makes === undefined) return explanation;
+    const { why, page } = explanation;
+    const cards = await makes.orNone(
+      candidateType.name,
+      [...page, ...(why === undefined ? [] : [why])].map(({ candidate_id: id }) => id),
+      (message) => onNoCards?.(message),
+    );
+    return {
+      ...explanation,
+      ...(why === undefined ? {} : { why: withCard(why, why.candidate_id, cards) }),
+      page: page.map((one) => withCard(one, one.candidate_id, cards)),
+    };
+  };
 }
 
 /** How a request with other values of params runs: here, or on the same pipeline with open params. */

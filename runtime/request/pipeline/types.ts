@@ -219,3 +219,15 @@ export interface PlanDescription extends PlannedWork {
   /** For a pipeline that scores: the answered values besides the score, name → expression. */
   readonly answer?: Readonly<Record<string, string>>;
 }
+
+/** What measuring needs of a pipeline. */
+export interface JudgedPipeline extends Pick<Pipeline, 'name' | 'task' | 'explain'> {
+  /** @throws as `Pipeline.run` */
+  run(
+    body: unknown,
+    context: RequestContext,
+  ): Promise<{
+    readonly answer: PipelineAnswer;
+    readonly report: Pick<RunReport, 'degraded' | 'missingEntities'>;
+  }>;
+}

@@ -101,18 +101,11 @@ export async function createApp(
     },
     ...guards?.options,
   });
-  services.resolve(TOKENS.trials).use({
-    compile: (pipeline) => compileIn(settings.project, { pipelines: [pipeline], tunable: true }),
-    create: (compiled) => createGeneration(services, compiled),
-  });
+  openTrials(services, settings, compileIn);
   appMetrics.register(services, { reloader, recording, tracing, keys, guards });
-  const instance = services.resolve(TOKENS.instance);
-  instance.warnOf(() => guards?.releases.warnings() ?? []);
-  instance.reloadBy((isForced) => reloader.reloaded(isForced));
-  guards?.releases.start(reloader);
+  showInstance(services, reloader, { guards, isLive: overrides.isLive === true });
   consumption?.show(services);
   await consumption?.use(first);
-  if (overrides.isLive === true) services.resolve(TOKENS.live).begin(() => reloader.current);
 
   const close = (): Promise<void> =>
     closeApp(services, settings, { consumption, reloader, recording, tracing, guards });
@@ -125,6 +118,31 @@ export async function createApp(
     sources: consumption?.sources,
     close,
   });
+}
+
+/** Lets requests try other values of params, also where the plans that serve have fixed ones. */
+function openTrials(
+  services: Container,
+  { project }: Settings,
+  compileIn: ReturnType<typeof compilerOf>,
+): void {
+  services.resolve(TOKENS.trials).use(async (pipeline) => {
+    const compiled = await compileIn(project, { pipelines: [pipeline], tunable: true });
+    return await createGeneration(services, compiled);
+  });
+}
+
+/** Lets operators see this instance with its warnings, reload it, and release to it. */
+function showInstance(
+  services: Container,
+  reloader: Reloader,
+  { guards, isLive }: { readonly guards: ProjectGuards | undefined; readonly isLive: boolean },
+): void {
+  const instance = services.resolve(TOKENS.instance);
+  instance.warnOf(() => guards?.releases.warnings() ?? []);
+  instance.reloadBy((isForced) => reloader.reloaded(isForced));
+  guards?.releases.start(reloader);
+  if (isLive) services.resolve(TOKENS.live).begin(() => reloader.current);
 }
 
 function tracingOf(settings: Settings, logger: Logger): Promise<Tracing | undefined> {

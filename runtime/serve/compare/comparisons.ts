@@ -11,7 +11,7 @@ import { CommandFailure, UsageError } from '../../project/config/diagnostics/fai
 import { isLive } from '../../project/config/model/experiment-modes.js';
 import type { ProjectConfig } from '../../project/config/model/project.js';
 import type { Settings } from '../../project/settings/settings.js';
-import type { JudgedPipeline } from '../../learn/judge/contestant.js';
+import type { JudgedPipeline } from '../../request/pipeline/types.js';
 import type { CampaignChange } from '../../state/curation/draft-records.js';
 import type { Cards } from '../../state/index/cards.js';
 import type { EntityIndex } from '../../state/index/entity-index.js';

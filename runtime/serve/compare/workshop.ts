@@ -1,19 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { isObjectPath } from '../../ground/core/stored-files.js';
-import type { Settings } from '../../project/settings/settings.js';
 import { MillraceError } from '../../ground/api/errors.js';
 import { readBody } from '../../ground/core/body-fields.js';
 import { CommandFailure } from '../../project/config/diagnostics/failure.js';
-import type { ComparisonService, WorkshopService } from '../http/services.js';
-import type {
-  Asking,
-  ComparedProject,
-  Comparer,
-  Comparisons,
-  LoadComparer,
-  WorkshopWork,
-} from './comparisons.js';
+import type { Asking, ComparedProject, Comparer, LoadComparer, WorkshopWork } from './comparisons.js';
 import { WORKSHOP_BODIES, type KeptTest, type LoggedRanking } from './workshop-answers.js';
 
 /** The longest read of the ledger, milliseconds: less than a request may take. */
@@ -84,26 +73,4 @@ export class Workshop {
     this.#busy = result.catch(() => undefined);
     return result;
   }
-}
-
-/** Comparisons and looks at single rankings, of one project. @param projectOf may reject, with what the request is refused */
-export function comparingOf(
-  comparisons: Comparisons,
-  workshop: Workshop,
-  { ledgerDir }: Pick<Settings, 'ledgerDir'>,
-  projectOf: () => ComparedProject | Promise<ComparedProject>,
-): { readonly comparisons: ComparisonService; readonly workshop: WorkshopService } {
-  return {
-    comparisons: {
-      list: async (who) => await comparisons.list(await projectOf(), who),
-      start: async (body, who) => await comparisons.start(await projectOf(), body, who),
-      get: (body, who) => comparisons.get(body, who),
-      stop: (body, who) => comparisons.stop(body, who),
-    },
-    workshop: {
-      hasLedger: () => isObjectPath(ledgerDir) || existsSync(ledgerDir),
-      logged: async (body, who) => await workshop.logged(await projectOf(), body, who),
-      keep: async (body, who) => await workshop.keep(await projectOf(), body, who),
-    },
-  };
 }

@@ -7,20 +7,11 @@ import type { EntityType } from '../../../project/config/model/entities.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import type { FeatureRead, HydrationNode, Plan } from '../../compile/plan.js';
 import { readCell } from '../components/step-view.js';
+import type { MadeCase } from './made-case.js';
 import type { FinishedRun } from './finished-run.js';
 import { rowKeys } from '../../../state/index/row-keys.js';
 
 type Entities = Map<string, Map<string, Record<string, JsonValue>>>;
-
-/** A case of a test, as its file has it. */
-export interface MadeCase {
-  readonly time: string;
-  readonly given: JsonObject;
-  readonly request: JsonObject;
-  readonly expect: JsonObject;
-  /** What the case leaves out. */
-  readonly notes: readonly string[];
-}
 
 /**
  * Makes a case of a finished ranking: the values that it read, its request, and what it answered. Models are replaced by what

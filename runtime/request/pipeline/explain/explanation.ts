@@ -2,7 +2,7 @@ import type { ComponentKind } from '../../../ground/api/plugin.js';
 import type { StatusName } from '../../../ground/api/status.js';
 import type { ReadReport } from '../../../state/index/feature-source.js';
 import type { Card } from '../../../state/index/cards.js';
-import type { MadeCase } from './case-of-run.js';
+import type { MadeCase } from './made-case.js';
 import type { Degradation } from '../page/degraded.js';
 import type { BroughtCandidates, RetrievalReport } from '../request/retrieval-report.js';
 import type { IndexedCandidates } from '../request/index-candidates.js';

@@ -1,8 +1,6 @@
 import { MillraceError } from '../../../ground/api/errors.js';
 import { Usage } from '../../../ground/core/usage.js';
 import type { Pipeline } from '../../../request/pipeline/types.js';
-import type { CompiledProject } from './compile-project.js';
-import type { Generation } from './generation.js';
 
 /** The most pipelines that are kept with open params. */
 const MOST_KEPT = 2;
@@ -11,17 +9,19 @@ const KEPT_MS = 5 * 60_000;
 /** How long a request waits until one is compiled, milliseconds: less than a request may take. */
 const WAITS_MS = 10_000;
 
-/** What makes a pipeline with open params. */
-export interface TrialParts {
-  /** Compiles one pipeline of the files of the project for tuning. */
-  readonly compile: (pipeline: string) => Promise<CompiledProject>;
-  readonly create: (compiled: CompiledProject) => Promise<Generation>;
+/** A pipeline of the files of the project with open params. */
+interface OpenTrial {
+  readonly version: string;
+  readonly pipelines: readonly Pipeline[];
+  retire(): Promise<unknown>;
 }
+
+type OpensTrial = (pipeline: string) => Promise<OpenTrial>;
 
 interface Kept {
   readonly version: string;
   readonly pipeline: string;
-  readonly generation: Promise<Generation>;
+  readonly generation: Promise<OpenTrial>;
   readonly usage: Usage;
   timer?: NodeJS.Timeout;
 }
@@ -31,13 +31,13 @@ interface Kept {
  * is compiled when somebody first tries a value, one at a time; at most two are kept, each until five minutes after its last use.
  */
 export class Trials {
-  #parts: TrialParts | undefined;
+  #opens: OpensTrial | undefined;
   #kept: Kept[] = [];
   #compiling: Promise<unknown> = Promise.resolve();
 
-  /** @param parts without them, nothing is tried */
-  use(parts: TrialParts): void {
-    this.#parts = parts;
+  /** @param opens compiles one pipeline of the project for tuning; without it, nothing is tried */
+  use(opens: OpensTrial): void {
+    this.#opens = opens;
   }
 
   /**
@@ -59,7 +59,7 @@ export class Trials {
   }
 
   async close(): Promise<void> {
-    this.#parts = undefined;
+    this.#opens = undefined;
     await Promise.all(this.#kept.map((one) => this.#drop(one)));
   }
 
@@ -79,14 +79,14 @@ export class Trials {
     return one;
   }
 
-  #open(version: string, pipeline: string): Promise<Generation> {
+  #open(version: string, pipeline: string): Promise<OpenTrial> {
     const opened = this.#compiling.then(async () => {
-      if (this.#parts === undefined)
+      if (this.#opens === undefined)
         throw new MillraceError(
           'comparisons_elsewhere',
           'this process does not try values of params; use `millrace workbench` or `millrace dev`',
         );
-      const generation = await this.#parts.create(await this.#parts.compile(pipeline));
+      const generation = await this.#opens(pipeline);
       if (generation.version === version) return generation;
       await generation.retire();
       throw new MillraceError(

@@ -1,17 +1,18 @@
 import type { Logger } from 'pino';
-import { MillraceError } from '../../ground/api/errors.js';
-import type { Settings } from '../../project/settings/settings.js';
-import { headError } from '../access/head-error.js';
-import { CSRF_HEADER } from '../access/csrf.js';
-import { hasScope, type Scope } from '../access/scopes.js';
-import type { Exchange } from '../http/exchange.js';
-import type { Forwarder } from '../http/forward.js';
-import { who, type WhoAnswer } from '../http/routes/session.js';
-import { workbenchProject, type WorkbenchProject } from '../http/routes/workbench.js';
-import type { RemoteComparing } from '../http/workbench-app.js';
-import { Comparisons, type LoadComparer } from './comparisons.js';
+import { MillraceError } from '../../../ground/api/errors.js';
+import type { Settings } from '../../../project/settings/settings.js';
+import { headError } from '../../access/head-error.js';
+import { CSRF_HEADER } from '../../access/csrf.js';
+import { hasScope, type Scope } from '../../access/scopes.js';
+import type { Exchange } from '../../http/exchange.js';
+import type { Forwarder } from '../../http/forward.js';
+import { who, type WhoAnswer } from '../../http/routes/session.js';
+import { workbenchProject, type WorkbenchProject } from '../../http/routes/workbench.js';
+import type { RemoteComparing } from '../../http/workbench-app.js';
+import { Comparisons, type LoadComparer } from '../../compare/comparisons.js';
 import { RemoteProject, type ReadProject } from './remote-project.js';
-import { comparingOf, Workshop } from './workshop.js';
+import { Workshop } from '../../compare/workshop.js';
+import { comparingOf } from '../comparing-of.js';
 
 /** What a workbench does itself whose store another process owns. */
 export interface RemoteParts {
