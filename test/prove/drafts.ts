@@ -201,9 +201,12 @@ async function previews(requests: number): Promise<Seen> {
       if (published.status !== 200 || typeof publish !== 'string') {
         // Rules that contradict others, or that change nothing, are refused in a preview and in a publish alike.
         seen.refused++;
+        // A list keeps a bounded number of drafts.
+        await curation('draft/discard', { draft });
         continue;
       }
       seen.drafts++;
+      if (seen.drafts % 50 === 0) console.log(`    ${seen.requests} requests of ${seen.drafts} drafts`);
       clock.now = at;
       const after = await serveAll(bodies);
       clock.now = NOW;

@@ -15,13 +15,16 @@ export interface MemoryLedger {
 
 export function memoryLedger(): MemoryLedger {
   const pieces: Buffer[] = [];
+  let size = 0;
   const sink: RecordSink = {
     name: 'memory',
     takes: ['ranking', 'feedback', 'history'],
     queueBytes: 2 ** 30,
     write: ({ schemas, frames }) => {
-      for (const { frame } of schemas) pieces.push(Buffer.from(frame));
-      pieces.push(Buffer.from(frames));
+      for (const piece of [...schemas.map(({ frame }) => frame), frames]) {
+        pieces.push(Buffer.from(piece));
+        size += piece.length;
+      }
       return Promise.resolve(undefined);
     },
   };
@@ -38,7 +41,7 @@ export function memoryLedger(): MemoryLedger {
     },
     bytes: async () => {
       await settle();
-      return pieces.reduce((sum, { length }) => sum + length, 0);
+      return size;
     },
   };
 }

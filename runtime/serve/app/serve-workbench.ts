@@ -18,7 +18,8 @@ import { HttpMetrics } from '../metrics/http-metrics.js';
 import { AT_ONCE, endOnSignal, type Closing } from './process/end-on-signal.js';
 import { openLog } from './process/open-log.js';
 import { ProcessGuard } from './process/process-guard.js';
-import { compileProject, projectVersion, ProjectInvalidError } from './project/compile-project.js';
+import { compileProject, ProjectInvalidError } from './project/compile-project.js';
+import { projectVersion } from './project/project-version.js';
 import { connectionLimits, urlOf } from './serve.js';
 
 export interface WorkbenchOptions {

@@ -10,7 +10,7 @@ import { sendLargeJson } from './respond.js';
 import type { ApiParts, PostRoute } from './route.js';
 import type { HttpServices } from './services.js';
 
-/** What a table tells of a route: one example of its body, and one answer. */
+/** What OpenAPI says about a route of a table. The body has one example, and the route has one answer. */
 export interface Described {
   readonly operation: string;
   readonly summary: string;

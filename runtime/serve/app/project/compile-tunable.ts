@@ -2,12 +2,9 @@ import type { Plan } from '../../../request/compile/plan.js';
 import type { ProjectConfig } from '../../../project/config/model/project.js';
 import type { Settings } from '../../../project/settings/settings.js';
 import { unknownPipeline } from './unknown-pipeline.js';
-import {
-  compileProject,
-  projectVersion,
-  type CompileOptions,
-  ProjectInvalidError,
-} from './compile-project.js';
+import { compileProject, ProjectInvalidError } from './compile-project.js';
+import type { CompileOptions } from './compile-parts.js';
+import { projectVersion } from './project-version.js';
 
 /** What a command says of `leftModels`. */
 export const MODELS_LEFT =

@@ -43,7 +43,8 @@ import { Usage } from '../../../ground/core/usage.js';
 import type { ResidentTables } from '../../../request/resident/resident-tables.js';
 import { idHasherOf } from '../../../project/settings/privacy-settings.js';
 import { version as millraceVersion } from '../../../project/settings/version.js';
-import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
+import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
+import { projectVersion } from './project-version.js';
 
 /** Much longer than a request needs to arrive, run and be sent. */
 const RETIRE_MS = 10 * 60_000;

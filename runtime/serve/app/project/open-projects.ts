@@ -4,12 +4,8 @@ import { registerServices, type Overrides } from '../container/services.js';
 import { TOKENS } from '../container/tokens.js';
 import { OutboundMetrics } from '../../metrics/outbound-metrics.js';
 import type { Settings } from '../../../project/settings/settings.js';
-import {
-  compileProject,
-  ProjectInvalidError,
-  type CompiledProject,
-  type CompileOptions,
-} from './compile-project.js';
+import { compileProject, ProjectInvalidError, type CompiledProject } from './compile-project.js';
+import type { CompileOptions } from './compile-parts.js';
 import { createGeneration, type Generation } from './generation.js';
 
 /** Several projects, or versions of one, that run over one store in this process. They do not serve. */

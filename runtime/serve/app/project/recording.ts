@@ -2,7 +2,8 @@ import type { Logger } from 'pino';
 import type { Diagnostic } from '../../../project/config/diagnostics/diagnostics.js';
 import { LedgerMetrics } from '../../metrics/ledger-metrics.js';
 import type { Settings } from '../../../project/settings/settings.js';
-import { compileProject, ProjectInvalidError, type CompileOptions } from './compile-project.js';
+import { compileProject, ProjectInvalidError } from './compile-project.js';
+import type { CompileOptions } from './compile-parts.js';
 import { openLog } from '../process/open-log.js';
 import { Sinks } from './sinks.js';
 

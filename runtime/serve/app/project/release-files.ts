@@ -8,7 +8,7 @@ import { PROJECT_FILE } from '../../../project/settings/setting-origin.js';
 import { OptionFiles } from '../../../request/compile/option-files.js';
 import { isReleasePath, packFiles, type ReleaseFile } from '../../../state/releases/release-archive.js';
 import type { Release } from '../../../state/releases/release-index.js';
-import { yamlFilesOf } from './compile-project.js';
+import { yamlFilesOf } from './project-version.js';
 import type { Generation } from './generation.js';
 
 /** Files that are larger than so many times the bound are not packed to find out. Text of models packs to a fourth. */
