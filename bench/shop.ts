@@ -47,8 +47,10 @@ interface Stock {
 const SHOPS: Readonly<Record<string, (folder: string, checkout: string) => Promise<Stock>>> = {
   /** The project that `millrace init` writes, as it is, with its example shop. */
   async init(folder, checkout) {
-    const bin = join(checkout, 'dist', 'bundle', 'bin.js');
-    await promisify(execFile)(process.execPath, [bin, 'init', folder, '--no-git']);
+    const { bin } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+      readonly bin: { readonly millrace: string };
+    };
+    await promisify(execFile)(process.execPath, [join(checkout, bin.millrace), 'init', folder, '--no-git']);
     // Earlier checkouts write `data/`.
     const rowsFolder = existsSync(join(folder, 'rows')) ? 'rows' : 'data';
     const lines = (await readFile(join(folder, rowsFolder, 'product.jsonl'), 'utf8')).trim().split('\n');
