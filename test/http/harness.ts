@@ -299,7 +299,7 @@ export async function start(over: Fakes = {}, options: ListenOptions = {}): Prom
     { host: '127.0.0.1', port: 0 },
     {
       refused: (status) => metrics.refused(status),
-      accepted: () => admission.connectionAccepted(),
+      admission,
       ...options,
     },
   );

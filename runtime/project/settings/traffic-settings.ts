@@ -15,7 +15,7 @@ export const TRAFFIC_SETTINGS = {
   queueMs: row({
     env: 'MILLRACE_QUEUE_MS',
     value: 'MS',
-    default: '100',
+    default: '20',
     description:
       'Wait that a ranking accepts during an overload, in milliseconds. A request that would wait longer is refused.',
     expected: 'a number of milliseconds, 1 to 60000',

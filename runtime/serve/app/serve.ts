@@ -153,7 +153,7 @@ async function listenAll(
     listen(app.http(audience), address, {
       ...connectionLimits(settings),
       tls,
-      accepted: () => app.admission.connectionAccepted(),
+      admission: app.admission,
       refused: (status) => app.metrics.refused(status),
       closed: (why) => metrics.closed(why),
       ...(sources === undefined ? {} : { source: sources(audience ?? 'clients') }),

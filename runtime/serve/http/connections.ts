@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionClosing } from '../metrics/connection-metrics.js';
 import { isSecure } from './secure.js';
@@ -30,8 +30,20 @@ const OWN_FILES = 64;
 /** The number of checks of a connection within `stallMs`. */
 const LOOKS = 10;
 
+/** A connection whose requests were refused so many times in a row is closed by the next refusal, so that its client looks elsewhere. */
+const MOST_REFUSALS = 8;
+/** The shortest time between two such connections, in milliseconds: a new connection costs several refusals. */
+const CLOSE_EVERY_MS = 10;
+
 /** The connections that were accepted beyond the limits. */
 const spare = new WeakSet<Socket>();
+/** The connections with the most refusals. */
+const refusedOften = new WeakSet<Socket>();
+
+/** True if the next refusal should close a connection. */
+export function isRefusedOften(socket: Socket): boolean {
+  return refusedOften.has(socket);
+}
 
 /** True if a connection was accepted beyond the limits. Such a connection may only send health checks. */
 export function isSpare(socket: Socket): boolean {
@@ -58,6 +70,8 @@ interface Connection {
   /** The number of consecutive checks that found it stalled, and the time of the last one. */
   stalls: number;
   stalledAt: number;
+  /** The number of consecutive answers with status 503. */
+  refusals: number;
 }
 
 /**
@@ -77,6 +91,8 @@ export class Connections {
   /** The accepted sockets whose TLS handshake is not finished, by their two ends. */
   readonly #handshakes = new Map<string, Socket>();
   #spares = 0;
+  /** The time when a connection was last told to close for its refusals. */
+  #closesAt = -Infinity;
 
   /** @param closed called with the cause of each connection that is closed */
   constructor(limits: ConnectionLimits, closed: (why: ConnectionClosing) => void = () => undefined) {
@@ -105,11 +121,25 @@ export class Connections {
     if (connection.requests++ === 0) for (const { idle } of connection.groups) idle.delete(connection.socket);
   }
 
-  ended({ socket }: IncomingMessage): void {
+  ended({ socket }: IncomingMessage, { statusCode }: ServerResponse): void {
     const connection = this.#known.get(socket);
-    if (connection === undefined || --connection.requests > 0) return;
+    if (connection === undefined) return;
+    if (statusCode === 503) this.#refused(connection, socket);
+    else if (connection.refusals > 0) {
+      connection.refusals = 0;
+      refusedOften.delete(socket);
+    }
+    if (--connection.requests > 0) return;
     if (this.#known.get(connection.socket) !== connection) return;
     for (const { idle } of connection.groups) idle.add(connection.socket);
+  }
+
+  #refused(connection: Connection, socket: Socket): void {
+    if (++connection.refusals < MOST_REFUSALS) return;
+    const now = performance.now();
+    if (now - this.#closesAt < CLOSE_EVERY_MS) return;
+    this.#closesAt = now;
+    refusedOften.add(socket);
   }
 
   #accept(socket: Socket): void {
@@ -131,7 +161,7 @@ export class Connections {
       return;
     }
     const groups = [this.#all, address];
-    const state = { requests: 0, stage: 'new' as const, stalls: 0, stalledAt: 0 };
+    const state = { requests: 0, stage: 'new' as const, stalls: 0, stalledAt: 0, refusals: 0 };
     const connection = { socket, address: name, groups, ...state };
     this.#known.set(socket, connection);
     for (const group of connection.groups) {

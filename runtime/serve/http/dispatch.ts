@@ -3,7 +3,7 @@ import { authorize, type Guarded, type KeySource } from '../access/authorize.js'
 import type { HeadError } from '../access/head-error.js';
 import type { RouteLoad } from './admission/admission.js';
 import { wantsPage } from './browser-page.js';
-import { isSpare } from './connections.js';
+import { isRefusedOften, isSpare } from './connections.js';
 import type { Audience } from './edge/audience.js';
 import type { Audit } from './edge/audit.js';
 import type { Edge } from './edge/edge.js';
@@ -63,7 +63,7 @@ export function dispatch(parts: DispatchParts): RequestListener {
     if (cause !== undefined) {
       admission.shed(load.class, cause);
       metrics.refusedByHead(entry.path, overloaded.status);
-      overloaded.send(req, res, isLast);
+      overloaded.send(req, res, isLast || isRefusedOften(req.socket));
       return;
     }
     // Browsers send preflight requests without a key.

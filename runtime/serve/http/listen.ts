@@ -8,7 +8,9 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server as NetServer } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { MillraceError } from '../../ground/api/errors.js';
+import type { Admission } from './admission/admission.js';
 import { Connections, DEFAULT_CONNECTIONS, type ConnectionLimits } from './connections.js';
 import { serveConnections, type ConnectionSource } from './connection-source.js';
 import { ConnectionDrain } from './drain.js';
@@ -44,8 +46,8 @@ export interface HttpServer {
 export interface ListenOptions extends Partial<ConnectionLimits> {
   /** Called with the status of each request that is refused before it reaches the app. */
   readonly refused?: (status: number) => void;
-  /** Called for each accepted connection. */
-  readonly accepted?: () => void;
+  /** Decides over new connections. */
+  readonly admission?: Pick<Admission, 'connectionAccepted' | 'connectionDropped' | 'isStorm'>;
   /** Called for each connection that is closed because of the limits. */
   readonly closed?: (why: ConnectionClosing) => void;
   /** The time limit for receiving a whole request, in milliseconds. */
@@ -70,7 +72,7 @@ export async function listen(
   address: Address,
   {
     refused = () => undefined,
-    accepted,
+    admission,
     closed,
     receiveMs = RECEIVE_MS,
     tls,
@@ -108,7 +110,7 @@ export async function listen(
   });
   const connections = new Connections(limits, closed);
   connections.watch(server);
-  if (accepted !== undefined) server.on('connection', () => accepted());
+  if (admission !== undefined) dropSurplus(server, admission, closed);
   // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app itself answers 100-continue.
   for (const event of ['checkExpectation', 'checkContinue'])
     server.on(event, (req, res) => server.emit('request', req, res));
@@ -124,6 +126,26 @@ export async function listen(
     close: (drainMs = DRAIN_MS, idleMs = 0) =>
       (closing ??= draining.drain({ drainMs, idleMs }).finally(() => connections.closeHandshakes())),
   };
+}
+
+/** Drops new connections during a storm. Node closes them before it makes a socket, which costs the least. */
+function dropSurplus(
+  server: Server,
+  admission: NonNullable<ListenOptions['admission']>,
+  closed: ListenOptions['closed'],
+): void {
+  const decide = (): void => {
+    server.maxConnections = admission.isStorm(performance.now()) ? 1 : Infinity;
+  };
+  server.on('connection', () => {
+    admission.connectionAccepted();
+    decide();
+  });
+  server.on('drop', () => {
+    admission.connectionDropped();
+    closed?.('storm');
+    decide();
+  });
 }
 
 /** True if the system has taken all bytes of an answer. */

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Why a connection was closed. */
-const CONNECTION_CLOSINGS = ['idle', 'refused', 'stalled'] as const;
+const CONNECTION_CLOSINGS = ['idle', 'refused', 'stalled', 'storm'] as const;
 export type ConnectionClosing = (typeof CONNECTION_CLOSINGS)[number];
 
 /** Counts client connections. */
@@ -13,7 +13,8 @@ export class ConnectionMetrics {
       name: 'millrace_connections_closed_total',
       help:
         'Client connections that were closed because of a limit, by cause: idle (it gave its place to a new connection), refused ' +
-        '(there was no place), stalled (the client did not read its answer).',
+        '(there was no place), stalled (the client did not read its answer), storm (most requests came with a connection of ' +
+        'their own, and more than could be answered).',
       labelNames: ['cause'],
       registers: [registry],
     });

@@ -11,16 +11,26 @@ export interface AdmissionLimits {
   readonly queueMs: number;
 }
 
-export const DEFAULT_ADMISSION: AdmissionLimits = { maxInFlight: 1000, queueMs: 100 };
+export const DEFAULT_ADMISSION: AdmissionLimits = { maxInFlight: 1000, queueMs: 20 };
 
 /** A request is admitted only if its answer is expected within this part of its time limit. */
 const EXPECTED_PART = 0.6;
+/**
+ * Fewer requests that wait are no overload, however long the queue stands: clients that send after each answer keep as many
+ * waiting. The part of the time limit is larger, because such a queue does not grow.
+ */
+const FEW_WAITING = 64;
+const EXPECTED_PART_OF_FEW = 0.9;
 /** The part of its time limit that a request may wait while the queue is standing. */
 const WAITED_PART = 0.25;
 /** A request that waits no longer than this is not shed for its wait, in milliseconds. */
 const NO_WAIT_MS = 1;
 /** The weight of the newest request in the estimated service time of a route. */
 const NEWEST = 0.1;
+/** The weight of the newest request in the share of requests that come with a connection of their own. */
+const NEWEST_CONNECTION = 0.005;
+/** Above this share, a storm of connections may be dropped. Pools that open connections during an overload stay below it. */
+const STORM_SHARE = 0.8;
 
 /** The load that a route causes. */
 export interface RouteLoad {
@@ -55,6 +65,10 @@ export class Admission implements AdmissionSource {
   /** Counts all classes but health, which has no limit. */
   #total = 0;
   #inProgress = 0;
+  /** The accepted connections that no request was counted for yet. */
+  #accepted = 0;
+  /** The share of the latest requests that came with a connection of their own. */
+  #ownConnections = 0;
 
   constructor(limits: Partial<AdmissionLimits> = {}, observer?: AdmissionObserver) {
     this.#limits = { ...DEFAULT_ADMISSION, ...limits };
@@ -63,12 +77,30 @@ export class Admission implements AdmissionSource {
 
   /** Returns the estimated time of arrival of a request whose head was read at `now`. Call it for each request. */
   arrived(now: number): number {
+    const isOwn = this.#accepted > 0;
+    if (isOwn) this.#accepted--;
+    this.#ownConnections += (Number(isOwn) - this.#ownConnections) * NEWEST_CONNECTION;
     return this.#clock.arrived(now);
   }
 
   /** Call this for each accepted connection. */
   connectionAccepted(): void {
+    this.#accepted++;
     this.#queue.connectionAccepted();
+  }
+
+  /** Call this for each connection that is dropped when it is accepted. */
+  connectionDropped(): void {
+    this.#queue.connectionAccepted();
+  }
+
+  /**
+   * True if most requests come with a connection of their own, and more come than can be answered. Further connections are then
+   * dropped when they are accepted, because to refuse their requests would cost several times as much. It begins at half of
+   * the wait at which requests are refused, so that most of those that are read are also answered.
+   */
+  isStorm(now: number): boolean {
+    return this.#ownConnections > STORM_SHARE && this.#isOverload(this.#queue.waitOf('ranking'), this.#limits.queueMs / 2, now);
   }
 
   inFlight(name: RequestClass): number {
@@ -88,8 +120,13 @@ export class Admission implements AdmissionSource {
     const wait = now - arrived + this.#queue.waitOf(name);
     if (wait <= NO_WAIT_MS) return undefined;
     const bearable = Math.min(this.#limits.queueMs * share, limitMs * WAITED_PART);
-    if (wait > bearable && this.#queue.isStanding(now)) return 'queue';
-    return wait + serviceMs > limitMs * EXPECTED_PART ? 'deadline' : undefined;
+    if (this.#isOverload(wait, bearable, now)) return 'queue';
+    const part = this.#queue.length < FEW_WAITING ? EXPECTED_PART_OF_FEW : EXPECTED_PART;
+    return wait + serviceMs > limitMs * part ? 'deadline' : undefined;
+  }
+
+  #isOverload(wait: number, bearable: number, now: number): boolean {
+    return wait > bearable && this.#queue.length >= FEW_WAITING && this.#queue.isStanding(now);
   }
 
   /** Counts a request that is shed. */
