@@ -120,6 +120,52 @@ describe('admission', () => {
     client.socket.destroy();
   });
 
+  it('closes a connection with the ninth refusal in a row', async () => {
+    const { release } = await startFull(1);
+    const held = await hold(1);
+    const client = rawClient(app.port);
+    for (let sent = 1; sent <= 9; sent++) {
+      client.socket.write(`${HEAD}Content-Length: 2\r\n\r\n{}`);
+      const text = await client.until(new RegExp(`^(?:[^]*?"request_id":"[^"]+"\\}){${sent}}$`));
+      expect(/^Connection: close\r$/m.test(text), `refusal ${sent}`).to.equal(sent === 9);
+    }
+    await client.closed;
+    release();
+    await Promise.all(held);
+  });
+
+  it('drops new connections during a storm, but not those of operators', async () => {
+    let isStorm = false;
+    let dropped = 0;
+    const admission = {
+      connectionAccepted: () => undefined,
+      connectionDropped: () => dropped++,
+      isStorm: () => isStorm,
+    };
+    const closed: string[] = [];
+    for (const acceptsAll of [false, true]) {
+      app = await start({}, { admission, acceptsAll, closed: (why) => closed.push(why) });
+      isStorm = true;
+      const first = rawClient(app.port);
+      first.socket.write(`${HEAD}Content-Length: 2\r\n\r\n{}`);
+      await first.until(/^HTTP\/1\.1 200 /);
+      const second = rawClient(app.port);
+      second.socket.write(`${HEAD}Content-Length: 2\r\n\r\n{}`);
+      if (acceptsAll) await second.until(/^HTTP\/1\.1 200 /);
+      else {
+        await second.closed;
+        // What was decided at the last connection holds for the next one.
+        isStorm = false;
+        rawClient(app.port);
+        const third = rawClient(app.port);
+        third.socket.write(`${HEAD}Content-Length: 2\r\n\r\n{}`);
+        await third.until(/^HTTP\/1\.1 200 /);
+        await app.close();
+      }
+    }
+    expect([dropped, ...closed]).to.deep.equal([2, 'storm', 'storm']);
+  });
+
   it('refuses without 100 Continue', async () => {
     const { release } = await startFull(1);
     const held = await hold(1);

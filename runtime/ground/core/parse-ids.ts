@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { MAX_ID_LENGTH } from './ids.js';
 
+/** The most bytes beside the list. They are parsed in one step. */
+const MOST_BESIDE = 64 * 1024;
+
 /** Places of ids that were read before. */
 export const ID_PLACES = 1 << 17;
 
@@ -38,6 +41,7 @@ export function parseIds(bytes: Buffer, listName: string, key: string): object |
   const found = findIds(bytes, listName, key);
   if (found === undefined || !isUtf8(bytes)) return undefined;
   const { start, end, list } = found;
+  if (bytes.length - (end - start) > MOST_BESIDE) return undefined;
   try {
     const rest = `${bytes.toString('utf8', 0, start)}0${bytes.toString('utf8', end)}`;
     const body = JSON.parse(rest) as Record<string, unknown>;

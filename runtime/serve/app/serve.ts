@@ -154,6 +154,7 @@ async function listenAll(
       ...connectionLimits(settings),
       tls,
       admission: app.admission,
+      acceptsAll: audience === 'operators',
       refused: (status) => app.metrics.refused(status),
       closed: (why) => metrics.closed(why),
       ...(sources === undefined ? {} : { source: sources(audience ?? 'clients') }),

@@ -14,8 +14,8 @@ import type { Handler } from './route.js';
 
 /** Bodies up to this many bytes are parsed in one step, which takes at most a few milliseconds. */
 const SMALL = 64 * 1024;
-/** From so many bytes on, ids are taken from the bytes. Below, it saves nothing. */
-const MANY_IDS = 2 * 1024;
+/** With so many bytes, ids are taken from the bytes: fewer save nothing, and more would take too long in one step. */
+const [MANY_IDS, MOST_IDS] = [2 * 1024, 1024 * 1024];
 
 /** How many values of a body were converted to their declared types, if any was. */
 export const COERCED_HEADER = 'Millrace-Coerced';
@@ -90,10 +90,13 @@ export function withWholeBody<T>(
 ): Promise<T> {
   const body = takeBody(exchange);
   const checked = checkedWork(exchange, work);
-  if (body.length > SMALL) return inTurns(parseWhole(body, listName)).then(checked);
+  const hasIds = key !== undefined && body.length >= MANY_IDS && body.length <= MOST_IDS;
+  if (!hasIds && body.length > SMALL) return inTurns(parseWhole(body, listName)).then(checked);
   const bytes = wholeOf(body);
-  const hasMany = key !== undefined && bytes.length >= MANY_IDS;
-  return withSmallBody(bytes, checked, hasMany ? parseIds(bytes, listName, key) : undefined);
+  const parsed = hasIds ? parseIds(bytes, listName, key) : undefined;
+  if (parsed === undefined && bytes.length > SMALL)
+    return inTurns(parseWhole({ chunks: [bytes], length: bytes.length }, listName)).then(checked);
+  return withSmallBody(bytes, checked, parsed);
 }
 
 /** Takes the bytes of a body, for a handler that does not need all of it parsed. */

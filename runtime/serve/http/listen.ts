@@ -46,8 +46,10 @@ export interface HttpServer {
 export interface ListenOptions extends Partial<ConnectionLimits> {
   /** Called with the status of each request that is refused before it reaches the app. */
   readonly refused?: (status: number) => void;
-  /** Decides over new connections. */
+  /** Counts new connections, and decides whether they are dropped. */
   readonly admission?: Pick<Admission, 'connectionAccepted' | 'connectionDropped' | 'isStorm'>;
+  /** Whether no new connection is dropped. */
+  readonly acceptsAll?: boolean;
   /** Called for each connection that is closed because of the limits. */
   readonly closed?: (why: ConnectionClosing) => void;
   /** The time limit for receiving a whole request, in milliseconds. */
@@ -73,6 +75,7 @@ export async function listen(
   {
     refused = () => undefined,
     admission,
+    acceptsAll = false,
     closed,
     receiveMs = RECEIVE_MS,
     tls,
@@ -110,7 +113,8 @@ export async function listen(
   });
   const connections = new Connections(limits, closed);
   connections.watch(server);
-  if (admission !== undefined) dropSurplus(server, admission, closed);
+  if (admission !== undefined) server.on('connection', () => admission.connectionAccepted());
+  if (admission !== undefined && !acceptsAll) dropSurplus(server, admission, closed);
   // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app itself answers 100-continue.
   for (const event of ['checkExpectation', 'checkContinue'])
     server.on(event, (req, res) => server.emit('request', req, res));
@@ -137,10 +141,7 @@ function dropSurplus(
   const decide = (): void => {
     server.maxConnections = admission.isStorm(performance.now()) ? 1 : Infinity;
   };
-  server.on('connection', () => {
-    admission.connectionAccepted();
-    decide();
-  });
+  server.on('connection', decide);
   server.on('drop', () => {
     admission.connectionDropped();
     closed?.('storm');

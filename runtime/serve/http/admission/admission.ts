@@ -100,7 +100,10 @@ export class Admission implements AdmissionSource {
    * the wait at which requests are refused, so that most of those that are read are also answered.
    */
   isStorm(now: number): boolean {
-    return this.#ownConnections > STORM_SHARE && this.#isOverload(this.#queue.waitOf('ranking'), this.#limits.queueMs / 2, now);
+    return (
+      this.#ownConnections > STORM_SHARE &&
+      this.#isOverload(this.#queue.waitOf('ranking'), this.#limits.queueMs / 2, now)
+    );
   }
 
   inFlight(name: RequestClass): number {
