@@ -1,9 +1,10 @@
 import type { Column, ColumnOf } from '../../ground/api/columns.js';
 import { Status } from '../../ground/api/status.js';
 import type { ColumnShape } from '../../language/frame/frame-layout.js';
-import { startTexts, writeList } from '../../language/frame/cells.js';
+import { startTexts } from '../../language/frame/cells.js';
 import { looseColumn, widenVectors } from '../../language/frame/frame.js';
-import { sizeOfList, type HeldList } from './sizes.js';
+import { CodeLists, spanOf, type ListSpan, type TakenLists } from './code-lists.js';
+import { sizeOfNumbers } from './sizes.js';
 import { TextCodes, type Room } from './text-codes.js';
 
 /** Two dictionaries; one is undefined unless codes of both are in use. */
@@ -17,7 +18,7 @@ interface Place {
 
 /** In place of the code of an empty text. */
 const NO_TEXT = -1;
-const NO_LIST: HeldList = [];
+const NO_NUMBERS = new Float64Array(0);
 /** The rows that one call of `tidy` codes anew. */
 const TIDIED_ROWS = 512;
 /** Number of rows gathered at a time. A row takes a few hundred bytes, so this many fit the L1 cache. */
@@ -32,7 +33,8 @@ export class RowColumns {
   readonly #places: readonly Place[];
   readonly #numberCount: number;
   readonly #textCount: number;
-  readonly #listCount: number;
+  readonly #textListCount: number;
+  readonly #numberListCount: number;
   readonly #elementCount: number;
   #status = new Uint8Array(0);
   /** By row: 1 if all of its cells are present. */
@@ -42,7 +44,8 @@ export class RowColumns {
   #elements: Float32Array | Float64Array = new Float32Array(0);
   /** Of each text 2 · its code + which of the dictionaries has the code, or NO_TEXT. Lists of texts have the same. */
   #texts = new Int32Array(0);
-  readonly #lists: HeldList[] = [];
+  readonly #textLists = new CodeLists();
+  readonly #numberLists: Float64Array[] = [];
   /** The dictionary for new codes, and an earlier one while rows have its codes. The list is replaced as a whole. */
   #dictionaries: Dictionaries;
   /** The one for new codes, and its place. */
@@ -51,6 +54,7 @@ export class RowColumns {
   /** Rows below it may have codes of the earlier dictionary. */
   #untidy = 0;
   readonly #room: Room;
+  /** Bytes of the lists of numbers. */
   #listBytes = 0;
   /** Scratch memory of `gather`, which runs without an await. */
   #starts = new Int32Array(0);
@@ -63,7 +67,8 @@ export class RowColumns {
     this.#dictionaries = [this.#dictionary, undefined];
     let numbers = 0;
     let texts = 0;
-    let lists = 0;
+    let textLists = 0;
+    let numberLists = 0;
     let elements = 0;
     this.#places = shapes.map((shape): Place => {
       switch (shape.kind) {
@@ -72,8 +77,9 @@ export class RowColumns {
         case 'text':
           return { kind: shape.kind, at: texts++ };
         case 'texts':
+          return { kind: shape.kind, at: textLists++ };
         case 'numbers':
-          return { kind: shape.kind, at: lists++ };
+          return { kind: shape.kind, at: numberLists++ };
         case 'vector':
           elements += shape.size;
           return { kind: shape.kind, at: elements - shape.size };
@@ -81,19 +87,21 @@ export class RowColumns {
     });
     this.#numberCount = numbers;
     this.#textCount = texts;
-    this.#listCount = lists;
+    this.#textListCount = textLists;
+    this.#numberListCount = numberLists;
     this.#elementCount = elements;
   }
 
   /** Bytes of a row without its texts. It grows once, when vectors become float64. */
   get rowBytes(): number {
-    const cells = 8 * (this.#numberCount + this.#listCount) + 4 * this.#textCount;
+    const lists = this.#textListCount + this.#numberListCount;
+    const cells = 8 * (this.#numberCount + lists) + 4 * this.#textCount;
     return 1 + this.shapes.length + cells + this.#elements.BYTES_PER_ELEMENT * this.#elementCount;
   }
 
   /** Bytes of the texts and lists of all rows, and of what is kept beside the texts. */
   get textBytes(): number {
-    let bytes = this.#listBytes;
+    let bytes = this.#listBytes + this.#textLists.bytes;
     for (const texts of this.#dictionaries) if (texts !== undefined) bytes += texts.live + texts.taken;
     return bytes;
   }
@@ -117,7 +125,8 @@ export class RowColumns {
     const texts = new Int32Array(rows * this.#textCount).fill(NO_TEXT);
     texts.set(this.#texts);
     this.#texts = texts;
-    while (this.#lists.length < rows * this.#listCount) this.#lists.push(NO_LIST);
+    this.#textLists.grow(rows * this.#textListCount);
+    while (this.#numberLists.length < rows * this.#numberListCount) this.#numberLists.push(NO_NUMBERS);
   }
 
   /** Frees all memory. */
@@ -128,7 +137,8 @@ export class RowColumns {
     this.#numbers = new Float64Array(0);
     this.#elements = new Float32Array(0);
     this.#texts = new Int32Array(0);
-    this.#lists.length = 0;
+    this.#textLists.reset();
+    this.#numberLists.length = 0;
     this.#listBytes = this.#untidy = 0;
     for (const texts of this.#dictionaries) texts?.leave();
     this.#dictionary = new TextCodes(this.#room);
@@ -141,6 +151,7 @@ export class RowColumns {
    * others are given without codes.
    */
   tidy(): void {
+    this.#textLists.tidy();
     if (this.#untidy === 0) {
       if (!this.#dictionary.isWasteful) return;
       this.#dictionary.leave();
@@ -152,9 +163,13 @@ export class RowColumns {
     const end = Math.max(0, this.#untidy - TIDIED_ROWS);
     for (let i = end * this.#textCount; i < this.#untidy * this.#textCount; i++)
       this.#texts[i] = this.#anew(this.#texts[i] as number);
-    for (let i = end * this.#listCount; i < this.#untidy * this.#listCount; i++) {
-      const list = this.#lists[i] as HeldList;
-      if (!(list instanceof Float64Array)) this.#lists[i] = list.map((code) => this.#anew(code));
+    for (let i = end * this.#textListCount; i < this.#untidy * this.#textListCount; i++) {
+      const { page, start, end: after } = this.#textLists.at(i);
+      if (after > start)
+        this.#textLists.put(
+          i,
+          page.slice(start, after).map((code) => this.#anew(code)),
+        );
     }
     this.#untidy = end;
     if (end === 0) this.#dictionaries = this.#dictionaries.with(1 - this.#current, undefined);
@@ -175,11 +190,15 @@ export class RowColumns {
     if (code >= 0) this.#dictionaries[code & 1]?.release(code >> 1);
   }
 
-  #putList(at: number, list: HeldList): void {
-    const before = this.#lists[at] as HeldList;
-    if (!(before instanceof Float64Array)) for (const code of before) this.#release(code);
-    this.#listBytes += sizeOfList(list) - sizeOfList(before);
-    this.#lists[at] = list;
+  #putTexts(cell: number, codes: readonly number[]): void {
+    const { page, start, end } = this.#textLists.at(cell);
+    this.#textLists.put(cell, codes);
+    for (let i = start; i < end; i++) this.#release(page[i] as number);
+  }
+
+  #putNumbers(cell: number, list: Float64Array): void {
+    this.#listBytes += sizeOfNumbers(list) - sizeOfNumbers(this.#numberLists[cell] as Float64Array);
+    this.#numberLists[cell] = list;
   }
 
   /** Columns of the same shapes for `rows` rows, to decode into. */
@@ -208,11 +227,17 @@ export class RowColumns {
           this.#release(before);
           break;
         }
-        case 'texts':
+        case 'texts': {
+          const texts = column.values.slice(column.offsets[fromRow], column.offsets[fromRow + 1]);
+          this.#putTexts(
+            row * this.#textListCount + at,
+            texts.map((text) => this.#retain(text)),
+          );
+          break;
+        }
         case 'numbers': {
           const list = column.values.slice(column.offsets[fromRow], column.offsets[fromRow + 1]);
-          const held = list instanceof Float64Array ? list : list.map((text) => this.#retain(text));
-          this.#putList(row * this.#listCount + at, held);
+          this.#putNumbers(row * this.#numberListCount + at, list);
           break;
         }
         case 'vector': {
@@ -252,12 +277,14 @@ export class RowColumns {
       this.#release(this.#texts[i] as number);
       this.#texts[i] = NO_TEXT;
     }
-    for (let i = row * this.#listCount; i < (row + 1) * this.#listCount; i++) this.#putList(i, NO_LIST);
+    for (let i = row * this.#textListCount; i < (row + 1) * this.#textListCount; i++) this.#putTexts(i, []);
+    for (let i = row * this.#numberListCount; i < (row + 1) * this.#numberListCount; i++)
+      this.#putNumbers(i, NO_NUMBERS);
   }
 
   /**
    * Copies cells to columns of the frame: row i from row `rows[i]`, or absent if that is negative. List columns are
-   * skipped, because they must be written in ascending order; see `list`.
+   * skipped, because they must be written in ascending order; see `takeTexts`.
    * @param wanted for each column of `to`: the position of the source column
    * @returns the rows with cells that are not present
    */
@@ -339,16 +366,20 @@ export class RowColumns {
     }
   }
 
-  /** Call it for a column before its lists are taken. @returns what `writeHeldList` needs for them, also after an await */
-  startLists(column: ColumnOf<'texts' | 'numbers'>): Dictionaries {
-    if (column.kind === 'texts') column.dictionary = this.#dictionary;
-    return this.#dictionaries;
+  /**
+   * Takes the lists of a column of texts for rows, some of which may be negative. They may be written after an await, and after
+   * the rows are evicted.
+   */
+  takeTexts(column: number, rows: Int32Array, to: ColumnOf<'texts'>): HeldTexts {
+    const { at } = this.#places[column] as Place;
+    to.dictionary = this.#dictionary;
+    return { ...this.#textLists.take(rows, at, this.#textListCount), dictionaries: this.#dictionaries };
   }
 
-  /** The value of a list cell. It is immutable, so it may be used after its row is evicted. */
-  list(column: number, row: number): HeldList {
+  /** The value of a cell with a list of numbers. It may be used after its row is evicted. */
+  numbers(column: number, row: number): Float64Array {
     const { at } = this.#places[column] as Place;
-    return this.#lists[row * this.#listCount + at] as HeldList;
+    return this.#numberLists[row * this.#numberListCount + at] as Float64Array;
   }
 
   status(column: number, row: number): number {
@@ -356,65 +387,53 @@ export class RowColumns {
   }
 }
 
-/**
- * Writes a list that `RowColumns.list` gave.
- * @param dictionaries those of the time when it was taken
- */
-export function writeHeldList(
-  column: Column,
-  row: number,
-  list: HeldList,
-  status: number,
-  dictionaries: Dictionaries,
-): void {
-  if (column.kind !== 'texts' || list instanceof Float64Array) {
-    writeList(column, row, list as Float64Array, status);
-    return;
-  }
-  const { values, offsets, dictionary } = column;
-  column.status[row] = status;
+/** Lists of texts by row, and the dictionaries of the time when they were taken. */
+export interface HeldTexts extends TakenLists {
+  readonly dictionaries: Dictionaries;
+}
+
+/** Writes the list of one row, after those of the rows before. */
+export function writeHeldList(column: ColumnOf<'texts'>, row: number, held: HeldTexts): void {
   startTexts(column, row);
-  let at = offsets[row] as number;
+  const from = column.offsets[row] as number;
   const codes = (column.codes ??= []);
-  while (codes.length < at) codes.push(-1);
-  for (let i = 0; i < list.length; i++, at++) {
-    const held = list[i] as number;
-    const from = held < 0 ? undefined : dictionaries[held & 1];
-    values[at] = from === undefined ? '' : (from.texts[held >> 1] as string);
-    codes[at] = from !== undefined && from === dictionary ? held >> 1 : -1;
-  }
-  offsets[row + 1] = at;
+  while (codes.length < from) codes.push(-1);
+  column.offsets[row + 1] = writeTexts(column, spanOf(held, row), from, held.dictionaries);
 }
 
 /**
- * Writes the lists of all rows of a column of texts. Values and codes get their whole length at once.
- * @param dictionaries those of the time when they were taken
+ * Writes the lists of the rows from `first` to before `end`, after those of the rows before. Values and codes get the length of
+ * all rows at once.
  */
-export function writeHeldTexts(
-  column: ColumnOf<'texts'>,
-  lists: readonly HeldList[],
-  status: Uint8Array,
-  dictionaries: Dictionaries,
-): void {
+export function writeHeldTexts(column: ColumnOf<'texts'>, held: HeldTexts, first: number, end: number): void {
   const { offsets } = column;
-  for (let row = 0; row < lists.length; row++)
-    offsets[row + 1] = (offsets[row] as number) + (lists[row] as HeldList).length;
-  column.status.set(status);
-  const length = offsets[lists.length] as number;
-  const values = (column.values = new Array<string>(length));
-  const codes = (column.codes = new Array<number>(length));
-  const current = dictionaries.findIndex((one) => one === column.dictionary);
-  const texts = column.dictionary?.texts ?? [];
-  let at = 0;
-  for (let row = 0; row < lists.length; row++) {
-    const list = lists[row] as HeldList;
-    for (let i = 0; i < list.length; i++, at++) {
-      const held = list[i] as number;
-      const isCoded = held >= 0 && (held & 1) === current;
-      codes[at] = isCoded ? held >> 1 : -1;
-      values[at] = isCoded ? (texts[held >> 1] as string) : textOf(dictionaries, held);
-    }
+  const { lengths, dictionaries } = held;
+  if (first === 0) {
+    for (let row = 0; row < lengths.length; row++)
+      offsets[row + 1] = (offsets[row] as number) + (lengths[row] as number);
+    const length = offsets[lengths.length] as number;
+    column.values = new Array<string>(length);
+    column.codes = new Array<number>(length);
   }
+  for (let row = first; row < end; row++)
+    if (lengths[row] !== 0) writeTexts(column, spanOf(held, row), offsets[row] as number, dictionaries);
+}
+
+/** @returns the place after the last text */
+function writeTexts(
+  { values, codes = [], dictionary }: ColumnOf<'texts'>,
+  { page, start, end }: ListSpan,
+  from: number,
+  dictionaries: Dictionaries,
+): number {
+  let at = from;
+  for (let i = start; i < end; i++, at++) {
+    const held = page[i] as number;
+    const of = held < 0 ? undefined : dictionaries[held & 1];
+    values[at] = of === undefined ? '' : (of.texts[held >> 1] as string);
+    codes[at] = of !== undefined && of === dictionary ? held >> 1 : -1;
+  }
+  return at;
 }
 
 function textOf(dictionaries: Dictionaries, held: number): string {

@@ -96,8 +96,9 @@ function* fillReads(frame: Frame, reads: PendingFeatures['reads']): Pieces<undef
   for (const [read, cells] of reads) {
     const columns = frame.groups[read.group] ?? [];
     cells.begin();
-    if (cells.fillAll?.() === true) continue;
-    for (let row = 0; row < cells.count; row++) {
+    let row = Math.max(0, cells.fillRows?.(0) ?? 0);
+    for (; row > 0 && row < cells.count; row = cells.fillRows?.(row) ?? row) yield OWN_SLICE;
+    for (; row < cells.count; row++) {
       if (cells.hasId(row)) elements += cells.fill(row, true);
       else read.decoder.decodeMissing(causeOf(read, frame, row), columns, row);
       if (elements <= MANY_ELEMENTS) continue;

@@ -31,10 +31,10 @@ export interface CellRead {
    */
   begin(): void;
   /**
-   * After `begin`, instead of `fill` for each row: fills all rows if each has an id, and if that is short.
-   * @returns false if it filled none
+   * After `begin`, instead of `fill` for each row: fills rows from `from` on, about as many as one turn allows.
+   * @returns the row to go on with; -1 if the rows must be filled one by one
    */
-  fillAll?(): boolean;
+  fillRows?(from: number): number;
   /**
    * Fills a row that has an id. Rows must be filled in ascending order.
    * @param isFinal whether nothing else will be written to the row

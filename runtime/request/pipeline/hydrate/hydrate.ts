@@ -158,7 +158,8 @@ function fillNode({ node, cells, carried }: Filled, from: number, frame: Frame, 
   const columns = frame.groups[node.group] ?? [];
   const ids = frame.columns[node.ids];
   if (from === 0) cells.begin();
-  if (carried === undefined && cells.fillAll?.() === true) return cells.count;
+  const filled = carried === undefined ? (cells.fillRows?.(from) ?? -1) : -1;
+  if (filled >= 0) return filled;
   const end = Math.min(from + MANY_ROWS, cells.count);
   let elements = 0;
   for (let row = from; row < end; row++) {

@@ -1,11 +1,10 @@
 import type { Column, ColumnOf } from '../../../ground/api/columns.js';
 import { Status } from '../../../ground/api/status.js';
-import { copyCell, RepeatedLists } from '../../../language/frame/cells.js';
+import { copyCell, RepeatedLists, writeList } from '../../../language/frame/cells.js';
 import { NO_ID, NOT_HERE } from '../../resident/entity-table.js';
 import { LeasedCounters } from '../../resident/leased-counters.js';
 import type { PartBinding } from '../../resident/resident-tables.js';
-import { writeHeldList, writeHeldTexts, type Dictionaries } from '../../resident/row-columns.js';
-import type { HeldList } from '../../resident/sizes.js';
+import { writeHeldList, writeHeldTexts, type HeldTexts } from '../../resident/row-columns.js';
 import type { BatchRead } from './batch-read.js';
 import { MANY_ELEMENTS, MANY_ROWS, type CellRead, type LayoutDecoder } from './cell-read.js';
 import type { ResidentSession } from './resident-session.js';
@@ -15,13 +14,20 @@ const FIRST_MISS = -3;
 
 const NO_REPEATS = new Uint8Array(0);
 
-/** A list column, and its values for the rows that were hits. */
-interface ListCells {
-  readonly column: Column;
+/** A column of lists of numbers, and its values by row for the rows that were hits. */
+interface HeldNumbers {
+  readonly column: ColumnOf<'numbers'>;
   readonly partColumn: number;
-  readonly held: (HeldList | undefined)[];
+  readonly held: readonly (Float64Array | undefined)[];
   readonly status: Uint8Array;
-  readonly dictionaries: Dictionaries;
+}
+
+/** The same for a column of lists of texts. */
+interface TextCells {
+  readonly column: ColumnOf<'texts'>;
+  readonly partColumn: number;
+  readonly held: HeldTexts;
+  readonly status: Uint8Array;
 }
 
 /**
@@ -40,7 +46,8 @@ export class ResidentRead implements CellRead {
   /** Ids by miss. */
   readonly #missing: string[] = [];
   readonly #numbers: number[] = [];
-  readonly #lists: ListCells[] = [];
+  readonly #texts: TextCells[] = [];
+  readonly #numberLists: HeldNumbers[] = [];
   /** By row: whether an earlier row has the same record. Only list columns need it. */
   #repeats = NO_REPEATS;
   #repeated: RepeatedLists | undefined;
@@ -70,7 +77,7 @@ export class ResidentRead implements CellRead {
     this.#session = session;
     this.#now = now;
     this.#from = this.#sort(ids, rows, distinct);
-    this.#takeHits();
+    this.#takeHits(distinct);
   }
 
   /** Separates hits from misses, and adds the misses to the round trip. */
@@ -112,7 +119,7 @@ export class ResidentRead implements CellRead {
     return miss;
   }
 
-  #takeHits(): void {
+  #takeHits(distinct: boolean): void {
     const { part, columns: partColumns } = this.#binding;
     part.columns.tidy();
     const odd = part.columns.gather(this.#from, partColumns, this.#columns);
@@ -122,22 +129,27 @@ export class ResidentRead implements CellRead {
       if (column.kind === 'texts' || column.kind === 'numbers')
         this.#takeLists(column, partColumns[c] as number);
     }
-    if (this.#lists.length > 0) this.#repeats = repeatsIn(this.#from);
+    if (this.#hasLists && !distinct) this.#repeats = repeatsIn(this.#from);
+  }
+
+  get #hasLists(): boolean {
+    return this.#texts.length > 0 || this.#numberLists.length > 0;
   }
 
   #takeLists(column: ColumnOf<'texts' | 'numbers'>, partColumn: number): void {
-    const { part } = this.#binding;
+    const { columns } = this.#binding.part;
     const from = this.#from;
-    const held = new Array<HeldList | undefined>(from.length);
     const status = new Uint8Array(from.length);
     for (let i = 0; i < from.length; i++) {
       const row = from[i] as number;
-      if (row < 0) continue;
-      held[i] = part.columns.list(partColumn, row);
-      status[i] = part.columns.status(partColumn, row);
+      if (row >= 0) status[i] = columns.status(partColumn, row);
     }
-    const dictionaries = part.columns.startLists(column);
-    this.#lists.push({ column, partColumn, held, status, dictionaries });
+    if (column.kind === 'texts')
+      this.#texts.push({ column, partColumn, held: columns.takeTexts(partColumn, from, column), status });
+    else {
+      const held = Array.from(from, (row) => (row < 0 ? undefined : columns.numbers(partColumn, row)));
+      this.#numberLists.push({ column, partColumn, held, status });
+    }
   }
 
   hasId(row: number): boolean {
@@ -224,39 +236,45 @@ export class ResidentRead implements CellRead {
     }
   }
 
-  fillAll(): boolean {
-    if (!this.#hasAllIds) return false;
-    if (this.#lists.length === 0) return true;
-    if (this.#missing.length > 0 || this.count > MANY_ROWS || this.#repeats.includes(1)) return false;
-    let elements = 0;
-    for (const { held } of this.#lists) elements += lengthOf(held);
-    if (elements > MANY_ELEMENTS) return false;
-    for (const { column, held, status, dictionaries } of this.#lists) {
-      const lists = held as readonly HeldList[];
-      if (column.kind === 'texts') writeHeldTexts(column, lists, status, dictionaries);
-      else
-        lists.forEach((list, row) => writeHeldList(column, row, list, status[row] as number, dictionaries));
+  fillRows(from: number): number {
+    if (!this.#hasAllIds) return -1;
+    if (!this.#hasLists) return this.count;
+    if (this.#missing.length > 0 || this.#repeats.includes(1)) return -1;
+    let end = from;
+    for (let elements = 0; end < this.count && elements <= MANY_ELEMENTS; end++) {
+      for (const { held } of this.#texts) elements += held.lengths[end] as number;
+      for (const { held } of this.#numberLists) elements += (held[end] as Float64Array).length;
     }
-    return true;
+    for (const { column, held, status } of this.#texts) {
+      if (from === 0) column.status.set(status);
+      writeHeldTexts(column, held, from, end);
+    }
+    for (const { column, held, status } of this.#numberLists)
+      for (let row = from; row < end; row++)
+        writeList(column, row, held[row] as Float64Array, status[row] as number);
+    return end;
   }
 
   fill(row: number): number {
     const from = this.#from[row] as number;
     let elements = 0;
-    for (const { column, partColumn, held, status, dictionaries } of this.#lists) {
-      const list = held[row];
-      if (list !== undefined) writeHeldList(column, row, list, status[row] as number, dictionaries);
-      else copyCell(this.#scratch[partColumn] as Column, FIRST_MISS - from, column, row);
+    const filled = (column: ColumnOf<'texts' | 'numbers'>, partColumn: number): void => {
+      if (from <= FIRST_MISS) copyCell(this.#scratch[partColumn] as Column, FIRST_MISS - from, column, row);
       if (this.#repeats[row] === 1) elements += (this.#repeated ??= new RepeatedLists()).add(column, row);
+    };
+    for (const { column, partColumn, held, status } of this.#texts) {
+      if (from >= 0) {
+        column.status[row] = status[row] as number;
+        writeHeldList(column, row, held);
+      }
+      filled(column, partColumn);
+    }
+    for (const { column, partColumn, held, status } of this.#numberLists) {
+      if (from >= 0) writeList(column, row, held[row] as Float64Array, status[row] as number);
+      filled(column, partColumn);
     }
     return elements;
   }
-}
-
-function lengthOf(lists: readonly (HeldList | undefined)[]): number {
-  let length = 0;
-  for (const list of lists) length += list?.length ?? 0;
-  return length;
 }
 
 /** By position: 1 if an earlier one has the same number. */

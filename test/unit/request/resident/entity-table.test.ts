@@ -100,9 +100,9 @@ describe('the resident table of a type', () => {
       only.columns.tidy();
       const rows = texts.rowsOf(ids, ids.length);
       only.columns.gather(rows, [0], [column]);
-      const held = only.columns.startLists(list);
-      rows.forEach((row, i) => {
-        writeHeldList(list, i, only.columns.list(1, row), only.columns.status(1, row), held);
+      const held = only.columns.takeTexts(1, rows, list);
+      rows.forEach((_, i) => {
+        writeHeldList(list, i, held);
       });
       const wanted = ids.map((id, i) => textOf(id, Math.min(round, i % 12)));
       expect(column.values).to.deep.equal(wanted);

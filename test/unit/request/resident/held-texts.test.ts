@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Status } from '../../../../runtime/ground/api/status.js';
 import type { ColumnOf } from '../../../../runtime/ground/api/columns.js';
+import { CodeLists } from '../../../../runtime/request/resident/code-lists.js';
 import { looseColumn } from '../../../../runtime/language/frame/frame.js';
 import { writeHeldList, writeHeldTexts } from '../../../../runtime/request/resident/row-columns.js';
 import { TextCodes } from '../../../../runtime/request/resident/text-codes.js';
@@ -26,16 +26,20 @@ describe('lists of texts in a resident table', () => {
             text === '' ? -1 : 2 * dictionaries[which === 0 ? 0 : 1].retain(text) + which,
           ),
         );
-        const status = Uint8Array.from(lists, (_, row) => (row % 2 === 0 ? Status.present : Status.null));
         const [each, all] = [1, 2].map(() => {
           const column = looseColumn({ kind: 'texts', scope: 'candidate' } as never, lists.length);
           const texts = column as ColumnOf<'texts'>;
           texts.dictionary = dictionaries[current === 0 ? 0 : 1];
           return texts;
         }) as [ColumnOf<'texts'>, ColumnOf<'texts'>];
-        for (const [row, list] of held.entries())
-          writeHeldList(each, row, list, status[row] ?? 0, dictionaries);
-        writeHeldTexts(all, held, status, dictionaries);
+        const codes = new CodeLists();
+        codes.grow(lists.length);
+        for (const [row, list] of held.entries()) codes.put(row, list);
+        const taken = { ...codes.take(Int32Array.from(lists.keys()), 0, 1), dictionaries };
+        for (let row = 0; row < lists.length; row++) writeHeldList(each, row, taken);
+        const middle = Math.floor(lists.length / 2);
+        writeHeldTexts(all, taken, 0, middle);
+        writeHeldTexts(all, taken, middle, lists.length);
         expect(all).to.deep.equal(each);
         expect(all.values).to.deep.equal(lists.flatMap((list) => list.map(([text]) => text)));
       }),
