@@ -36,12 +36,12 @@ class ArtificialStore implements Pick<Store, 'read' | 'readInto'> {
     return Promise.resolve(keys.map((key) => this.#record(key)));
   }
 
-  readInto(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
+  readInto(keys: readonly string[], batch: RecordBatch, first: number): undefined {
     for (const [i, key] of keys.entries()) {
       const record = this.#record(key);
       batch.put(first + i, record, 0, record?.length ?? 0);
     }
-    return Promise.resolve();
+    return undefined;
   }
 
   #record(key: string): Buffer | null {

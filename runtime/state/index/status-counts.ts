@@ -6,7 +6,6 @@ const STATUSES = 2 * DEFAULTED;
 
 /** From so many rows on, eight cells are tested at once. */
 const MANY_ROWS = 64;
-const NONE = new Float64Array(0);
 
 /**
  * The number of cells with one status, in a view or another named group. For a defaulted status, it also has the reason
@@ -19,16 +18,29 @@ export interface StatusCount {
   readonly values: number;
 }
 
+/** The places of names in counts. Counts of the same plan share them, so that each needs one array of its own. */
+export type CountedNames = Map<string, number>;
+
 /** Counts feature cells by view and status, one column at a time. */
 export class StatusCounts {
-  readonly #byView = new Map<string, Float64Array>();
+  /** Names are only added. */
+  readonly #names: CountedNames;
+  /** STATUSES counts for each name, as far as names were counted. */
+  #counts: Float64Array;
   /** Columns of one view are counted one after the other. */
   #lastView: string | undefined;
-  #last: Float64Array = NONE;
+  #lastAt = 0;
+
+  /** @param names those that are counted; it gets the ones that it does not have */
+  constructor(names: CountedNames = new Map()) {
+    this.#names = names;
+    this.#counts = new Float64Array(names.size * STATUSES);
+  }
 
   /** Counts the first `rows` cells of a column. */
   count(view: string, { status }: Column, rows: number): void {
-    const counts = view === this.#lastView ? this.#last : this.#of(view);
+    const first = view === this.#lastView ? this.#lastAt : this.#firstOf(view);
+    const counts = this.#counts;
     let row = 0;
     if (rows >= MANY_ROWS && status.byteOffset % 8 === 0) {
       // Most cells are present, which is status 0. Eight of them are tested at once as one double. No status sets its
@@ -37,26 +49,29 @@ export class StatusCounts {
       let present = 0;
       for (let i = 0; i < eights.length; i++) {
         if (eights[i] === 0) present += 8;
-        else for (let at = 8 * i; at < 8 * i + 8; at++) (counts[status[at] as number] as number)++;
+        else for (let at = 8 * i; at < 8 * i + 8; at++) (counts[first + (status[at] as number)] as number)++;
       }
-      counts[Status.present] = (counts[Status.present] as number) + present;
+      (counts[first + Status.present] as number) += present;
       row = 8 * eights.length;
     }
-    for (; row < rows; row++) (counts[status[row] as number] as number)++;
+    for (; row < rows; row++) (counts[first + (status[row] as number)] as number)++;
   }
 
   addAll(other: StatusCounts): void {
-    for (const [view, values] of other.#byView) {
-      const counts = this.#byView.get(view) ?? this.#of(view);
+    const added = other.#counts;
+    for (const [view, from] of other.#names) {
+      if (from * STATUSES >= added.length) continue;
+      const first = this.#firstOf(view);
+      const counts = this.#counts;
       for (let status = 0; status < STATUSES; status++)
-        counts[status] = (counts[status] as number) + (values[status] as number);
+        (counts[first + status] as number) += added[from * STATUSES + status] as number;
     }
   }
 
   /** The counts that are not zero, by view. */
   list(): StatusCount[] {
-    return [...this.#byView].flatMap(([view, counts]) =>
-      [...counts].flatMap((values, status) =>
+    return [...this.#names].flatMap(([view, at]) =>
+      Array.from(this.#counts.subarray(at * STATUSES, (at + 1) * STATUSES)).flatMap((values, status) =>
         values === 0 ? [] : [{ view, status: statusName(status), cause: defaultedCause(status), values }],
       ),
     );
@@ -65,18 +80,23 @@ export class StatusCounts {
   /** Views with at least one value that could not be read. */
   failedViews(): string[] {
     const views: string[] = [];
-    for (const [view, counts] of this.#byView) if (counts[Status.failed] !== 0) views.push(view);
+    for (const [view, at] of this.#names)
+      if ((this.#counts[at * STATUSES + Status.failed] ?? 0) !== 0) views.push(view);
     return views;
   }
 
-  #of(view: string): Float64Array {
-    let counts = this.#byView.get(view);
-    if (counts === undefined) {
-      counts = new Float64Array(STATUSES);
-      this.#byView.set(view, counts);
+  /** The place of the first count of a view. */
+  #firstOf(view: string): number {
+    let at = this.#names.get(view);
+    if (at === undefined) this.#names.set(view, (at = this.#names.size));
+    const first = at * STATUSES;
+    if (first >= this.#counts.length) {
+      const counts = new Float64Array(this.#names.size * STATUSES);
+      counts.set(this.#counts);
+      this.#counts = counts;
     }
     this.#lastView = view;
-    this.#last = counts;
-    return counts;
+    this.#lastAt = first;
+    return first;
   }
 }

@@ -11,6 +11,7 @@ import {
   CursorError,
   StoreWriteError,
   type Erasure,
+  type Abortable,
   type KeyPage,
   type MarkedIds,
   type Marks,
@@ -65,9 +66,9 @@ export class EngineAdapter implements Store {
     keys: readonly string[],
     batch: RecordBatch,
     first: number,
-    signal?: AbortSignal,
+    deadline?: Abortable,
   ): Promise<void> {
-    const found = await this.read(keys, signal);
+    const found = await this.read(keys, deadline?.signal);
     for (const [i, record] of found.entries()) batch.put(first + i, record, 0, record?.length ?? 0);
   }
 

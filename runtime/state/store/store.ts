@@ -1,6 +1,11 @@
 import type { StoreFailure } from '../../ground/api/error-codes.js';
 import type { RecordBatch } from './codec/record-batch.js';
 
+/** What a read may be aborted by. */
+export interface Abortable {
+  readonly signal: AbortSignal;
+}
+
 /**
  * The store contract. Values are opaque bytes; all keys come from `keys.ts`. There are two engines: redis/ and embedded/.
  * Both must pass test/contract/store.ts.
@@ -17,8 +22,15 @@ export interface Store {
    * Like `read`, for many keys, without an object for each value. It puts the values into a batch, in the order of the
    * keys, starting at number `first`. The batch must already have entries for them. If it throws, these entries are
    * unspecified.
+   * @param deadline its signal is only made if the store waits for something
+   * @returns undefined if the values are there already
    */
-  readInto(keys: readonly string[], batch: RecordBatch, first: number, signal?: AbortSignal): Promise<void>;
+  readInto(
+    keys: readonly string[],
+    batch: RecordBatch,
+    first: number,
+    deadline?: Abortable,
+  ): Promise<void> | undefined;
 
   /**
    * Replaces whole records. Each record is stored completely or not at all. After the acknowledgement, every later read of

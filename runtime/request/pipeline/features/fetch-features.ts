@@ -1,7 +1,7 @@
 import { isKnown, Status, statusAt } from '../../../ground/api/status.js';
 import { OWN_SLICE, soon, type Pieces } from '../../../ground/core/pieces.js';
 import type { FeatureRead, Plan } from '../../compile/plan.js';
-import { StatusCounts } from '../../../state/index/status-counts.js';
+import { StatusCounts, type CountedNames } from '../../../state/index/status-counts.js';
 import type { Frame } from '../../../language/frame/frame.js';
 import { MANY_ELEMENTS, type CellRead } from '../hydrate/cell-read.js';
 import { resolveLayouts, type ReadServices } from '../hydrate/read-services.js';
@@ -48,8 +48,16 @@ export function unreadFeatures(plan: Pick<Plan, 'levels'>, frame: Frame): ReadSt
   return countStatuses(plan, frame);
 }
 
+/** The names that the requests of a plan count. */
+const countedNames = new WeakMap<Plan['levels'], Record<keyof ReadStatuses, CountedNames>>();
+
 function countStatuses({ levels }: Pick<Plan, 'levels'>, frame: Frame): ReadStatuses {
-  const counts = { features: new StatusCounts(), attributes: new StatusCounts() };
+  let names = countedNames.get(levels);
+  if (names === undefined) countedNames.set(levels, (names = { features: new Map(), attributes: new Map() }));
+  const counts = {
+    features: new StatusCounts(names.features),
+    attributes: new StatusCounts(names.attributes),
+  };
   for (const level of levels) {
     for (const { scope, wants } of level.nodes) {
       const rows = scope === 'candidate' ? frame.count : 1;

@@ -21,8 +21,9 @@ export class BatchRead {
   #known: Map<string, number> | undefined;
   #pending: string[] = [];
   #remembersAll = false;
-  /** The read of the next round trip, if it was already sent. */
+  /** The read of the next round trip, if it was already sent and has to be awaited. */
   #first: Promise<void> | undefined;
+  #isFirstSent = false;
   #rest: Promise<void>[] = [];
   roundTrips = 0;
   /** Reads of features outside the store, in parallel to the round trips. */
@@ -70,17 +71,21 @@ export class BatchRead {
    * reads them while the deferred keys are built, and the deferred values arrive while the first values are used.
    */
   defer(): void {
-    if (this.#pending.length >= WORTH_SPLITTING) this.#first = this.#send();
+    if (this.#pending.length < WORTH_SPLITTING) return;
+    this.#first = this.#send();
+    this.#isFirstSent = true;
   }
 
-  /** Reads the keys added since the last round trip, except deferred ones; undefined if there are none. */
+  /** Reads the keys added since the last round trip, except deferred ones; undefined if there is nothing to wait for. */
   roundTrip(): Promise<void> | undefined {
-    const first = this.#first;
+    const [first, isFirstSent] = [this.#first, this.#isFirstSent];
     this.#first = undefined;
-    if (first === undefined && this.#pending.length === 0) return undefined;
+    this.#isFirstSent = false;
+    if (!isFirstSent && this.#pending.length === 0) return undefined;
     this.roundTrips++;
-    if (first === undefined) return this.#send();
-    if (this.#pending.length > 0) this.#rest.push(this.#send());
+    if (!isFirstSent) return this.#send();
+    const rest = this.#pending.length > 0 ? this.#send() : undefined;
+    if (rest !== undefined) this.#rest.push(rest);
     return first;
   }
 
@@ -93,12 +98,13 @@ export class BatchRead {
     return rest;
   }
 
-  #send(): Promise<void> {
-    const { signal } = this.deadline;
+  #send(): Promise<void> | undefined {
     const keys = this.#pending;
     this.#pending = [];
     const first = this.records.extend(keys.length);
-    const reading = this.deadline.within(this.#store.readInto(keys, this.records, first, signal));
+    const sent = this.#store.readInto(keys, this.records, first, this.deadline);
+    if (sent === undefined) return undefined;
+    const reading = this.deadline.within(sent);
     reading.catch(() => undefined); // the awaiting caller gets the error, but an early failure may prevent the await
     return reading;
   }

@@ -76,13 +76,13 @@ class EmbeddedStore implements Store {
     return Promise.resolve(found);
   }
 
-  readInto(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
+  readInto(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closedError());
     for (let i = 0; i < keys.length; i++) {
       const record = this.#records.get(keys[i] as string) ?? null;
       batch.put(first + i, record, 0, record === null ? 0 : record.length);
     }
-    return Promise.resolve();
+    return undefined;
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {

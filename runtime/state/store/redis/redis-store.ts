@@ -4,6 +4,7 @@ import {
   CursorError,
   StoreWriteError,
   type Erasure,
+  type Abortable,
   type KeyPage,
   type MarkedIds,
   type Marks,
@@ -111,7 +112,7 @@ class ServersStore implements RedisStore {
 
   async read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
     const batch = new RecordBatch();
-    await this.readInto(keys, batch, batch.extend(keys.length), signal);
+    if (keys.length > 0) await this.#servers.read(keys, batch, batch.extend(keys.length), signal);
     return keys.map((_, i) => batch.record(i));
   }
 
@@ -119,9 +120,9 @@ class ServersStore implements RedisStore {
     keys: readonly string[],
     batch: RecordBatch,
     first: number,
-    signal?: AbortSignal,
+    deadline?: Abortable,
   ): Promise<void> {
-    if (keys.length > 0) await this.#servers.read(keys, batch, first, signal);
+    if (keys.length > 0) await this.#servers.read(keys, batch, first, deadline?.signal);
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {
