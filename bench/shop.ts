@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,21 +43,13 @@ interface Stock {
   readonly queries: readonly string[];
 }
 
+type Side = 'before' | 'after';
+
 /** Makes a project and its data in a folder, with the programs of a checkout. */
-const SHOPS: Readonly<Record<string, (folder: string, checkout: string) => Promise<Stock>>> = {
-  /** The project that `millrace init` writes, as it is, with its example shop. */
-  async init(folder, checkout) {
-    const { bin } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
-      readonly bin: { readonly millrace: string };
-    };
-    await promisify(execFile)(process.execPath, [join(checkout, bin.millrace), 'init', folder, '--no-git']);
-    // Earlier checkouts write `data/`.
-    const rowsFolder = existsSync(join(folder, 'rows')) ? 'rows' : 'data';
-    const lines = (await readFile(join(folder, rowsFolder, 'product.jsonl'), 'utf8')).trim().split('\n');
-    const rows = lines.map((line) => JSON.parse(line) as { product_id: string; title: string });
-    const queries = rows.slice(0, BODIES).map(({ title }) => title.split(' ').slice(0, 3).join(' '));
-    return { ids: rows.map(({ product_id }) => product_id), queries };
-  },
+const SHOPS: Readonly<Record<string, (folder: string, checkout: string, side: Side) => Promise<Stock>>> = {
+  init: stockInit,
+  'log page': (folder, checkout, side) => stockLogged(folder, checkout, side, 'page'),
+  'log all': (folder, checkout, side) => stockLogged(folder, checkout, side, 'all'),
   /** Metarank's example for films. */
   async films(folder, checkout) {
     await writeFilms(folder);
@@ -68,6 +60,34 @@ const SHOPS: Readonly<Record<string, (folder: string, checkout: string) => Promi
   /** The mix with `top: 50` at the model and at what the user did. */
   phases: (folder, checkout) => stockMix(folder, checkout, true),
 };
+
+/** The project that `millrace init` writes, as it is, with its example shop. */
+async function stockInit(folder: string, checkout: string): Promise<Stock> {
+  const { bin } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+    readonly bin: { readonly millrace: string };
+  };
+  await promisify(execFile)(process.execPath, [join(checkout, bin.millrace), 'init', folder, '--no-git']);
+  // Earlier checkouts write `data/`.
+  const rowsFolder = existsSync(join(folder, 'rows')) ? 'rows' : 'data';
+  const lines = (await readFile(join(folder, rowsFolder, 'product.jsonl'), 'utf8')).trim().split('\n');
+  const rows = lines.map((line) => JSON.parse(line) as { product_id: string; title: string });
+  const queries = rows.slice(0, BODIES).map(({ title }) => title.split(' ').slice(0, 3).join(' '));
+  return { ids: rows.map(({ product_id }) => product_id), queries };
+}
+
+/** The same project without `log:` and with it: of the page, or of all candidates with all that the steps read. */
+async function stockLogged(
+  folder: string,
+  checkout: string,
+  side: Side,
+  candidates: 'page' | 'all',
+): Promise<Stock> {
+  const stock = await stockInit(folder, checkout);
+  const file = join(folder, 'pipelines', 'search.yaml');
+  const log = `log: { unit: user, candidates: ${candidates}, features: ${candidates === 'all' ? 'all' : 'models'} }`;
+  await writeFile(file, (await readFile(file, 'utf8')).replace(/^log:.*$/m, side === 'after' ? log : ''));
+  return stock;
+}
 
 async function stockMix(folder: string, checkout: string, isPhased: boolean): Promise<Stock> {
   await writeMix(folder, isPhased);
@@ -93,22 +113,22 @@ async function upload(
 }
 
 /**
- * CPU per request over HTTP of whole shops: the project of `init`, Metarank's example, a realistic mix, and the mix in phases. With `against`, two
+ * CPU per request over HTTP of whole shops: the project of `init`, without and with `log:`, Metarank's example, a realistic mix, and the mix in phases. With `against`, two
  * checkouts are compared in pairs of new processes, which take turns and must give equal answers; without, this one with
  * itself. All use the embedded store.
  */
 export async function shopBench(short: boolean, options: ShopOptions): Promise<void> {
   const { against = HERE, after = HERE, only, candidates } = options;
-  const checkouts = [resolve(against), resolve(after)];
   for (const [name, make] of Object.entries(SHOPS)) {
     if (only !== undefined && name !== only) continue;
+    const checkouts = [resolve(name.startsWith('log ') ? after : against), resolve(after)];
     const folders: string[] = [];
     try {
       let stock: Stock = { ids: [], queries: [] };
-      for (const checkout of checkouts) {
+      for (const [i, checkout] of checkouts.entries()) {
         const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
         folders.push(folder);
-        stock = await make(folder, checkout);
+        stock = await make(folder, checkout, i === 0 ? 'before' : 'after');
       }
       const counts =
         candidates === undefined ? COUNTS.filter((count) => count <= stock.ids.length) : [candidates];

@@ -3,6 +3,8 @@ import { PIN_SOURCES, type PinSource } from '../../ground/api/ranking-edit.js';
 /** The pins of each source, from row to position, in the order that they were made. */
 export type Pins = Readonly<Record<PinSource, ReadonlyMap<number, number>>>;
 
+const NO_PINS: ReadonlyMap<number, number> = new Map();
+
 export function checkPosition(position: number): void {
   if (!Number.isInteger(position) || position < 1)
     throw new RangeError(`a position is a whole number from 1, not ${position}`);
@@ -13,6 +15,7 @@ export function checkPosition(position: number): void {
  * to one of a stronger source, for its row and its position.
  */
 export function winningPins(pins: Pins): ReadonlyMap<number, number> {
+  if (PIN_SOURCES.every((source) => pins[source].size === 0)) return NO_PINS;
   const all = PIN_SOURCES.map((source) => pins[source]).filter(({ size }) => size > 0);
   const rows = new Map<number, number>();
   for (let at = all.length - 1; at >= 0; at--)

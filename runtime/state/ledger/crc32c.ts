@@ -29,28 +29,28 @@ function crcOfHalves(words: Int32Array, from: number, count: number): number {
   let crc = -1;
   let other = 0;
   for (let at = from, next = end; at < end; at += 2, next += 2) {
-    const low = (words[at] ?? 0) ^ crc;
-    const high = words[at + 1] ?? 0;
-    const otherLow = (words[next] ?? 0) ^ other;
-    const otherHigh = words[next + 1] ?? 0;
+    const low = (words[at] as number) ^ crc;
+    const high = words[at + 1] as number;
+    const otherLow = (words[next] as number) ^ other;
+    const otherHigh = words[next + 1] as number;
     crc =
-      (t[0x700 + (low & 255)] ?? 0) ^
-      (t[0x600 + ((low >>> 8) & 255)] ?? 0) ^
-      (t[0x500 + ((low >>> 16) & 255)] ?? 0) ^
-      (t[0x400 + (low >>> 24)] ?? 0) ^
-      (t[0x300 + (high & 255)] ?? 0) ^
-      (t[0x200 + ((high >>> 8) & 255)] ?? 0) ^
-      (t[0x100 + ((high >>> 16) & 255)] ?? 0) ^
-      (t[high >>> 24] ?? 0);
+      (t[0x700 + (low & 255)] as number) ^
+      (t[0x600 + ((low >>> 8) & 255)] as number) ^
+      (t[0x500 + ((low >>> 16) & 255)] as number) ^
+      (t[0x400 + (low >>> 24)] as number) ^
+      (t[0x300 + (high & 255)] as number) ^
+      (t[0x200 + ((high >>> 8) & 255)] as number) ^
+      (t[0x100 + ((high >>> 16) & 255)] as number) ^
+      (t[high >>> 24] as number);
     other =
-      (t[0x700 + (otherLow & 255)] ?? 0) ^
-      (t[0x600 + ((otherLow >>> 8) & 255)] ?? 0) ^
-      (t[0x500 + ((otherLow >>> 16) & 255)] ?? 0) ^
-      (t[0x400 + (otherLow >>> 24)] ?? 0) ^
-      (t[0x300 + (otherHigh & 255)] ?? 0) ^
-      (t[0x200 + ((otherHigh >>> 8) & 255)] ?? 0) ^
-      (t[0x100 + ((otherHigh >>> 16) & 255)] ?? 0) ^
-      (t[otherHigh >>> 24] ?? 0);
+      (t[0x700 + (otherLow & 255)] as number) ^
+      (t[0x600 + ((otherLow >>> 8) & 255)] as number) ^
+      (t[0x500 + ((otherLow >>> 16) & 255)] as number) ^
+      (t[0x400 + (otherLow >>> 24)] as number) ^
+      (t[0x300 + (otherHigh & 255)] as number) ^
+      (t[0x200 + ((otherHigh >>> 8) & 255)] as number) ^
+      (t[0x100 + ((otherHigh >>> 16) & 255)] as number) ^
+      (t[otherHigh >>> 24] as number);
   }
   return product(crc, power(count * 32)) ^ other;
 }
@@ -59,12 +59,12 @@ function crcOfRest(words: Int32Array, from: number, to: number, start: number): 
   const t = TABLES;
   let crc = start;
   for (let at = from; at < to; at++) {
-    const word = (words[at] ?? 0) ^ crc;
+    const word = (words[at] as number) ^ crc;
     crc =
-      (t[0x300 + (word & 255)] ?? 0) ^
-      (t[0x200 + ((word >>> 8) & 255)] ?? 0) ^
-      (t[0x100 + ((word >>> 16) & 255)] ?? 0) ^
-      (t[word >>> 24] ?? 0);
+      (t[0x300 + (word & 255)] as number) ^
+      (t[0x200 + ((word >>> 8) & 255)] as number) ^
+      (t[0x100 + ((word >>> 16) & 255)] as number) ^
+      (t[word >>> 24] as number);
   }
   return crc;
 }

@@ -84,19 +84,20 @@ export class Changes {
    */
   keepOnly(rows: Int32Array | undefined): void {
     if (rows === undefined) return;
+    if (this.count === 0) return;
     const places = new Int32Array(this.removedBy.length).fill(-1);
-    for (const [place, row] of rows.entries()) places[row] = place;
+    for (let place = 0; place < rows.length; place++) places[rows[place] as number] = place;
     const found = this.count;
     this.count = 0;
     for (let at = 0; at < found; at++) {
-      const place = places[this.row[at] ?? 0] ?? -1;
+      const place = places[this.row[at] as number] as number;
       if (place < 0) continue;
       const to = this.count++;
-      this.step[to] = this.step[at] ?? 0;
+      this.step[to] = this.step[at] as number;
       this.row[to] = place;
-      this.before[to] = this.before[at] ?? NaN;
-      this.after[to] = this.after[at] ?? NaN;
-      this.position[to] = this.position[at] ?? 0;
+      this.before[to] = this.before[at] as number;
+      this.after[to] = this.after[at] as number;
+      this.position[to] = this.position[at] as number;
     }
   }
 
@@ -135,13 +136,13 @@ export class Changes {
       for (const [row, position] of pinsOf(before)) if (pinned.get(row) === position) pinned.delete(row);
     const { length } = this.removedBy;
     for (let row = 0; row < length; row++) {
-      const from = before.scores[row] ?? 0;
-      const to = after.scores[row] ?? 0;
+      const from = before.scores[row] as number;
+      const to = after.scores[row] as number;
       const isScored = hasBase && from !== to && !(Number.isNaN(from) && Number.isNaN(to));
       const position =
-        pinned?.get(row) ?? ((after.tiers[row] ?? 0) > (before.tiers[row] ?? 0) ? PUT_BELOW : 0);
+        pinned?.get(row) ?? ((after.tiers[row] as number) > (before.tiers[row] as number) ? PUT_BELOW : 0);
       if (!isScored && position === 0) continue;
-      if ((this.#removedAt[row] ?? 0) <= at) continue;
+      if ((this.#removedAt[row] as number) <= at) continue;
       this.#add(number, row, isScored ? from : NaN, isScored ? to : NaN, position);
     }
   }
