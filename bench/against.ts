@@ -20,6 +20,8 @@ interface Against {
   readonly pairs: number;
   /** The number of candidates; by default several. */
   readonly candidates: number | undefined;
+  /** Clients that send at the same time. */
+  readonly clients: number;
 }
 
 /** Compares two checkouts, which are built: CPU per request of the two services, on the same store, project and requests. */
@@ -34,7 +36,8 @@ export async function serviceAgainst(checkouts: Against, short: boolean): Promis
   try {
     await writeItemsProject(folder, PROJECT);
     const sides = [{ module: before }, { module: after }] as const;
-    const setup = { sides, folder, redisUrl: redis.url };
+    const { clients } = checkouts;
+    const setup = { sides, folder, redisUrl: redis.url, clients };
     const rows: string[][] = [];
     const { candidates: of } = checkouts;
     for (const count of of !== undefined ? [of] : short ? [100] : [3, 24, 100, 1000]) {

@@ -37,7 +37,7 @@ import { workbenchesBench } from './workbenches.js';
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
  * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
- * of pairs. `npm run bench -- service --only floors` compares the service with the floors alone; `--only heap` measures the
+ * of pairs, `--clients N` that of clients at a time (4). `npm run bench -- service --only floors` compares the service with the floors alone; `--only heap` measures the
  * heap that a request uses, with `--against DIR` also that of another checkout; `--only pace` measures latencies at 70 % of
  * the capacity; `--candidates N` leaves other sizes out.
  * `npm run bench -- shop --against DIR` compares whole shops, `--only init`, `--only mix`, `--only phases`, `--only 'log page'` … one of them;
@@ -78,7 +78,16 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   service: (short, write) =>
     against === undefined || only === 'heap'
       ? serviceBench(short, write, only, against, count)
-      : serviceAgainst({ before: against, after, pairs: Number(pairs), candidates: count }, short),
+      : serviceAgainst(
+          {
+            before: against,
+            after,
+            pairs: Number(pairs),
+            candidates: count,
+            clients: Number(values.clients),
+          },
+          short,
+        ),
   shop: (short, write) =>
     shopBench(short, { against, after, pairs: Number(pairs), only, candidates: count, write }),
   sizing: sizingBench,
@@ -102,6 +111,7 @@ const { values, positionals: names } = parseArgs({
     after: { type: 'string' },
     pairs: { type: 'string', default: '24' },
     candidates: { type: 'string' },
+    clients: { type: 'string', default: '4' },
     rankings: { type: 'string' },
     only: { type: 'string' },
   },

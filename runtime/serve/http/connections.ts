@@ -33,16 +33,16 @@ const LOOKS = 10;
 /** A connection whose requests were refused so many times in a row is closed by the next refusal, so that its client looks elsewhere. */
 const MOST_REFUSALS = 8;
 /** The shortest time between two such connections, in milliseconds: a new connection costs several refusals. */
-const CLOSE_EVERY_MS = 10;
+const CLOSE_EVERY_MS = 100;
 
 /** The connections that were accepted beyond the limits. */
 const spare = new WeakSet<Socket>();
-/** The connections with the most refusals. */
-const refusedOften = new WeakSet<Socket>();
+/** The connections that the next refusal closes. Most of the time there is none, so that a look costs nothing. */
+const refusedOften = new Set<Socket>();
 
 /** True if the next refusal should close a connection. */
 export function isRefusedOften(socket: Socket): boolean {
-  return refusedOften.has(socket);
+  return refusedOften.size > 0 && refusedOften.has(socket);
 }
 
 /** True if a connection was accepted beyond the limits. Such a connection may only send health checks. */
@@ -135,11 +135,12 @@ export class Connections {
   }
 
   #refused(connection: Connection, socket: Socket): void {
-    if (++connection.refusals < MOST_REFUSALS) return;
+    if (++connection.refusals % MOST_REFUSALS !== 0) return;
     const now = performance.now();
     if (now - this.#closesAt < CLOSE_EVERY_MS) return;
     this.#closesAt = now;
     refusedOften.add(socket);
+    socket.once('close', () => refusedOften.delete(socket));
   }
 
   #accept(socket: Socket): void {
