@@ -15,7 +15,7 @@ import { mixQueries, mixUploads, PRODUCTS, writeMix } from './shop/mix.js';
 import { markdownTable, writeBlocks } from './support/blocks.js';
 import { writeCostPlot } from './support/cost-plot.js';
 import { random } from './support/catalogue.js';
-import { table } from './support/measure.js';
+import { median, table } from './support/measure.js';
 import { pairHead, summaryOf, type Pair } from './support/pairs.js';
 
 const HERE = fileURLToPath(new URL('../..', import.meta.url));
@@ -134,13 +134,19 @@ export async function shopBench(short: boolean, options: ShopOptions): Promise<v
         candidates === undefined ? COUNTS.filter((count) => count <= stock.ids.length) : [candidates];
       const bodies = counts.map((count) => bodiesOf(stock, count));
       const found = counts.map((): Pair[] => []);
+      const firsts: Pair[] = [];
       for (let i = 0; i < (short ? 2 : options.pairs); i++) {
-        const pairs = await measureSides(checkouts, folders, stock, bodies, i);
+        const { first, pairs } = await measureSides(checkouts, folders, stock, bodies, i);
+        firsts.push(first);
         for (const [c, pair] of pairs.entries()) found[c]?.push(pair);
       }
       console.log(`\n${name}: milliseconds of CPU per request, over HTTP, one client`);
       const rows = counts.map((count, c) => summaryOf(count, found[c] ?? []));
       console.log(table(pairHead('before', 'after'), rows));
+      const firstMs = (['before', 'after'] as const).map((side) =>
+        median(firsts.map((pair) => pair[side]).sort((a, b) => a - b)).toFixed(0),
+      );
+      console.log(`the first request of a process takes ${firstMs.join(' and ')} ms`);
       const [small = NaN, large = NaN] = found
         .slice(-2)
         .map((pairs) => meanOf(pairs.map((pair) => pair.after)));
@@ -200,14 +206,14 @@ function start(checkout: string, folder: string): Promise<Contestant> {
   return startContestant(checkout, server, [], env);
 }
 
-/** One ABBA sequence for each number of candidates with two new processes. See `measurePair`. */
+/** The first request of two new processes, and one ABBA sequence for each number of candidates. See `measurePair`. */
 async function measureSides(
   checkouts: readonly string[],
   folders: readonly string[],
   stock: Stock,
   bodies: readonly Buffer[][],
   index: number,
-): Promise<Pair[]> {
+): Promise<{ readonly first: Pair; readonly pairs: Pair[] }> {
   const order = index % 2 === 0 ? [0, 1] : [1, 0];
   const running: Contestant[] = [];
   try {
@@ -220,6 +226,14 @@ async function measureSides(
       assert.equal(answer?.statusCode, 200, text);
       return text;
     };
+    const firstMs: number[] = [];
+    for (const side of order) {
+      const start = performance.now();
+      await send(side, bodies[0]?.[0] ?? Buffer.alloc(0));
+      firstMs[side] = performance.now() - start;
+    }
+    const [before = NaN, after = NaN] = firstMs;
+    const first = { before, after };
     // The tables hold all products, and both sides have answered as many requests, before anything is measured.
     for (let from = 0; from < stock.ids.length; from += 1000) {
       const [body] = bodiesOf(
@@ -251,7 +265,7 @@ async function measureSides(
       pairs.push({ before: meanOf(before), after: meanOf(after) });
     }
     for (const client of clients) await client.close();
-    return pairs;
+    return { first, pairs };
   } finally {
     for (const { process: child } of running) child.kill('SIGKILL');
   }

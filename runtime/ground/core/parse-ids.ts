@@ -41,7 +41,6 @@ export function parseIds(bytes: Buffer, listName: string, key: string): object |
   const found = findIds(bytes, listName, key);
   if (found === undefined || !isUtf8(bytes)) return undefined;
   const { start, end, list } = found;
-  if (bytes.length - (end - start) > MOST_BESIDE) return undefined;
   try {
     const rest = `${bytes.toString('utf8', 0, start)}0${bytes.toString('utf8', end)}`;
     const body = JSON.parse(rest) as Record<string, unknown>;
@@ -72,7 +71,7 @@ function findIds(bytes: Buffer, listName: string, key: string): FoundIds | undef
     const start = afterSpace(bytes, at + 1);
     const end = afterString(bytes, start);
     // A name with an escape may be that of the list.
-    if (end < 0 || bytes.subarray(start, end).includes(BACKSLASH)) return undefined;
+    if (end < 0 || hasEscape(bytes, start, end)) return undefined;
     at = afterSpace(bytes, end);
     if (bytes[at] !== COLON) return undefined;
     at = afterSpace(bytes, at + 1);
@@ -83,6 +82,7 @@ function findIds(bytes: Buffer, listName: string, key: string): FoundIds | undef
       at = found.end;
     } else at = afterValue(bytes, at);
     at = afterSpace(bytes, at);
+    if (at - (found === undefined ? 0 : found.end - found.start) > MOST_BESIDE) return undefined;
   } while (bytes[at] === COMMA);
   return bytes[at] === CLOSE_OBJECT ? found : undefined;
 }
@@ -107,6 +107,11 @@ function afterString(bytes: Buffer, start: number): number {
     if (bytes[at] === BACKSLASH) at++;
   }
   return -1;
+}
+
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
 }
 
 /** The place after a value, if it is valid. */

@@ -6,13 +6,9 @@ const HEAD = 2;
 /** In place of the start of an empty list. */
 const EMPTY = -1;
 
-/** A place is the number of a page, and where the list starts in it. */
-const pageOf = (place: number): number => place >>> 16;
-const offsetOf = (place: number): number => place & (PAGE - 1);
-
 /** Lists as they were taken. They stay the same when their cells are replaced. */
 export interface TakenLists {
-  /** By row: the place of its list. */
+  /** By row: the place of its list: 65,536 times its page, and where it starts there. */
   readonly places: Int32Array;
   /** By row: the length of its list. */
   readonly lengths: Int32Array;
@@ -47,9 +43,9 @@ export class CodeLists {
   #all = 0;
   #freePages: number[] = [];
 
-  /** Bytes of the lists, without the garbage. */
+  /** Bytes of the lists, with as much garbage as `tidy` leaves. */
   get bytes(): number {
-    return 4 * this.#allLive;
+    return 8 * this.#allLive;
   }
 
   /** Grows to so many cells; existing ones are kept, and new ones have empty lists. */
@@ -92,7 +88,13 @@ export class CodeLists {
   /** The list of a cell. */
   at(cell: number): ListSpan {
     const place = this.#cells[2 * cell] as number;
-    return place === EMPTY ? NOTHING : spanAt(this.#pages, place, this.#cells[2 * cell + 1] as number);
+    if (place === EMPTY) return NOTHING;
+    const start = place & (PAGE - 1);
+    return {
+      page: this.#pages[place >>> 16] as Int32Array,
+      start,
+      end: start + (this.#cells[2 * cell + 1] as number),
+    };
   }
 
   /** Takes the list of the cell `first + row · width` for each row; that of a negative row is empty. */
@@ -110,9 +112,15 @@ export class CodeLists {
     return { places, lengths, pages: this.#pages };
   }
 
-  /** If most of the memory is garbage, moves the lists of the page that has the least. */
+  /**
+   * While most of the memory is garbage, moves the lists of the page that has the least. All of that takes about as long as it
+   * took to write what is garbage now.
+   */
   tidy(): void {
-    if (this.#all < 2 * this.#allLive + 2 * PAGE) return;
+    while (this.#all >= 2 * this.#allLive + 2 * PAGE) if (!this.#emptyPage()) return;
+  }
+
+  #emptyPage(): boolean {
     let least = -1;
     for (let page = 0; page < this.#live.length; page++)
       if (
@@ -122,7 +130,7 @@ export class CodeLists {
       )
         least = page;
     const page = this.#pages[least];
-    if (page === undefined) return;
+    if (page === undefined) return false;
     for (let at = 0; at < page.length && page[at + 1] !== 0;) {
       const [cell, length] = [page[at] as number, page[at + 1] as number];
       const start = at + HEAD;
@@ -133,6 +141,7 @@ export class CodeLists {
     this.#all -= page.length;
     this.#pages = this.#pages.with(least, NOTHING.page);
     this.#freePages.push(least);
+    return true;
   }
 
   #addPage(size: number): void {
@@ -149,7 +158,7 @@ export class CodeLists {
   #drop(cell: number): void {
     const place = this.#cells[2 * cell] as number;
     if (place === EMPTY) return;
-    this.#count(pageOf(place), -HEAD - (this.#cells[2 * cell + 1] as number));
+    this.#count(place >>> 16, -HEAD - (this.#cells[2 * cell + 1] as number));
     this.#cells[2 * cell] = EMPTY;
   }
 
@@ -162,10 +171,8 @@ export class CodeLists {
 /** A list that `take` gave. */
 export function spanOf({ places, lengths, pages }: TakenLists, row: number): ListSpan {
   const length = lengths[row] as number;
-  return length === 0 ? NOTHING : spanAt(pages, places[row] as number, length);
-}
-
-function spanAt(pages: readonly Int32Array[], place: number, length: number): ListSpan {
-  const start = offsetOf(place);
-  return { page: pages[pageOf(place)] as Int32Array, start, end: start + length };
+  if (length === 0) return NOTHING;
+  const place = places[row] as number;
+  const start = place & (PAGE - 1);
+  return { page: pages[place >>> 16] as Int32Array, start, end: start + length };
 }

@@ -3,7 +3,6 @@ import type { Generations } from '../../state/counters/generations.js';
 import { OWN_WRITES_ONLY, type Changes, type Coherence } from '../../state/store/coherence.js';
 import { counterKey } from '../../state/store/keys.js';
 import { EntityTable, type TableCounts } from './entity-table.js';
-import { InFlight } from './in-flight.js';
 import { LeasedCounters } from './leased-counters.js';
 import { LeasedRecord } from './leased-record.js';
 import { PlanParts } from './plan-parts.js';
@@ -260,4 +259,54 @@ function idStart(key: string): number {
   const group = key.indexOf(':') + 1;
   const type = key.indexOf(':', group) + 1;
   return key.indexOf(':', type) + 1;
+}
+
+/** Maximum number of written keys to remember. If there are more, no record of a read in flight is cached. */
+const MOST_REMEMBERED = 65_536;
+
+/**
+ * Detects reads that an invalidation overtook. A record that was requested before its key was written may be stale, so it
+ * is not cached; only the request itself uses it. Writes are remembered only while reads are in flight.
+ */
+class InFlight {
+  #time = 0;
+  /** Records of reads that began before this time are not cached. */
+  #floor = 0;
+  #reading = 0;
+  readonly #written = new Map<string, number>();
+
+  /** Call before a read is sent; call `end` once for each `begin`. */
+  begin(): number {
+    this.#reading++;
+    return this.#time;
+  }
+
+  end(): void {
+    if (--this.#reading === 0) this.#written.clear();
+  }
+
+  /** Records that a key was written. */
+  written(key: string): void {
+    if (this.#reading === 0) return;
+    if (this.#written.size >= MOST_REMEMBERED) {
+      this.anything();
+      return;
+    }
+    this.#written.set(key, ++this.#time);
+  }
+
+  /** Records that any key may have been written. */
+  anything(): void {
+    this.#floor = ++this.#time;
+    this.#written.clear();
+  }
+
+  /** True if a read that began at `begun` may have been overtaken. If false, `isOvertaken` need not be called. */
+  any(begun: number): boolean {
+    return begun < this.#floor || this.#written.size > 0;
+  }
+
+  isOvertaken(key: string, begun: number): boolean {
+    return begun < this.#floor || (this.#written.get(key) ?? 0) > begun;
+  }
 }

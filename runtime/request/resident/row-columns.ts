@@ -151,7 +151,7 @@ export class RowColumns {
    * others are given without codes.
    */
   tidy(): void {
-    this.#textLists.tidy();
+    if (this.#textListCount > 0) this.#textLists.tidy();
     if (this.#untidy === 0) {
       if (!this.#dictionary.isWasteful) return;
       this.#dictionary.leave();

@@ -13,7 +13,7 @@ export function serveConnections(server: Server, source: ConnectionSource): void
   // Node starts its check for requests that arrive too slowly when a server listens.
   server.emit('listening');
   source.onConnection((socket) => {
-    // Node compares the number for a server that listens. See `dropSurplus`.
+    // Of a server that listens, Node does this itself. See `dropSurplus`.
     if (server.maxConnections === 1) {
       socket.resetAndDestroy();
       server.emit('drop');

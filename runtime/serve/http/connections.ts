@@ -30,7 +30,7 @@ const OWN_FILES = 64;
 /** The number of checks of a connection within `stallMs`. */
 const LOOKS = 10;
 
-/** A connection whose requests were refused so many times in a row is closed by the next refusal, so that its client looks elsewhere. */
+/** After so many answers 503 in a row, the next refusal closes the connection, so that its client looks elsewhere. */
 const MOST_REFUSALS = 8;
 /** The shortest time between two such connections, in milliseconds: a new connection costs several refusals. */
 const CLOSE_EVERY_MS = 100;
@@ -72,6 +72,8 @@ interface Connection {
   stalledAt: number;
   /** The number of consecutive answers with status 503. */
   refusals: number;
+  /** The socket of its requests, once the next refusal closes it. */
+  last: Socket | undefined;
 }
 
 /**
@@ -124,23 +126,26 @@ export class Connections {
   ended({ socket }: IncomingMessage, { statusCode }: ServerResponse): void {
     const connection = this.#known.get(socket);
     if (connection === undefined) return;
-    if (statusCode === 503) this.#refused(connection, socket);
-    else if (connection.refusals > 0) {
-      connection.refusals = 0;
-      refusedOften.delete(socket);
-    }
-    if (--connection.requests > 0) return;
-    if (this.#known.get(connection.socket) !== connection) return;
+    const isOpen = this.#known.get(connection.socket) === connection;
+    if (statusCode === 503) this.#refused(connection, socket, isOpen);
+    else if (connection.refusals > 0) this.#notRefused(connection);
+    if (--connection.requests > 0 || !isOpen) return;
     for (const { idle } of connection.groups) idle.add(connection.socket);
   }
 
-  #refused(connection: Connection, socket: Socket): void {
-    if (++connection.refusals % MOST_REFUSALS !== 0) return;
+  #refused(connection: Connection, socket: Socket, isOpen: boolean): void {
+    if (++connection.refusals < MOST_REFUSALS || connection.last !== undefined || !isOpen) return;
     const now = performance.now();
     if (now - this.#closesAt < CLOSE_EVERY_MS) return;
     this.#closesAt = now;
+    connection.last = socket;
     refusedOften.add(socket);
-    socket.once('close', () => refusedOften.delete(socket));
+  }
+
+  #notRefused(connection: Connection): void {
+    connection.refusals = 0;
+    if (connection.last !== undefined) refusedOften.delete(connection.last);
+    connection.last = undefined;
   }
 
   #accept(socket: Socket): void {
@@ -162,7 +167,14 @@ export class Connections {
       return;
     }
     const groups = [this.#all, address];
-    const state = { requests: 0, stage: 'new' as const, stalls: 0, stalledAt: 0, refusals: 0 };
+    const state = {
+      requests: 0,
+      stage: 'new' as const,
+      stalls: 0,
+      stalledAt: 0,
+      refusals: 0,
+      last: undefined,
+    };
     const connection = { socket, address: name, groups, ...state };
     this.#known.set(socket, connection);
     for (const group of connection.groups) {
@@ -212,6 +224,7 @@ export class Connections {
     const connection = this.#known.get(socket);
     if (connection === undefined) return;
     this.#known.delete(socket);
+    this.#notRefused(connection);
     for (const group of connection.groups) {
       group.count--;
       group.idle.delete(socket);

@@ -15,7 +15,7 @@ import type { Handler } from './route.js';
 /** Bodies up to this many bytes are parsed in one step, which takes at most a few milliseconds. */
 const SMALL = 64 * 1024;
 /** With so many bytes, ids are taken from the bytes: fewer save nothing, and more would take too long in one step. */
-const [MANY_IDS, MOST_IDS] = [2 * 1024, 1024 * 1024];
+const [MANY_IDS, MOST_IDS] = [2 * 1024, 384 * 1024];
 
 /** How many values of a body were converted to their declared types, if any was. */
 export const COERCED_HEADER = 'Millrace-Coerced';

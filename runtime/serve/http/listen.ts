@@ -132,20 +132,21 @@ export async function listen(
   };
 }
 
-/** Drops new connections during a storm. Node closes them before it makes a socket, which costs the least. */
+/**
+ * Drops new connections during a storm. Node compares `maxConnections` when it accepts one, before it makes a socket, so that a
+ * dropped connection costs the least.
+ */
 function dropSurplus(
   server: Server,
   admission: NonNullable<ListenOptions['admission']>,
   closed: ListenOptions['closed'],
 ): void {
-  const decide = (): void => {
-    server.maxConnections = admission.isStorm(performance.now()) ? 1 : Infinity;
-  };
-  server.on('connection', decide);
+  Object.defineProperty(server, 'maxConnections', {
+    get: () => (admission.isStorm(performance.now()) ? 1 : Infinity),
+  });
   server.on('drop', () => {
     admission.connectionDropped();
     closed?.('storm');
-    decide();
   });
 }
 

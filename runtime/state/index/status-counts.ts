@@ -61,7 +61,8 @@ export class StatusCounts {
     const added = other.#counts;
     for (const [view, from] of other.#names) {
       if (from * STATUSES >= added.length) continue;
-      const first = this.#firstOf(view);
+      let first = (this.#names.get(view) ?? Infinity) * STATUSES;
+      if (first >= this.#counts.length) first = this.#firstOf(view);
       const counts = this.#counts;
       for (let status = 0; status < STATUSES; status++)
         (counts[first + status] as number) += added[from * STATUSES + status] as number;

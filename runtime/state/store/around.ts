@@ -50,12 +50,12 @@ export function around(
 ): Store {
   const made: { [Name in keyof Store]?: unknown } = {};
   for (const [operation, { kind, name, keys }] of OPERATIONS) {
-    const run = store[operation].bind(store) as (...args: readonly unknown[]) => Promise<unknown>;
+    const run = store[operation].bind(store) as (...args: readonly unknown[]) => Promise<unknown> | undefined;
     const hook = kind === 'end' ? undefined : hooks[kind];
     made[operation] =
       hook === undefined
         ? run
-        : (...args: readonly [never]) => hook(name, keys?.(args[0]), () => run(...args));
+        : (...args: readonly [never]) => hook(name, keys?.(args[0]), async () => run(...args));
   }
   return made as Store;
 }

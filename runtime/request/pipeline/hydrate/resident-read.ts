@@ -129,11 +129,7 @@ export class ResidentRead implements CellRead {
       if (column.kind === 'texts' || column.kind === 'numbers')
         this.#takeLists(column, partColumns[c] as number);
     }
-    if (this.#hasLists && !distinct) this.#repeats = repeatsIn(this.#from);
-  }
-
-  get #hasLists(): boolean {
-    return this.#texts.length > 0 || this.#numberLists.length > 0;
+    if (!distinct && this.#texts.length + this.#numberLists.length > 0) this.#repeats = repeatsIn(this.#from);
   }
 
   #takeLists(column: ColumnOf<'texts' | 'numbers'>, partColumn: number): void {
@@ -238,7 +234,7 @@ export class ResidentRead implements CellRead {
 
   fillRows(from: number): number {
     if (!this.#hasAllIds) return -1;
-    if (!this.#hasLists) return this.count;
+    if (this.#texts.length + this.#numberLists.length === 0) return this.count;
     if (this.#missing.length > 0 || this.#repeats.includes(1)) return -1;
     let end = from;
     for (let elements = 0; end < this.count && elements <= MANY_ELEMENTS; end++) {

@@ -29,6 +29,11 @@ const NO_WAIT_MS = 1;
 const NEWEST = 0.1;
 /** The weight of the newest request in the share of requests that come with a connection of their own. */
 const NEWEST_CONNECTION = 0.005;
+/**
+ * So many accepted connections may wait for their first request to be counted. Some never send one, such as those of TCP probes,
+ * and must not count for later requests.
+ */
+const MOST_ACCEPTED = 100;
 /** Above this share, a storm of connections may be dropped. Pools that open connections during an overload stay below it. */
 const STORM_SHARE = 0.8;
 
@@ -85,7 +90,7 @@ export class Admission implements AdmissionSource {
 
   /** Call this for each accepted connection. */
   connectionAccepted(): void {
-    this.#accepted++;
+    this.#accepted = Math.min(this.#accepted + 1, MOST_ACCEPTED);
     this.#queue.connectionAccepted();
   }
 

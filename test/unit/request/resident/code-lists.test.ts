@@ -37,7 +37,7 @@ describe('CodeLists', () => {
             expect(end - start).to.equal(list.length);
             expect(list.every((number, k) => page[start + k] === number)).to.equal(true);
           }
-        const sizes = expected.map(({ length }) => (length === 0 ? 0 : 4 * (length + 2)));
+        const sizes = expected.map(({ length }) => (length === 0 ? 0 : 8 * (length + 2)));
         expect(lists.bytes).to.equal(sizes.reduce((sum, size) => sum + size, 0));
       }),
       { numRuns: draws(60) },
@@ -45,15 +45,20 @@ describe('CodeLists', () => {
   });
 
   it('keeps no more garbage than lists and a few pages', () => {
-    const lists = new CodeLists();
-    lists.grow(1_000);
-    for (let i = 0; i < 400_000; i++) {
-      lists.put(i % 1_000, [i, i + 1, i + 2]);
-      if (i % 20 === 0) lists.tidy();
+    for (const [length, often] of [
+      [3, 20],
+      [300, 1_000],
+    ] as const) {
+      const lists = new CodeLists();
+      lists.grow(1_000);
+      for (let i = 0; i < 200_000; i++) {
+        lists.put(i % 1_000, new Int32Array(length).fill(i));
+        if (i % often === often - 1) lists.tidy();
+      }
+      const { pages } = lists.take(new Int32Array(1), 0, 1);
+      const numbers = pages.reduce((sum, page) => sum + page.length, 0);
+      expect(numbers).to.be.below(1_000 * (length + 2) * 2 + 4 * 65_536);
+      expect(lists.bytes).to.equal(8 * 1_000 * (length + 2));
     }
-    const { pages } = lists.take(new Int32Array(1), 0, 1);
-    const numbers = pages.reduce((sum, page) => sum + page.length, 0);
-    expect(numbers).to.be.below(1_000 * 5 * 2 + 4 * 65_536);
-    expect(lists.bytes).to.equal(4 * 1_000 * 5);
   });
 });

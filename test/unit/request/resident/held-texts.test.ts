@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ColumnOf } from '../../../../runtime/ground/api/columns.js';
-import { CodeLists } from '../../../../runtime/request/resident/code-lists.js';
 import { looseColumn } from '../../../../runtime/language/frame/frame.js';
 import { writeHeldList, writeHeldTexts } from '../../../../runtime/request/resident/row-columns.js';
+import { CodeLists } from '../../../../runtime/request/resident/code-lists.js';
 import { TextCodes } from '../../../../runtime/request/resident/text-codes.js';
 
 const ROOM = { left: 0 };
