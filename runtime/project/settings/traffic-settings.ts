@@ -17,7 +17,7 @@ export const TRAFFIC_SETTINGS = {
     value: 'MS',
     default: '20',
     description:
-      'Wait that a ranking accepts during an overload, in milliseconds. A request that would wait longer is refused.',
+      'Wait that a ranking accepts during an overload, in milliseconds, while 64 requests or more wait. A request that would wait longer is refused.',
     expected: 'a number of milliseconds, 1 to 60000',
     parse: wholeNumber(1, 60_000),
   }),

@@ -122,4 +122,15 @@ describe('parseIds', () => {
     expect(listOf(many).isDistinct).to.equal(true);
     expect(listOf([...many, 'p7']).isDistinct).to.equal(false);
   });
+
+  it('leaves a body to the parser that has more beside the list than is parsed in one step', () => {
+    for (const [length, isTaken] of [
+      [60_000, true],
+      [70_000, false],
+    ] as const) {
+      const more = `"more":"${'y'.repeat(length)}"`;
+      for (const text of [`{${more},"candidates":${list}}`, `{"candidates":${list},${more}}`])
+        expect(expectSame(Buffer.from(text)), `${length} bytes`).to.equal(isTaken);
+    }
+  });
 });
