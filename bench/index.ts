@@ -37,10 +37,12 @@ import { workbenchesBench } from './workbenches.js';
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
  * the service with that of another checkout; `--after DIR` names a checkout other than this one, and `--pairs N` the number
- * of pairs, `--clients N` that of clients at a time (4). `npm run bench -- service --only floors` compares the service with the floors alone; `--only heap` measures the
- * heap that a request uses, with `--against DIR` also that of another checkout; `--only pace` measures latencies at 70 % of
- * the capacity; `--candidates N` leaves other sizes out.
- * `npm run bench -- shop --against DIR` compares whole shops, `--only init`, `--only mix`, `--only phases`, `--only 'log page'` … one of them;
+ * of pairs, `--clients N` that of clients at a time (4).
+ * `npm run bench -- service --only floors` compares the service with the floors alone; `--only heap` measures the heap that a
+ * request uses, with `--against DIR` also that of another checkout; `--only pace` measures latencies at 70 % of the capacity;
+ * `--candidates N` leaves other sizes out.
+ * `npm run bench -- shop --against DIR` compares whole shops; `--only init`, `--only 'log page'`, `--only 'log all'`,
+ * `--only films`, `--only mix` or `--only phases` compares one of them.
  * `npm run bench -- text --against DIR` compares the step text_match alone, `npm run bench -- refusals --against DIR` what a
  * refusal costs, and `npm run bench -- words --against DIR` the index of words with the libraries that are installed in DIR.
  * `npm run bench -- words --only fresh` measures how soon a search finds what is written, and nothing else; `--candidates N`

@@ -113,9 +113,9 @@ async function upload(
 }
 
 /**
- * CPU per request over HTTP of whole shops: the project of `init`, without and with `log:`, Metarank's example, a realistic mix, and the mix in phases. With `against`, two
- * checkouts are compared in pairs of new processes, which take turns and must give equal answers; without, this one with
- * itself. All use the embedded store.
+ * CPU per request over HTTP of the shops in `SHOPS`. With `against`, two checkouts are compared in pairs of new processes, which
+ * take turns and must give equal answers; without, this one with itself. The shops of logs compare this checkout without `log:`
+ * and with it. All use the embedded store.
  */
 export async function shopBench(short: boolean, options: ShopOptions): Promise<void> {
   const { against = HERE, after = HERE, only, candidates } = options;

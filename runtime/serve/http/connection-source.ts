@@ -13,7 +13,7 @@ export function serveConnections(server: Server, source: ConnectionSource): void
   // Node starts its check for requests that arrive too slowly when a server listens.
   server.emit('listening');
   source.onConnection((socket) => {
-    // Of a server that listens, Node does this itself. See `dropSurplus`.
+    // `dropSurplus` sets the limit. Node compares it only when the server accepts connections itself.
     if (server.maxConnections === 1) {
       socket.resetAndDestroy();
       server.emit('drop');
